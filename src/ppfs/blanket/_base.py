@@ -1,0 +1,176 @@
+"""What all searches share: reading the data, folds, the fitted attributes."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
+from ppfs._reading import read_table
+from ppfs._table import Table, Task
+from ppfs._trace import Trace
+from ppfs.blanket._aggregate import Fold, aggregate
+from ppfs.blanket._phases import Inquiry
+from ppfs.exceptions import InvalidInputError, UnreachableAlphaWarning
+from ppfs.independence import BoundTest, IndependenceTest
+
+SEARCH_CONSTRAINTS: dict[str, Any] = {
+    "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
+    "alpha": [Interval(Real, 0, 1, closed="neither")],
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": [Integral, None],
+    "progress": ["boolean"],
+}
+
+
+class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
+    """A selector that finds a Markov blanket by asking an independence test.
+
+    A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, and
+    implements `_independence_test` and `_search`.
+    """
+
+    n_folds: int
+    alpha: float
+    random_state: RandomStateLike
+    n_jobs: int | None
+    progress: bool
+
+    support_: NDArray[np.bool_]
+    blanket_: NDArray[np.intp]
+    pvalues_: NDArray[np.float64]
+    importances_: NDArray[np.float64]
+    scores_: NDArray[np.float64]
+    trace_: Trace
+    folds_: tuple[Fold, ...]
+    n_fits_: int
+    task_: Task
+
+    @abstractmethod
+    def _independence_test(self) -> IndependenceTest:
+        """Return the test to ask, with its parameters checked."""
+
+    @abstractmethod
+    def _search(self, inquiry: Inquiry) -> list[int]:
+        """Return the blanket of the inquiry's target, asking and recording as needed."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the columns that the target depends on.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The columns.
+
+        y : array-like of shape (n_rows,)
+            The target.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        test = self._independence_test()
+        table = read_table(X, y, task=test.declared_task() or "auto", owner=self)
+        validate_data(self, X, skip_check_array=True)
+
+        entropy = root_entropy(self.random_state)
+        trace = Trace(table.names)
+        blankets: list[tuple[int, ...]] = []
+        n_fits = 0
+        for fold, part in self._parts(table, entropy):
+            bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
+            if fold <= 1:
+                self._warn_if_unreachable(bound)
+            inquiry = Inquiry(bound, part.target, self.alpha, trace, fold, self.progress)
+            blankets.append(self._most_important_first(self._search(inquiry), trace, fold))
+            n_fits += bound.n_fits
+
+        self.task_ = table.task
+        self.trace_ = trace
+        self.n_fits_ = n_fits
+        self._conclude(blankets)
+        return self
+
+    def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
+        """Yield each fold's number and training part, or the whole table as fold 0."""
+        if not self.n_folds:
+            yield 0, table
+            return
+        for number, rows in enumerate(_training_rows(table, self.n_folds, entropy), start=1):
+            yield number, table.rows(rows)
+
+    def _warn_if_unreachable(self, bound: BoundTest) -> None:
+        if bound.smallest_pvalue > self.alpha:
+            warnings.warn(
+                f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
+                f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
+                UnreachableAlphaWarning,
+                stacklevel=3,
+            )
+
+    def _most_important_first(self, blanket: list[int], trace: Trace, fold: int) -> tuple[int, ...]:
+        pvalues, effects = _last_answers(trace, fold)
+        return tuple(sorted(blanket, key=lambda column: (-effects[column], pvalues[column], column)))
+
+    def _conclude(self, blankets: list[tuple[int, ...]]) -> None:
+        """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
+        self.folds_ = aggregate(blankets) if self.n_folds else ()
+        chosen = next((fold.number for fold in self.folds_ if fold.is_chosen), 0)
+        self.blanket_ = np.array(blankets[max(chosen - 1, 0)], dtype=np.intp)
+        self.support_ = np.zeros(len(self.trace_.names), dtype=bool)
+        self.support_[self.blanket_] = True
+        self.pvalues_, self.importances_ = _last_answers(self.trace_, chosen)
+        with np.errstate(divide="ignore"):
+            self.scores_ = np.log(1.0 / self.pvalues_)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.intp]]:
+    """Divide the rows into folds and return the rows outside each of them."""
+    if n_folds > table.n_rows:
+        raise InvalidInputError(
+            f"n_folds={n_folds} is more than the {table.n_rows} rows. Use fewer folds, or n_folds=0 for none."
+        )
+    is_labelled = table.task == "classification"
+    counts = np.unique(table.y, return_counts=True)[1] if is_labelled else np.empty(0)
+    divide = StratifiedKFold if is_labelled and counts.min() >= n_folds else KFold
+    folds = divide(n_folds, shuffle=True, random_state=integer_seed(stream(entropy)))
+    training = [rows for rows, _ in folds.split(np.empty((table.n_rows, 0)), table.y)]
+    if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
+        raise InvalidInputError(
+            f"With n_folds={n_folds} some fold's training part has one class only. Use fewer folds, or n_folds=0."
+        )
+    return training
+
+
+def _last_answers(trace: Trace, fold: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return p-value and effect of the last question about each column: the one that decided."""
+    pvalues = np.ones(len(trace.names))
+    effects = np.zeros(len(trace.names))
+    for step in trace:
+        if step.fold == fold:
+            pvalues[step.feature] = step.pvalue
+            effects[step.feature] = step.effect
+    return pvalues, effects

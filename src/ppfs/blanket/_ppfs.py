@@ -1,0 +1,214 @@
+"""The paper's search: marginal growth, one ordered shrink pass, aggregation over folds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sklearn.base import clone
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+
+from ppfs._random import RandomStateLike
+from ppfs._table import Task
+from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
+from ppfs.blanket._phases import CORRECTIONS, Inquiry, grow_marginally, shrink
+from ppfs.independence import PPI, IndependenceTest
+from ppfs.independence._losses import LossFunction
+from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS, estimator_for, input_tags
+from ppfs.independence._splits import Stratify
+
+
+class PPFS(BaseBlanketSelector):
+    """Predictive Permutation Feature Selection.
+
+    Keeps the smallest set of columns that a model still needs: first every column that helps to
+    predict the target on its own, then, weakest first, drops those that add nothing to the
+    others. "Helps" means that the model predicts significantly worse on unseen rows when the
+    column is replaced by its knockoff (see `ppfs.independence.PPI`).
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        Any classifier or regressor. None is a decision tree, as in the paper.
+
+    n_splits : int, default=30
+        The paper's B: random train/test splits a question. At least 5 for "wilcoxon".
+
+    n_folds : int, default=0
+        The paper's K: search in the training part of each of K folds and return the blanket whose
+        members the others agree on most. 0 searches once, in all rows.
+
+    alpha : float, default=0.05
+        Level of each test.
+
+    test_size : float, default=0.2
+        Share of the rows in each split's test part.
+
+    stratify : bool or "auto", default="auto"
+        Keep the proportions of the classes in the splits; "auto" does when every class can be
+        represented in both parts.
+
+    knockoff : {"permutation"}, default="permutation"
+        What replaces a column in the test part.
+
+    significance : {"wilcoxon", "paired-t"}, default="wilcoxon"
+        The one-sided paired test over the splits.
+
+    loss : str or callable, default="auto"
+        See `ppfs.independence.PPI`.
+
+    correction : {"bh", "by", "bonferroni"}, default=None
+        Adjust the growth phase's p-values for the number of columns. None is the paper's way.
+
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" follows the estimator; without one the target: text, truth values and at most 20
+        different whole numbers are labels.
+
+    independence : IndependenceTest, default=None
+        A ready test, used in place of the parameters that describe PPI.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides folds, splits and shuffles, and seeds estimators that were left unseeded.
+
+    n_jobs : int, default=None
+        Parallel fits; ``joblib.parallel_config`` chooses the backend. The answer is the same for
+        any number and backend.
+
+    progress : bool, default=False
+        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        Which columns were selected.
+
+    blanket_ : ndarray of int
+        Their numbers, most important first.
+
+    pvalues_ : ndarray of shape (n_features,)
+        The p-value of the last question about each column: the one that decided.
+
+    importances_ : ndarray of shape (n_features,)
+        Mean rise in risk when the column is replaced by its knockoff, from the same question.
+
+    scores_ : ndarray of shape (n_features,)
+        The paper's importance score, log(1/p). It saturates; `importances_` does not.
+
+    trace_ : Trace
+        Every question, answer and decision; ``trace_.to_frame()``, ``trace_.explain(name)``.
+
+    folds_ : tuple of Fold
+        Each fold's blanket and z score; empty without folds.
+
+    n_fits_ : int
+        Models fitted.
+
+    task_ : {"classification", "regression"}
+        The task that was solved.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X had string names.
+
+    See Also
+    --------
+    ppfs.independence.PPI : the test.
+
+    Notes
+    -----
+    Growth is marginal: a column that acts only together with another one, such as a spouse in a
+    Bayesian network or one side of an exclusive-or, is independent of the target on its own and
+    never becomes a candidate. Searches that grow conditionally, such as FBED, find it.
+
+    The p-values are the paper's and too small, because the splits overlap.
+
+    References
+    ----------
+    Hassan, Paik, Khare and Hassan, "PPFS: Predictive Permutation Feature Selection", 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS(random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **PPI_CONSTRAINTS,
+        **SEARCH_CONSTRAINTS,
+        "correction": [StrOptions(set(CORRECTIONS)), None],
+        "independence": [IndependenceTest, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_splits: int = 30,
+        n_folds: int = 0,
+        alpha: float = 0.05,
+        test_size: float = 0.2,
+        stratify: Stratify = "auto",
+        knockoff: str = "permutation",
+        significance: str = "wilcoxon",
+        loss: str | LossFunction = "auto",
+        correction: str | None = None,
+        task: Task | Literal["auto"] = "auto",
+        independence: IndependenceTest | None = None,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.n_splits = n_splits
+        self.n_folds = n_folds
+        self.alpha = alpha
+        self.test_size = test_size
+        self.stratify = stratify
+        self.knockoff = knockoff
+        self.significance = significance
+        self.loss = loss
+        self.correction = correction
+        self.task = task
+        self.independence = independence
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _independence_test(self) -> IndependenceTest:
+        if self.independence is not None:
+            ready: IndependenceTest = clone(self.independence)
+            ready._validate_params()
+            return ready
+        return PPI(
+            self.estimator,
+            n_splits=self.n_splits,
+            test_size=self.test_size,
+            stratify=self.stratify,
+            knockoff=self.knockoff,
+            significance=self.significance,
+            loss=self.loss,
+            task=self.task,
+        )
+
+    def _search(self, inquiry: Inquiry) -> list[int]:
+        table = inquiry.test.table
+        candidates = grow_marginally(inquiry, range(table.n_features), self.correction)
+        # Least important first, so that false positives go before they can displace a strong
+        # column. Copies are equal in everything: the later ones are asked, and dropped, first.
+        candidates.sort(key=lambda found: (-found[1].pvalue, found[1].effect, table.key(found[0]), -found[0]))
+        return shrink(inquiry, [x for x, _ in candidates])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.independence is None:
+            task: Task = "classification" if self.task == "auto" else self.task
+            accepts = input_tags(self.estimator if self.estimator is not None else estimator_for(None, task))
+            tags.input_tags.sparse = accepts.sparse
+            tags.input_tags.allow_nan = accepts.allow_nan
+        return tags

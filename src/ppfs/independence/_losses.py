@@ -1,0 +1,184 @@
+"""What a wrong prediction costs, one number a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._table import Matrix, Task
+from ppfs.exceptions import InvalidInputError
+
+Floats = NDArray[np.float64]
+Output = Literal["probabilities", "margins", "labels", "values"]
+LossFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
+# The loss of a row whose class the model has never seen: whatever is shuffled, it stays the same.
+_UNSEEN_HINGE = 1.0
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How predictions are obtained from a fitted model and what they cost.
+
+    Attributes
+    ----------
+    name : str
+        As users spell it, or "callable".
+
+    output : {"probabilities", "margins", "labels", "values"}
+        What the model is asked for. Probabilities and margins have one column a class of the
+        whole table, also for classes that this model's train part lacked.
+
+    rows : callable
+        ``rows(truth, prediction)`` returns one loss a row. For the named losses of
+        classification `truth` holds class numbers; a caller's own function gets the labels.
+
+    wants_labels : bool
+        Whether `truth` is passed as the caller's labels.
+    """
+
+    name: str
+    output: Output
+    rows: LossFunction
+    wants_labels: bool = False
+
+
+def _log_loss(truth: NDArray[Any], probabilities: NDArray[Any]) -> Floats:
+    chosen = probabilities[np.arange(truth.size), truth]
+    loss: Floats = -np.log(np.clip(chosen, _EPSILON, 1.0 - _EPSILON))
+    return loss
+
+
+def _brier(truth: NDArray[Any], probabilities: NDArray[Any]) -> Floats:
+    error = probabilities.copy()
+    error[np.arange(truth.size), truth] -= 1.0
+    loss: Floats = (error**2).sum(axis=1)
+    return loss
+
+
+def _hinge(truth: NDArray[Any], margins: NDArray[Any]) -> Floats:
+    """Crammer and Singer's multi-class hinge loss, which for two classes is the usual one."""
+    rows = np.arange(truth.size)
+    own = margins[rows, truth]
+    others = margins.copy()
+    others[rows, truth] = -np.inf
+    is_seen = np.isfinite(own)
+    loss = np.full(truth.size, _UNSEEN_HINGE)
+    loss[is_seen] = np.maximum(0.0, 1.0 - (own[is_seen] - others[is_seen].max(axis=1)))
+    return loss
+
+
+def _zero_one(truth: NDArray[Any], labels: NDArray[Any]) -> Floats:
+    return np.not_equal(labels, truth).astype(np.float64)
+
+
+def _squared(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
+    loss: Floats = (truth - values) ** 2
+    return loss
+
+
+def _absolute(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
+    loss: Floats = np.abs(truth - values)
+    return loss
+
+
+_BY_TASK: dict[Task, dict[str, Loss]] = {
+    "classification": {
+        "log-loss": Loss("log-loss", "probabilities", _log_loss),
+        "brier": Loss("brier", "probabilities", _brier),
+        "hinge": Loss("hinge", "margins", _hinge),
+        "zero-one": Loss("zero-one", "labels", _zero_one),
+    },
+    "regression": {
+        "squared": Loss("squared", "values", _squared),
+        "absolute": Loss("absolute", "values", _absolute),
+    },
+}
+
+LOSS_NAMES = frozenset({"auto"}.union(*_BY_TASK.values()))
+
+_METHOD: dict[Output, str] = {"probabilities": "predict_proba", "margins": "decision_function"}
+
+
+def choose_loss(loss: str | LossFunction, task: Task, estimator: Any) -> Loss:
+    """Return the loss to use for this task and estimator, or say why there is none."""
+    if callable(loss):
+        output = _natural_output(task, estimator)
+        return Loss("callable", output, loss, wants_labels=True)
+    if loss == "auto":
+        natural: dict[Output, str] = {
+            "probabilities": "log-loss",
+            "margins": "hinge",
+            "labels": "zero-one",
+            "values": "squared",
+        }
+        return _BY_TASK[task][natural[_natural_output(task, estimator)]]
+    if loss not in _BY_TASK[task]:
+        raise InvalidInputError(
+            f"loss={loss!r} does not fit {task}. For {task} choose one of "
+            f"{sorted(_BY_TASK[task])}, 'auto', or a function that returns one loss a row."
+        )
+    chosen = _BY_TASK[task][loss]
+    method = _METHOD.get(chosen.output, "predict")
+    if not hasattr(estimator, method):
+        raise InvalidInputError(
+            f"loss={loss!r} needs an estimator with {method}, which {type(estimator).__name__} lacks. "
+            'Use loss="auto" to take what the estimator offers.'
+        )
+    return chosen
+
+
+def _natural_output(task: Task, estimator: Any) -> Output:
+    if task == "regression":
+        return "values"
+    if hasattr(estimator, "predict_proba"):
+        return "probabilities"
+    return "margins" if hasattr(estimator, "decision_function") else "labels"
+
+
+def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDArray[Any]:
+    """Ask a fitted model for what a loss needs.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        All classes of the table, sorted. A model whose train part lacked some of them
+        still answers for all: probability 0, margin minus infinity.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes) or (n_rows,)
+        Labels come back as class numbers.
+    """
+    if output == "values":
+        return np.asarray(model.predict(X), dtype=np.float64).reshape(X.shape[0])
+    if output == "labels":
+        return np.searchsorted(classes, np.asarray(model.predict(X)).reshape(X.shape[0]))
+    if output == "probabilities":
+        answer, absent = np.asarray(model.predict_proba(X), dtype=np.float64), 0.0
+    else:
+        answer, absent = _margin_columns(np.asarray(model.decision_function(X), dtype=np.float64)), -np.inf
+    seen = np.searchsorted(classes, model.classes_)
+    if answer.shape[1] != seen.size:
+        raise InvalidInputError(
+            f"{type(model).__name__} returned {answer.shape[1]} columns for {seen.size} classes. One column a class "
+            'is needed: for SVC set decision_function_shape="ovr", or use loss="zero-one".'
+        )
+    if seen.size == classes.size:
+        return answer
+    aligned = np.full((answer.shape[0], classes.size), absent)
+    aligned[:, seen] = answer
+    return aligned
+
+
+def _margin_columns(decision: Floats) -> Floats:
+    """Give a two-class decision one column a class, their difference being the decision."""
+    if decision.ndim == 2:
+        return decision
+    return np.column_stack([-decision / 2.0, decision / 2.0])

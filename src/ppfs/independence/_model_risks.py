@@ -1,0 +1,229 @@
+"""Risks of any scikit-learn estimator, with and without a column's knockoff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.parallel import Parallel, delayed
+
+from ppfs._table import Matrix, Table, listed
+from ppfs.exceptions import EstimatorFailedError, InvalidInputError
+from ppfs.independence._knockoffs import Knockoff, stacked, with_replaced
+from ppfs.independence._losses import Loss, predict
+from ppfs.independence._splits import Split
+
+Floats = NDArray[np.float64]
+
+# Questions are answered in batches that double from one to this many, so that a search that stops
+# listening after the first answer wastes little and one that wants all of them pays little overhead.
+_MAX_BATCH = 32
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all questions about one target share.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The prototype; clones of it are fitted.
+
+    y : ndarray of shape (n_rows,)
+        The target as the caller gave it: estimators may know its labels.
+
+    classes : ndarray
+        The sorted labels; empty for regression.
+    """
+
+    estimator: Any
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    loss: Loss
+    knockoff: Knockoff
+    splits: list[Split]
+
+    @cached_property
+    def truth(self) -> NDArray[Any]:
+        """The target as the loss wants it: class numbers, labels or values."""
+        is_coded = self.classes.size > 0 and not self.loss.wants_labels
+        return np.searchsorted(self.classes, self.y) if is_coded else self.y
+
+    @cached_property
+    def unseeded(self) -> tuple[str, ...]:
+        """Names of the estimator's random_state parameters that the caller left open."""
+        parameters = self.estimator.get_params(deep=True)
+        return tuple(
+            name
+            for name, value in parameters.items()
+            if value is None and (name == "random_state" or name.endswith("__random_state"))
+        )
+
+    def fit(self, X: Matrix, split: Split) -> Any:
+        """Fit a clone on the split's train part."""
+        labels = self.y[split.train]
+        if self.classes.size and (labels == labels[0]).all():
+            # Most classifiers refuse a single class; the only thing to learn is that class.
+            return DummyClassifier(strategy="prior").fit(X[split.train], labels)
+        model = clone(self.estimator).set_params(**dict.fromkeys(self.unseeded, split.seed))
+        return model.fit(X[split.train], labels)
+
+    def risks(self, model: Any, copies: list[Matrix], split: Split) -> Floats:
+        """Return the mean loss of one model on several copies of its test part, from one prediction."""
+        answer = predict(model, stacked(copies), self.loss.output, self.classes)
+        if self.loss.wants_labels and self.loss.output == "labels":
+            answer = self.classes[answer]
+        losses = self.loss.rows(np.tile(self.truth[split.test], len(copies)), answer)
+        losses = np.asarray(losses, dtype=np.float64)
+        if losses.shape != (split.test.size * len(copies),):
+            raise InvalidInputError(
+                f"The loss function must return one loss a row, shape ({split.test.size * len(copies)},), but returned "
+                f"shape {losses.shape}. Do not average over rows: the test does that."
+            )
+        means: Floats = losses.reshape(len(copies), -1).mean(axis=1)
+        return means
+
+
+def _fitted(problem: Problem, design: Matrix, split: Split, names: Sequence[str]) -> tuple[Any, float]:
+    """Fit one model and measure its risk on the untouched test part."""
+    try:
+        model = problem.fit(design, split)
+        return model, float(problem.risks(model, [design[split.test]], split)[0])
+    except InvalidInputError:
+        raise
+    except Exception as error:
+        raise EstimatorFailedError(
+            f"{problem.estimator!r} failed on {listed(names)} with {split.train.size} training rows: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _replaced_risks(
+    problem: Problem, design: Matrix, split: Split, model: Any, positions: Sequence[int]
+) -> Floats:
+    """Return the risks after each column in turn gave way to its knockoff, shape (n_positions,)."""
+    test = design[split.test]
+    copies = [with_replaced(test, p, problem.knockoff(design, p, split)) for p in positions]
+    return problem.risks(model, copies, split)
+
+
+def _added_column_risks(
+    problem: Problem, designs: list[tuple[Matrix, int, Sequence[str]]]
+) -> tuple[Floats, Floats]:
+    """Return base and replaced risks, shape (n_designs, n_splits), of models that no one needs again.
+
+    Each design comes with the position of the column in question and its column names.
+    """
+    base = np.empty((len(designs), len(problem.splits)))
+    replaced = np.empty_like(base)
+    for row, (design, position, names) in enumerate(designs):
+        for j, split in enumerate(problem.splits):
+            model, base[row, j] = _fitted(problem, design, split, names)
+            replaced[row, j] = _replaced_risks(problem, design, split, model, [position])[0]
+    return base, replaced
+
+
+class FittedModels:
+    """The B models of one column set, ready for questions about any of its columns."""
+
+    def __init__(self, table: Table, members: tuple[int, ...], problem: Problem, n_jobs: int | None) -> None:
+        self.members = members
+        self.problem = problem
+        self._n_jobs = n_jobs
+        ordered = table.canonical(members)
+        self._position = {column: i for i, column in enumerate(ordered)}
+        self._design = table.take(ordered)
+        names = [name_of(table, column) for column in ordered]
+        fitted = Parallel(n_jobs=n_jobs)(
+            delayed(_fitted)(problem, self._design, split, names) for split in problem.splits
+        )
+        self._models = [model for model, _ in fitted]
+        self.base = np.array([risk for _, risk in fitted])
+
+    def replaced(self, xs: Sequence[int]) -> Floats:
+        """Return the risks with each x replaced by its knockoff, shape (n_xs, n_splits).
+
+        Models stay where they are, so this runs on threads whatever the backend.
+        """
+        positions = [self._position[x] for x in xs]
+        columns = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
+            delayed(_replaced_risks)(self.problem, self._design, split, model, positions)
+            for split, model in zip(self.problem.splits, self._models, strict=True)
+        )
+        return np.column_stack(columns)
+
+
+class ModelRisks:
+    """Answers "what is the risk with x, and with its knockoff?" by fitting the caller's estimator.
+
+    Attributes
+    ----------
+    n_fits : int
+        Models fitted so far.
+    """
+
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
+        self.n_fits = 0
+        self._table = table
+        self.problem = problem
+        self._n_jobs = n_jobs
+        self._latest: FittedModels | None = None
+
+    def of_members(self, xs: Sequence[int], members: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+        """Yield risks of questions about members of one column set: one set of models serves all.
+
+        Yields
+        ------
+        base, replaced : ndarray of shape (n_batch, n_splits)
+        """
+        models = self._models(members)
+        for batch in _doubling_batches(xs, start=1):
+            replaced = models.replaced(batch)
+            yield np.broadcast_to(models.base, replaced.shape), replaced
+
+    def of_added(self, xs: Sequence[int], given: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+        """Yield risks of questions about columns outside `given`: each needs models of its own.
+
+        Yields
+        ------
+        base, replaced : ndarray of shape (n_batch, n_splits)
+        """
+        n_workers = effective_n_jobs(self._n_jobs)
+        with Parallel(n_jobs=self._n_jobs) as parallel:
+            for batch in _doubling_batches(xs, start=n_workers):
+                blocks = [block for block in np.array_split(np.array(batch), n_workers) if block.size]
+                designs = [[self._design(int(x), given) for x in block] for block in blocks]
+                answers = parallel(delayed(_added_column_risks)(self.problem, part) for part in designs)
+                self.n_fits += len(batch) * len(self.problem.splits)
+                yield np.concatenate([base for base, _ in answers]), np.concatenate([r for _, r in answers])
+
+    def _models(self, members: tuple[int, ...]) -> FittedModels:
+        if self._latest is None or self._latest.members != members:
+            self._latest = FittedModels(self._table, members, self.problem, self._n_jobs)
+            self.n_fits += len(self.problem.splits)
+        return self._latest
+
+    def _design(self, x: int, given: tuple[int, ...]) -> tuple[Matrix, int, list[str]]:
+        ordered = self._table.canonical((*given, x)) if given else (x,)
+        names = [name_of(self._table, column) for column in ordered]
+        return self._table.take(ordered), ordered.index(x), names
+
+
+def name_of(table: Table, variable: int) -> str:
+    """Return the name of a column, or "the target"."""
+    return "the target" if variable == table.target else table.names[variable]
+
+
+def _doubling_batches(xs: Sequence[int], start: int) -> Iterator[Sequence[int]]:
+    size, done = start, 0
+    while done < len(xs):
+        yield xs[done : done + size]
+        done += size
+        size = min(2 * size, max(start, _MAX_BATCH))

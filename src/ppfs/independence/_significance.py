@@ -1,0 +1,183 @@
+"""From B paired risks to a p-value, for many questions at once.
+
+Every test here is one-sided: large differences (a higher risk with the knockoff) make
+small p-values. Rows are questions, columns are splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from ppfs.independence._splits import Split
+
+Floats = NDArray[np.float64]
+
+# Two risks that are equal on paper differ in the last bits when their losses were added in
+# another order. Relative to the risks, differences are therefore rounded to this grid: far above
+# rounding error, far below anything a test could see.
+_GRID = 2.0**-33
+
+# SciPy's rules: beyond 50 pairs the normal approximation; with ties or zeros, exact up to 13 pairs.
+_MAX_EXACT = 50
+_MAX_EXACT_TIED = 13
+
+
+@dataclass(frozen=True)
+class Significance:
+    """A way to turn paired differences into p-values.
+
+    Attributes
+    ----------
+    name : str
+        As users spell it.
+
+    assess : callable
+        ``assess(differences, splits)`` returns p-values and statistics, one a row.
+
+    smallest : callable
+        ``smallest(n_splits)`` is the smallest p-value it can return.
+
+    min_splits : int
+        Fewer pairs than this say nothing.
+    """
+
+    name: str
+    assess: Callable[[Floats, list[Split]], tuple[Floats, Floats]]
+    smallest: Callable[[int], float]
+    min_splits: int
+
+
+def risk_differences(base: Floats, replaced: Floats) -> Floats:
+    """Return ``replaced - base`` with differences that are only rounding error set to zero.
+
+    Parameters
+    ----------
+    base, replaced : ndarray of shape (n_questions, n_splits)
+        Mean loss with the column, and with its knockoff.
+    """
+    scale = np.maximum(np.abs(base), np.abs(replaced)).max(axis=1, keepdims=True)
+    step = np.where(scale > 0, scale, 1.0) * _GRID
+    return np.rint((replaced - base) / step) * step
+
+
+def signed_rank(differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+    """Wilcoxon's signed-rank test, zeros split between the signs.
+
+    Equal, row by row, to ``scipy.stats.wilcoxon(row, alternative="greater",
+    zero_method="zsplit")`` of SciPy 1.15 and later, and p = 1 where all differences are zero.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_questions, n_splits)
+
+    Returns
+    -------
+    pvalues, rank_sums : ndarray of shape (n_questions,)
+    """
+    n_pairs = differences.shape[1]
+    magnitude = np.abs(differences)
+    lowest = stats.rankdata(magnitude, method="min", axis=1)
+    highest = stats.rankdata(magnitude, method="max", axis=1)
+    ranks = (lowest + highest) / 2.0
+    zero_rank_sum = np.where(magnitude == 0, ranks, 0.0).sum(axis=1)
+    rank_sums = np.where(differences > 0, ranks, 0.0).sum(axis=1) + zero_rank_sum / 2
+
+    ordered = np.sort(ranks, axis=1)
+    is_tied = (ordered != np.arange(1, n_pairs + 1)).any(axis=1) | (zero_rank_sum > 0)
+    is_exact = (n_pairs <= _MAX_EXACT) & (~is_tied | (n_pairs <= _MAX_EXACT_TIED))
+    pvalues = np.ones(len(differences))
+    pvalues[is_exact] = _exact_tail(ordered[is_exact], zero_rank_sum[is_exact], rank_sums[is_exact])
+    pvalues[~is_exact] = _normal_tail((highest - lowest + 1.0)[~is_exact], rank_sums[~is_exact])
+    pvalues[(differences == 0).all(axis=1)] = 1.0
+    return pvalues, rank_sums
+
+
+def _exact_tail(ordered: Floats, zero_rank_sum: Floats, rank_sums: Floats) -> Floats:
+    """Return P(rank sum >= observed) when every sign is equally likely.
+
+    The null distribution depends on the ranks alone, and few patterns of ties occur, so it is
+    computed once a pattern. Ranks are doubled: ties have half ranks.
+    """
+    if not len(ordered):
+        return np.empty(0)
+    keys = np.column_stack([ordered * 2, zero_rank_sum * 2]).astype(np.int64)
+    patterns, which = np.unique(keys, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    observed = np.rint(rank_sums * 2 - zero_rank_sum).astype(np.int64)
+    tail = np.empty(len(ordered))
+    for number, pattern in enumerate(patterns):
+        mine = which == number
+        survival = _sign_survival(tuple(int(rank) for rank in pattern[:-1]), int(pattern[-1]))
+        tail[mine] = survival[observed[mine]]
+    return tail
+
+
+@lru_cache(maxsize=4096)
+def _sign_survival(doubled_ranks: tuple[int, ...], doubled_zero_sum: int) -> Floats:
+    """Return P(sum of randomly signed ranks >= s) for every doubled sum s.
+
+    Zeros stand first in `doubled_ranks`; they give half their ranks to either side whatever
+    the signs, so only the others are counted.
+    """
+    signed = np.array(doubled_ranks, dtype=np.int64)
+    signed = signed[np.cumsum(signed) > doubled_zero_sum]
+    ways = np.zeros(int(signed.sum()) + 1)
+    ways[0] = 1.0
+    for rank in signed:
+        ways[rank:] += ways[:-rank].copy()
+    survival: Floats = ways[::-1].cumsum()[::-1] / 2.0 ** len(signed)
+    return survival
+
+
+def _normal_tail(n_tied: Floats, rank_sums: Floats) -> Floats:
+    """Return the normal approximation, its variance reduced for ties.
+
+    Parameters
+    ----------
+    n_tied : ndarray of shape (n_questions, n_splits)
+        How many pairs share a pair's rank. A group of t pairs reduces by t^3 - t, that is by
+        t^2 - 1 a member.
+    """
+    n = n_tied.shape[1]
+    variance = (n * (n + 1.0) * (2.0 * n + 1.0) - (n_tied**2 - 1.0).sum(axis=1) / 2.0) / 24.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (rank_sums - n * (n + 1.0) / 4.0) / np.sqrt(variance)
+    tail: Floats = special.ndtr(-z)
+    return tail
+
+
+def paired_t(differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+    """Student's paired t-test over the splits, as if they were independent."""
+    return _t_tail(differences, variance_factor=1.0 / differences.shape[1])
+
+
+def _t_tail(differences: Floats, variance_factor: float) -> tuple[Floats, Floats]:
+    """Return P(T >= mean / sqrt(variance_factor * s^2)) with one degree of freedom less than splits."""
+    mean = differences.mean(axis=1)
+    spread = differences.std(axis=1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = mean / np.sqrt(variance_factor * spread**2)
+    statistic = np.where(mean == 0, 0.0, statistic)
+    pvalues = special.stdtr(differences.shape[1] - 1, -statistic)
+    pvalues[(differences == 0).all(axis=1)] = 1.0
+    return pvalues, statistic
+
+
+def _smallest_signed_rank(n_splits: int) -> float:
+    every_pair_rises = np.arange(1.0, n_splits + 1.0)[np.newaxis]
+    return float(signed_rank(every_pair_rises, [])[0][0])
+
+
+SIGNIFICANCES = {
+    test.name: test
+    for test in (
+        Significance("wilcoxon", signed_rank, _smallest_signed_rank, min_splits=5),
+        Significance("paired-t", paired_t, lambda n_splits: 0.0, min_splits=2),
+    )
+}
