@@ -1,0 +1,42 @@
+# On a fresh machine with python3 and make: `make demo` or `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types layers unit doctest clean
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/ppfs select --dataset wdbc --format table
+
+test: lint types layers unit doctest
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/test.stamp
+	$(BIN)/mypy
+
+layers: $(VENV)/test.stamp
+	$(BIN)/lint-imports
+
+unit: $(VENV)/test.stamp
+	$(BIN)/pytest -n auto
+
+doctest: $(VENV)/test.stamp
+	$(BIN)/pytest --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli]'
+	touch $@
+
+$(VENV)/test.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

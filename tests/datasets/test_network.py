@@ -1,0 +1,141 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from ppfs.datasets import BayesianNetwork
+from ppfs.datasets._graph import CycleError
+
+YES_NO = ("yes", "no")
+
+
+@pytest.fixture
+def cancer():
+    """Two causes of cancer, two signs of it; probabilities of Korb and Nicholson's textbook example."""
+    return BayesianNetwork(
+        states={"pollution": ("low", "high"), "smoker": YES_NO, "cancer": YES_NO, "xray": YES_NO, "breath": YES_NO},
+        parents={"cancer": ("pollution", "smoker"), "xray": ("cancer",), "breath": ("cancer",)},
+        tables={
+            "pollution": [0.9, 0.1],
+            "smoker": [0.3, 0.7],
+            "cancer": [[[0.03, 0.97], [0.001, 0.999]], [[0.05, 0.95], [0.02, 0.98]]],
+            "xray": [[0.9, 0.1], [0.2, 0.8]],
+            "breath": [[0.65, 0.35], [0.3, 0.7]],
+        },
+    )  # fmt: skip
+
+
+def test_family_of_a_node(cancer):
+    assert cancer.children("cancer") == ("xray", "breath")
+    assert cancer.edges == (
+        ("pollution", "cancer"),
+        ("smoker", "cancer"),
+        ("cancer", "xray"),
+        ("cancer", "breath"),
+    )
+
+
+def test_blanket_is_parents_children_and_spouses(cancer):
+    assert cancer.markov_blanket("cancer") == ("pollution", "smoker", "xray", "breath")
+    assert cancer.markov_blanket("smoker") == ("pollution", "cancer")  # pollution is a spouse
+    assert cancer.markov_blanket("xray") == ("cancer",)
+
+
+def test_unknown_node_is_named(cancer):
+    for method in (cancer.parents, cancer.children, cancer.markov_blanket, cancer.states, cancer.table):
+        with pytest.raises(KeyError, match="no node 'age'; the nodes are pollution, smoker"):
+            method("age")
+
+
+def test_tables_cannot_be_changed_from_outside(cancer):
+    with pytest.raises(ValueError, match="read-only"):
+        cancer.table("smoker")[0] = 1
+
+
+def test_constructor_checks_shapes():
+    with pytest.raises(ValueError, match=r"table of 'x' has shape \(3,\).* ask for \(2,\)"):
+        BayesianNetwork({"x": YES_NO}, {}, {"x": [0.2, 0.3, 0.5]})
+
+
+def test_constructor_checks_cycles():
+    table = [[0.5, 0.5], [0.5, 0.5]]
+    with pytest.raises(CycleError, match="cycle"):
+        BayesianNetwork({"x": YES_NO, "y": YES_NO}, {"x": ["y"], "y": ["x"]}, {"x": table, "y": table})
+
+
+def test_sample_frequencies_follow_the_tables(cancer):
+    n = 200_000
+    codes = cancer.sample_codes(n, random_state=0)
+    pollution, smoker, sick, xray, _ = codes.T
+    # Four standard deviations of a frequency are at most 4 x 0.5 / sqrt(rows).
+    assert np.mean(pollution == 0) == pytest.approx(0.9, abs=2 / np.sqrt(n))
+    exposed = (pollution == 0) & (smoker == 0)
+    assert np.mean(sick[exposed] == 0) == pytest.approx(0.03, abs=2 / np.sqrt(exposed.sum()))
+    assert np.mean(xray[sick == 0] == 0) == pytest.approx(0.9, abs=2 / np.sqrt((sick == 0).sum()))
+
+
+def test_impossible_states_are_never_drawn():
+    states = {"x": ("a", "b", "c", "d")}
+    network = BayesianNetwork(states, {}, {"x": [0.0, 0.3, 0.7, 0.0]})
+    assert set(network.sample_codes(10_000, random_state=1).ravel()) == {1, 2}
+
+
+def test_node_with_one_state_is_constant():
+    network = BayesianNetwork({"x": ("only",)}, {}, {"x": [1.0]})
+    assert set(network.sample_codes(10, random_state=1).ravel()) == {0}
+
+
+def test_same_seed_same_sample(cancer):
+    np.testing.assert_array_equal(cancer.sample_codes(50, 3), cancer.sample_codes(50, 3))
+    assert (cancer.sample_codes(50, 3) != cancer.sample_codes(50, 4)).any()
+
+
+def test_fewer_rows_are_a_prefix(cancer):
+    np.testing.assert_array_equal(cancer.sample_codes(10, 3), cancer.sample_codes(50, 3)[:10])
+
+
+def test_stream_of_a_node_depends_on_its_position_alone():
+    table = [[0.5, 0.5], [0.5, 0.5]]
+    forward = BayesianNetwork({"x": YES_NO, "y": YES_NO}, {"y": ["x"]}, {"x": [0.5, 0.5], "y": table})
+    backward = BayesianNetwork({"x": YES_NO, "y": YES_NO}, {"x": ["y"]}, {"x": table, "y": [0.5, 0.5]})
+    # The order of evaluation is reversed; the tables ignore the parents, so nothing may change.
+    np.testing.assert_array_equal(forward.sample_codes(100, 0), backward.sample_codes(100, 0))
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_generators_seed_and_advance(cancer, make):
+    first, second = make(0), make(0)
+    np.testing.assert_array_equal(cancer.sample_codes(50, first), cancer.sample_codes(50, second))
+    assert (cancer.sample_codes(50, first) != cancer.sample_codes(50, make(0))).any()
+
+
+def test_global_state_is_left_alone(cancer):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    cancer.sample_codes(10)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_pandas_sample_keeps_states_that_were_not_drawn(cancer):
+    frame = cancer.sample(5, random_state=0)
+    assert isinstance(frame, pd.DataFrame)
+    assert tuple(frame.columns) == cancer.nodes
+    assert tuple(frame["pollution"].cat.categories) == ("low", "high")
+    codes = np.column_stack([frame[name].cat.codes for name in frame])
+    np.testing.assert_array_equal(codes, cancer.sample_codes(5, random_state=0))
+
+
+def test_polars_sample_holds_the_same(cancer):
+    frame = cancer.sample(20, random_state=0, backend="polars")
+    assert frame.schema["smoker"] == pl.Enum(YES_NO)
+    assert frame["smoker"].to_list() == cancer.sample(20, random_state=0)["smoker"].tolist()
+
+
+def test_sample_needs_rows(cancer):
+    with pytest.raises(ValueError, match="n is 0"):
+        cancer.sample(0)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "seed"])
+def test_bad_seed_is_shown(cancer, seed):
+    with pytest.raises(ValueError, match=rf"random_state is {seed!r}; it must be"):
+        cancer.sample_codes(3, random_state=seed)
