@@ -123,11 +123,16 @@ def _columns_with(table: Table, wrong: Any) -> list[str]:
 
 
 def _tidy_sparse(matrix: Any) -> Any:
+    """Return a csc_array without duplicates and stored zeros, its indices as short as they can be."""
     tidy = sp.csc_array(matrix)
     if not (tidy.has_canonical_format and np.all(tidy.data)):
         tidy = tidy.copy()
         tidy.sum_duplicates()
         tidy.eliminate_zeros()
+    # scikit-learn's trees take 32-bit indices only.
+    if max(tidy.nnz, *tidy.shape) <= np.iinfo(np.int32).max:
+        short = (part.astype(np.int32, copy=False) for part in (tidy.indices, tidy.indptr))
+        tidy = sp.csc_array((tidy.data, *short), shape=tidy.shape)
     return tidy
 
 
@@ -194,7 +199,7 @@ def _as_quantities(target: NDArray[Any]) -> NDArray[np.float64]:
     except ValueError as error:
         example = next(value for value in target if not _is_numeric_text(np.array([value])))
         raise InvalidInputError(
-            f"Regression needs a numeric target, but y contains {example!r}. "
+            f"Regression needs a numeric target, but y contains {str(example)!r}. "
             'Pass numbers, or task="classification" if y holds labels.'
         ) from error
 

@@ -171,18 +171,16 @@ def infer_task(target: NDArray[Any]) -> Task:
     return "classification" if few else "regression"
 
 
-def column_index(column: int | str, table: Table) -> int:
+def column_index(column: int | str, names: Sequence[str]) -> int:
     """Turn a column's number or name into its number."""
     if isinstance(column, str):
-        if column not in table.names:
-            raise InvalidInputError(f"There is no column {column!r}. The columns are {listed(table.names)}.")
-        return table.names.index(column)
+        if column not in names:
+            raise InvalidInputError(f"There is no column {column!r}. The columns are {listed(names)}.")
+        return names.index(column)
     number = int(column)
-    if not -table.n_features <= number < table.n_features:
-        raise InvalidInputError(
-            f"There is no column {number}: columns are numbered 0 to {table.n_features - 1}."
-        )
-    return number % table.n_features
+    if not -len(names) <= number < len(names):
+        raise InvalidInputError(f"There is no column {number}: columns are numbered 0 to {len(names) - 1}.")
+    return number % len(names)
 
 
 def listed(names: Sequence[object], limit: int = 5) -> str:

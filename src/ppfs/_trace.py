@@ -8,9 +8,12 @@ from typing import Any, Literal
 
 import narwhals as nw
 
-from ppfs._table import listed
+from ppfs._table import column_index, listed
 
-Decision = Literal["candidate", "rejected", "kept", "dropped"]
+Decision = Literal["candidate", "added", "rejected", "kept", "dropped"]
+
+# Decisions that speak for a column, and leave it in the running.
+FAVOURABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,21 @@ class Step:
     adjusted_pvalue : float
         The p-value after correction for the number of questions; equal to `pvalue` without one.
 
-    decision : {"candidate", "rejected", "kept", "dropped"}
-        What the search did.
+    decision : {"candidate", "added", "rejected", "kept", "dropped"}
+        What the search did. While it grows, a dependent column is a "candidate", "added" to the blanket
+        at once or later, and an independent one "rejected"; while it shrinks, members are "kept" or
+        "dropped".
+
+    is_reliable : bool, default=True
+        False when there were too few rows to tell.
+
+    target : int, default=None
+        The variable that the column was tested against, where that is not the target of the search: some
+        searches ask about the neighbours of other columns. It is the number of a column; `feature` may
+        then be the search's target, whose number is the number of columns.
+
+    withheld : tuple of int, default=()
+        Columns that the search had to do without.
     """
 
     fold: int
@@ -51,6 +67,14 @@ class Step:
     effect: float
     adjusted_pvalue: float
     decision: Decision
+    is_reliable: bool = True
+    target: int | None = None
+    withheld: tuple[int, ...] = ()
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the question was about the search's own target, with all columns at hand."""
+        return self.target is None and not self.withheld
 
 
 class Trace:
@@ -60,6 +84,11 @@ class Trace:
     ----------
     names : sequence of str
         The names of the columns.
+
+    Attributes
+    ----------
+    notes : list of str
+        Remarks about the whole search, such as which test was chosen and why.
 
     Examples
     --------
@@ -75,6 +104,7 @@ class Trace:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
+        self.notes: list[str] = []
         self._steps: list[Step] = []
 
     def record(self, step: Step) -> None:
@@ -95,7 +125,7 @@ class Trace:
 
     def of(self, feature: int | str) -> list[Step]:
         """Return all steps about one column, by number or name."""
-        number = self.names.index(feature) if isinstance(feature, str) else feature
+        number = column_index(feature, self.names)
         return [step for step in self._steps if step.feature == number]
 
     def explain(self, feature: int | str) -> str:
@@ -124,25 +154,38 @@ class Trace:
         columns = {
             "fold": [step.fold for step in self],
             "phase": [step.phase for step in self],
-            "feature": [self.names[step.feature] for step in self],
+            "feature": [self._name(step.feature) for step in self],
             "n_given": [self._n_given(step) for step in self],
             "pvalue": [step.pvalue for step in self],
             "adjusted_pvalue": [step.adjusted_pvalue for step in self],
             "statistic": [step.statistic for step in self],
             "effect": [step.effect for step in self],
             "decision": [step.decision for step in self],
+            "is_reliable": [step.is_reliable for step in self],
+            "target": [self._name(step.target) for step in self],
+            "n_withheld": [len(step.withheld) for step in self],
         }
         return nw.from_dict(columns, backend=backend or _installed_backend()).to_native()
 
     def _sentence(self, step: Step) -> str:
-        others = [self.names[column] for column in step.given if column != step.feature]
+        others = [self._name(column) for column in step.given if column != step.feature]
         given = f" given {listed(others)}" if others else ""
         adjusted = "" if step.adjusted_pvalue == step.pvalue else f", adjusted {step.adjusted_pvalue:.3g}"
         fold = f"fold {step.fold}, " if step.fold else ""
-        return (
-            f"{fold}{step.phase}: {self.names[step.feature]!r}{given}: p = {step.pvalue:.3g}{adjusted}, "
-            f"effect {step.effect:.3g}: {step.decision}"
+        against = f" against {self._name(step.target)!r}" if step.target is not None else ""
+        withheld = (
+            f" without {listed([self._name(column) for column in step.withheld])}" if step.withheld else ""
         )
+        answer = (
+            f"p = {step.pvalue:.3g}{adjusted}, effect {step.effect:.3g}"
+            if step.is_reliable
+            else "too few rows to tell"
+        )
+        return f"{fold}{step.phase}{withheld}: {self._name(step.feature)!r}{against}{given}: {answer}: {step.decision}"
+
+    def _name(self, variable: int | None) -> str:
+        """Return a variable's name; None and the number after the last column stand for the target."""
+        return "target" if variable is None or variable == len(self.names) else self.names[variable]
 
     @staticmethod
     def _n_given(step: Step) -> int:

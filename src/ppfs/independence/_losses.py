@@ -75,7 +75,8 @@ def _hinge(truth: NDArray[Any], margins: NDArray[Any]) -> Floats:
 
 
 def _zero_one(truth: NDArray[Any], labels: NDArray[Any]) -> Floats:
-    return np.not_equal(labels, truth).astype(np.float64)
+    loss: Floats = np.not_equal(labels, truth).astype(np.float64)
+    return loss
 
 
 def _squared(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
@@ -164,7 +165,7 @@ def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDA
         answer, absent = np.asarray(model.predict_proba(X), dtype=np.float64), 0.0
     else:
         answer, absent = _margin_columns(np.asarray(model.decision_function(X), dtype=np.float64)), -np.inf
-    seen = np.searchsorted(classes, model.classes_)
+    seen = np.searchsorted(classes, getattr(model, "classes_", classes))
     if answer.shape[1] != seen.size:
         raise InvalidInputError(
             f"{type(model).__name__} returned {answer.shape[1]} columns for {seen.size} classes. One column a class "

@@ -96,7 +96,7 @@ def _fitted(problem: Problem, design: Matrix, split: Split, names: Sequence[str]
     try:
         model = problem.fit(design, split)
         return model, float(problem.risks(model, [design[split.test]], split)[0])
-    except InvalidInputError:
+    except (InvalidInputError, Warning):
         raise
     except Exception as error:
         raise EstimatorFailedError(

@@ -254,7 +254,8 @@ class BoundPPI(BoundTest):
         labels = None
         if task == "classification":
             _require_two_classes(classes)
-            labels = labels_to_stratify(y, self._test.stratify, self._test.test_size)
+            is_first = target == self.table.target and self._fold <= 1
+            labels = labels_to_stratify(y, self._test.stratify, self._test.test_size, warn=is_first)
         splits = draw_splits(
             self.table.n_rows,
             labels,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from ppfs._random import integer_seed, stream
-from ppfs.exceptions import InvalidInputError
+from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]
 
@@ -83,18 +84,35 @@ def is_stratifiable(labels: NDArray[Any], test_size: float) -> bool:
     return bool(counts.min() >= 2 and min(n_test, labels.size - n_test) >= counts.size)
 
 
-def labels_to_stratify(labels: NDArray[Any], stratify: Stratify, test_size: float) -> NDArray[Any] | None:
-    """Return the labels whose proportions the splits keep, or None."""
-    if stratify == "auto":
-        return labels if is_stratifiable(labels, test_size) else None
-    if not stratify:
+def labels_to_stratify(
+    labels: NDArray[Any], stratify: Stratify, test_size: float, *, warn: bool = False
+) -> NDArray[Any] | None:
+    """Return the labels whose proportions the splits keep, or None.
+
+    Parameters
+    ----------
+    warn : bool, default=False
+        Whether to tell the caller when "auto" has to give up.
+    """
+    if stratify is False:
         return None
-    if not is_stratifiable(labels, test_size):
-        classes, counts = np.unique(labels, return_counts=True)
+    if is_stratifiable(labels, test_size):
+        return labels
+    classes, counts = np.unique(labels, return_counts=True)
+    impossible = (
+        f"with {labels.size} rows, {classes.size} classes and test_size={test_size} not every class can be in both "
+        f"parts of a split: the rarest, {classes[counts.argmin()].item()!r}, has {counts.min()} row(s)."
+    )
+    if stratify is True:
         raise InvalidInputError(
-            f"stratify=True needs every class in both parts of a split, but with {labels.size} rows, "
-            f"{classes.size} classes and test_size={test_size} that is impossible: the rarest class, "
-            f"{classes[counts.argmin()].item()!r}, has {counts.min()} row(s). "
-            'Use stratify="auto" or False, merge rare classes, or enlarge test_size.'
+            f'stratify=True is impossible: {impossible} Use stratify="auto" or False, merge rare classes, or enlarge '
+            "test_size."
         )
-    return labels
+    if warn:
+        warnings.warn(
+            f"Splits are not stratified: {impossible} Merge or drop rare classes to have stratified splits, or pass "
+            "stratify=False to silence this.",
+            StratificationWarning,
+            stacklevel=2,
+        )
+    return None

@@ -1,0 +1,86 @@
+"""Writing a result: a table for people, names for pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from ppfs import PPFS, __version__
+from ppfs.cli._input import Input
+
+_BAR_WIDTH = 20
+
+
+def names_text(selector: PPFS, data: Input) -> str:
+    """Return the selected names, most important first, one a line."""
+    return "\n".join(data.names[column] for column in selector.blanket_)
+
+
+def json_text(selector: PPFS, data: Input) -> str:
+    """Return the result as JSON, every column included."""
+    decided_in = {step.feature: step.phase for step in selector.trace_}
+    result: dict[str, Any] = {
+        "ppfs": __version__,
+        "data": data.name,
+        "target": data.target,
+        "task": selector.task_,
+        "alpha": selector.alpha,
+        "n_splits": selector.n_splits,
+        "n_folds": selector.n_folds,
+        "random_state": selector.random_state,
+        "n_fits": selector.n_fits_,
+        "selected": [data.names[column] for column in selector.blanket_],
+        "columns": [
+            {
+                "name": name,
+                "selected": bool(selector.support_[column]),
+                "pvalue": float(selector.pvalues_[column]),
+                "importance": float(selector.importances_[column]),
+                "decided_in": decided_in[column],
+            }
+            for column, name in enumerate(data.names)
+        ],
+    }
+    return json.dumps(result, indent=2)
+
+
+def print_table(selector: PPFS, data: Input, console: Console) -> None:
+    """Show what was selected and why, and what became of the other columns."""
+    n_kept, n_columns = len(selector.blanket_), len(data.names)
+    table = RichTable(
+        title=f"{escape(data.name)}: {n_kept} of {n_columns} columns predict {escape(data.target)}",
+        title_justify="left",
+        caption="importance: mean rise in risk when the column is shuffled in unseen rows",
+        caption_justify="left",
+    )
+    table.add_column("column")
+    table.add_column("importance", justify="right")
+    table.add_column("", min_width=_BAR_WIDTH)
+    table.add_column("p-value", justify="right")
+    largest = max(selector.importances_[selector.blanket_], default=0.0)
+    for column in selector.blanket_:
+        importance = selector.importances_[column]
+        bar = "█" * max(1, round(_BAR_WIDTH * importance / largest)) if largest > 0 else ""
+        table.add_row(
+            escape(data.names[column]), f"{importance:.4g}", bar, f"{selector.pvalues_[column]:.2g}"
+        )
+    console.print(table)
+    console.print(_what_became_of_the_rest(selector))
+
+
+def _what_became_of_the_rest(selector: PPFS) -> str:
+    last = {step.feature: step for step in selector.trace_ if _is_decisive(selector, step.fold)}
+    n_weak = sum(step.decision == "rejected" for step in last.values())
+    n_redundant = sum(step.decision == "dropped" for step in last.values())
+    return (
+        f"Not selected: {n_weak} that do not help on their own (growth), {n_redundant} that add nothing to the others "
+        f"(shrink). alpha {selector.alpha}, {selector.n_splits} splits, {selector.n_fits_} models fitted."
+    )
+
+
+def _is_decisive(selector: PPFS, fold: int) -> bool:
+    return not selector.folds_ or selector.folds_[fold - 1].is_chosen

@@ -1,0 +1,69 @@
+"""Columns as codes: which level of its column each row holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._table import MAX_INTEGER_CLASSES, Table
+from ppfs.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Every variable of a table as small whole numbers, the target last.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features + 1, n_rows)
+        The position of each value among its variable's sorted levels.
+
+    counts : ndarray of shape (n_features + 1,)
+        Number of levels.
+    """
+
+    codes: NDArray[Any]
+    counts: NDArray[np.intp]
+
+
+def read_levels(table: Table, max_levels: int, user: str) -> Levels:
+    """Code every variable, or name one that is not categorical.
+
+    Parameters
+    ----------
+    max_levels : int
+        More levels than this are refused.
+
+    user : str
+        The test that needs categories, for the message.
+    """
+    codes = np.empty((table.n_features + 1, table.n_rows), dtype=np.min_scalar_type(max_levels))
+    counts = np.empty(table.n_features + 1, dtype=np.intp)
+    for variable in range(table.n_features + 1):
+        levels, position = np.unique(table.values(variable), return_inverse=True)
+        if not _is_categorical(levels, table.n_rows, max_levels):
+            raise _not_categorical(table, variable, levels.size, user)
+        codes[variable], counts[variable] = position.ravel(), levels.size
+    return Levels(codes, counts)
+
+
+def _is_categorical(levels: NDArray[Any], n_rows: int, max_levels: int) -> bool:
+    """Tell whether these distinct values look like categories.
+
+    Labels and whole numbers do, up to `max_levels` of them. Numbers with a fraction do when there
+    are few and most of them repeat, as after a discretisation.
+    """
+    if levels.dtype.kind == "f" and not np.array_equal(levels, np.floor(levels)):
+        return levels.size <= min(MAX_INTEGER_CLASSES, max_levels, max(1, n_rows // 2))
+    return levels.size <= max_levels
+
+
+def _not_categorical(table: Table, variable: int, n_levels: int, user: str) -> InvalidInputError:
+    name = "the target" if variable == table.target else repr(table.names[variable])
+    return InvalidInputError(
+        f"{user} needs categorical columns, but {name} has {n_levels} distinct values in {table.n_rows} rows. "
+        "Use FisherZ or LikelihoodRatio, or discretise the column first (sklearn.preprocessing.KBinsDiscretizer)."
+    )

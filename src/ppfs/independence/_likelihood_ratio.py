@@ -1,0 +1,164 @@
+"""The likelihood-ratio test: ask whether x improves a regression of the target on the given columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc, fdtrc
+
+from ppfs._random import RandomStateLike
+from ppfs._reading import require_finite
+from ppfs._table import Table
+from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
+from ppfs.independence._batches import BatchedTest
+from ppfs.independence._designs import Designs, Floats, added_directions
+from ppfs.independence._logistic import LogisticFit, fit_logistic
+from ppfs.independence._partial import DETERMINED
+
+# Rows for each coefficient of a logistic model. With fewer the ratio is far from chi-squared,
+# and with as many coefficients as rows every target is fitted perfectly.
+_ROWS_PER_COEFFICIENT = 5
+
+
+class LikelihoodRatio(IndependenceTest):
+    """The likelihood-ratio test for columns of any kind, the test of Mixed-MB.
+
+    Fits the target on the given columns, without x and with it, by least squares when the target
+    is a quantity and by (multinomial) logistic regression when it holds categories. Categorical
+    columns enter as dummies.
+
+    Parameters
+    ----------
+    symmetric : bool, default=False
+        Ask in both directions, also whether the target improves a regression of x, and combine:
+        p = min(2 min(p1, p2), max(p1, p2)).
+
+    See Also
+    --------
+    GSquared : faster when all columns are categorical.
+    FisherZ : faster when all are continuous.
+
+    Notes
+    -----
+    Twice the gain in log-likelihood is compared with chi-squared; its degrees of freedom are the
+    coefficients that x adds. A quantity has the exact F test instead. `effect` is the statistic per
+    degree of freedom.
+
+    A column is categorical when it holds whole numbers with at most 20 different ones, as codes do.
+
+    What the given columns determine is left out or independent, as in `FisherZ`. Where the columns
+    separate the classes the coefficients are infinite but the likelihood has a limit, which is used.
+    The test cannot tell (``is_reliable=False``) when least squares has no degree of freedom left, or
+    logistic regression fewer than 5 rows for each coefficient.
+
+    References
+    ----------
+    Lee et al., "Markov blanket discovery for mixed data" (Mixed-MB), 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs.independence import LikelihoodRatio
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> LikelihoodRatio().evaluate(X, y, "sepal width (cm)", given=["petal width (cm)"]).pvalue < 0.05
+    True
+    """
+
+    is_random = False
+
+    _parameter_constraints: dict[str, Any] = {"symmetric": ["boolean"]}
+
+    def __init__(self, *, symmetric: bool = False) -> None:
+        self.symmetric = symmetric
+
+    def bind(
+        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
+    ) -> BoundLikelihoodRatio:
+        """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
+        require_finite(table, allow_missing=False, user=type(self).__name__)
+        return BoundLikelihoodRatio(table, self.symmetric)
+
+
+class BoundLikelihoodRatio(BatchedTest):
+    """The test of one table: its regressors, and the models without x."""
+
+    def __init__(self, table: Table, symmetric: bool) -> None:
+        super().__init__(table)
+        self._symmetric = symmetric
+        self._designs = Designs(table)
+        self._n_fits = 0
+        # Searches ask about many x with the same target and conditioning set in a row.
+        self._basis = lru_cache(maxsize=4)(self._designs.basis)
+        self._block = lru_cache(maxsize=256)(self._designs.block)
+        self._without = lru_cache(maxsize=4)(self._fit_without)
+
+    @property
+    def n_fits(self) -> int:  # type: ignore[override]
+        """Logistic regressions fitted so far."""
+        return self._n_fits
+
+    def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
+        given = self.table.canonical(given)
+        forth = [self._improves(target, x, given) for x in xs]
+        if not self._symmetric:
+            return forth
+        return [
+            _combined(result, self._improves(x, target, given)) for x, result in zip(xs, forth, strict=True)
+        ]
+
+    def _improves(self, target: int, x: int, given: tuple[int, ...]) -> IndependenceResult:
+        """Ask whether `x` improves a regression of `target` on `given`."""
+        basis = self._basis(given)
+        added = added_directions(self._block(x), basis)
+        if not added.shape[1]:
+            return INDEPENDENT
+        if self._designs.kind(target) == "regression":
+            return _f_test(self._designs.values(target), basis, added)
+        return self._ratio_test(target, given, basis, added)
+
+    def _ratio_test(
+        self, target: int, given: tuple[int, ...], basis: Floats, added: Floats
+    ) -> IndependenceResult:
+        labels = self._designs.codes(target)
+        n_scores = int(labels.max())
+        if n_scores < 1:
+            return INDEPENDENT
+        if len(labels) < _ROWS_PER_COEFFICIENT * n_scores * (basis.shape[1] + added.shape[1]):
+            return CANNOT_TELL
+        without = self._without(target, given)
+        self._n_fits += 1
+        fit = fit_logistic(np.hstack([basis, added]), labels, start=without.coefficients)
+        statistic = max(0.0, 2.0 * (fit.log_likelihood - without.log_likelihood))
+        free = n_scores * added.shape[1]
+        return IndependenceResult(float(chdtrc(free, statistic)), statistic, statistic / free)
+
+    def _fit_without(self, target: int, given: tuple[int, ...]) -> LogisticFit:
+        self._n_fits += 1
+        return fit_logistic(self._basis(given), self._designs.codes(target))
+
+
+def _f_test(values: Floats, basis: Floats, added: Floats) -> IndependenceResult:
+    """Compare the residual sums of squares of least squares without and with the added directions."""
+    free = len(values) - basis.shape[1] - added.shape[1]
+    if free < 1:
+        return CANNOT_TELL
+    residual = values - basis @ (basis.T @ values)
+    before = float(residual @ residual)
+    if before <= DETERMINED:
+        return INDEPENDENT
+    gain = float(np.sum((added.T @ residual) ** 2))
+    # The floor keeps the statistic of a perfect fit finite.
+    after = max(before - gain, 1e-15 * before)
+    statistic = (gain / added.shape[1]) / (after / free)
+    return IndependenceResult(float(fdtrc(added.shape[1], free, statistic)), statistic, statistic)
+
+
+def _combined(forth: IndependenceResult, back: IndependenceResult) -> IndependenceResult:
+    """Join the answers of both directions; where one cannot tell, the other counts."""
+    if not (forth.is_reliable and back.is_reliable):
+        return forth if forth.is_reliable else back
+    smaller, larger = sorted((forth.pvalue, back.pvalue))
+    return IndependenceResult(min(2.0 * smaller, larger), forth.statistic, forth.effect)

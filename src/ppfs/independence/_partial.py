@@ -1,0 +1,142 @@
+"""Partial correlations of many columns with one target, given a common set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from ppfs._table import Table
+
+Floats = NDArray[np.float64]
+
+# A column of which the given columns leave less than this share of its variance is taken as
+# determined by them: what is left is rounding, and correlating it would invent a link.
+DETERMINED = 1e-10
+
+_MAX_MULTIPLIED = 2**20
+
+
+@dataclass(frozen=True)
+class PartialCorrelations:
+    """Partial correlations of some columns with a target.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_columns,)
+        0 where the column or the target is constant or determined by the given columns.
+
+    determined_mask : ndarray of bool, shape (n_columns,)
+        Where that is so.
+
+    n_given : int
+        Given columns that counted: one that the others determine does not.
+    """
+
+    values: Floats
+    determined_mask: NDArray[np.bool_]
+    n_given: int
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """The Cholesky factor of the given columns' correlations, redundant columns left out."""
+
+    kept: tuple[int, ...]
+    lower: Floats
+
+
+class Correlations:
+    """All correlations of a table's variables, computed when needed.
+
+    Parameters
+    ----------
+    table : Table
+        Its columns are kept a second time, standardised: 8 bytes a value.
+
+    target_values : ndarray of shape (n_rows,)
+        The target as numbers.
+    """
+
+    def __init__(self, table: Table, target_values: Floats) -> None:
+        self._table = table
+        dense = table.X.toarray() if table.is_sparse else table.X
+        # One row a variable: sums run along contiguous memory, each in the same order whatever
+        # column is its neighbour.
+        self._scores = standardised(np.vstack([dense.T, target_values]))
+        self._rows: dict[int, Floats] = {}
+
+    def given(self, xs: Sequence[int], target: int, given: Sequence[int]) -> PartialCorrelations:
+        """Return the partial correlation of each of `xs` with `target` given `given`."""
+        factor = self._factor(self._table.canonical(given))
+        left_x, loadings = self._remainder(list(xs), factor)
+        left_y, loading = self._remainder([target], factor)
+        shared = self._with(target)[list(xs)]
+        for of_x, of_y in zip(loadings, loading, strict=True):
+            shared = shared - of_x * of_y
+        determined = (left_x <= DETERMINED) | (left_y <= DETERMINED)
+        scale = np.sqrt(np.where(determined, 1.0, left_x * left_y))
+        values = np.where(determined, 0.0, np.clip(shared / scale, -1.0, 1.0))
+        return PartialCorrelations(values, determined, len(factor.kept))
+
+    def _with(self, variable: int) -> Floats:
+        """Return the correlations of `variable` with all variables, itself included."""
+        if variable not in self._rows:
+            row = np.empty(len(self._scores))
+            at_once = max(1, _MAX_MULTIPLIED // self._scores.shape[1])
+            for start in range(0, len(row), at_once):
+                block = slice(start, start + at_once)
+                row[block] = (self._scores[block] * self._scores[variable]).sum(axis=1)
+            self._rows[variable] = row
+        return self._rows[variable]
+
+    def _factor(self, given: tuple[int, ...]) -> _Factor:
+        kept: list[int] = []
+        lower = np.zeros((len(given), len(given)))
+        for variable in given:
+            k = len(kept)
+            loading = (
+                solve_triangular(lower[:k, :k], self._with(variable)[kept], lower=True) if k else np.zeros(0)
+            )
+            left = self._with(variable)[variable] - float(loading @ loading)
+            if left > DETERMINED:
+                lower[k, :k], lower[k, k] = loading, np.sqrt(left)
+                kept.append(variable)
+        return _Factor(tuple(kept), lower[: len(kept), : len(kept)])
+
+    def _remainder(self, variables: list[int], factor: _Factor) -> tuple[Floats, list[Floats]]:
+        """Return the share of variance that the given columns leave, and the loadings on them.
+
+        Forward substitution for all variables together. It is written out because each
+        variable's numbers must not depend on how many others there are, and LAPACK's do.
+        """
+        left = self._variances(variables)
+        loadings: list[Floats] = []
+        for variable, row in zip(factor.kept, factor.lower, strict=True):
+            loading = self._with(variable)[variables]
+            for weight, earlier in zip(row.tolist(), loadings, strict=False):
+                loading = loading - weight * earlier
+            loading = loading / row[len(loadings)]
+            loadings.append(loading)
+            left = left - loading**2
+        return left, loadings
+
+    def _variances(self, variables: list[int]) -> Floats:
+        """Return 1 for each variable, or 0 if it is constant."""
+        return (self._scores[variables] != 0.0).any(axis=1).astype(np.float64)
+
+
+def standardised(rows: Floats) -> Floats:
+    """Centre each row and scale it to length 1; a constant row becomes 0."""
+    is_constant = (rows == rows[:, :1]).all(axis=1)
+    # Divided by the largest value first, or the squares of very large values overflow.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    centred = rows / np.where(largest > 0, largest, 1.0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    lengths = np.sqrt((centred**2).sum(axis=1))
+    usable = ~is_constant & (lengths > 0)
+    scores: Floats = np.where(usable[:, None], centred / np.where(usable, lengths, 1.0)[:, None], 0.0)
+    return scores

@@ -1,0 +1,111 @@
+"""The command line: data on stdout, messages on stderr, errors that end with the fix."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from ppfs.cli._app import app
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["age", "[red]dose[/red]", "bmi", "noise"])
+    frame["ill"] = np.where(frame["bmi"] > 0, "yes", "no")
+    path = tmp_path / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["select", *map(str, arguments), "--splits", "10"])
+
+
+def test_names_in_a_pipe(table):
+    result = run(table, "--target", "ill")
+    assert result.exit_code == 0
+    assert result.stdout == "bmi\n"
+    assert result.stderr == ""
+
+
+def test_table_shows_names_with_markup_as_they_are(table):
+    frame = pd.read_csv(table).drop(columns="bmi")
+    frame["ill"] = np.where(frame["[red]dose[/red]"] > 0, "yes", "no")
+    frame.to_csv(table, index=False)
+    result = run(table, "--target", "ill", "--format", "table")
+    assert "patients.csv: 1 of 3 columns predict ill" in result.stdout
+    assert "[red]dose[/red]" in result.stdout
+    assert "2 that do not help on their own" in result.stdout
+
+
+def test_json_holds_every_column(table):
+    result = json.loads(run(table, "--target", "ill", "--format", "json").stdout)
+    assert result["selected"] == ["bmi"]
+    assert result["task"] == "classification"
+    assert [column["name"] for column in result["columns"]] == ["age", "[red]dose[/red]", "bmi", "noise"]
+    assert [column["selected"] for column in result["columns"]] == [False, False, True, False]
+
+
+def test_bundled_data_set():
+    result = run("--dataset", "wdbc", "--folds", "2")
+    assert result.exit_code == 0
+    assert "worst_texture" in result.stdout.splitlines()
+
+
+def test_nothing_selected_is_said_on_stderr(table):
+    frame = pd.read_csv(table).drop(columns="bmi")
+    frame.to_csv(table, index=False)
+    result = run(table, "--target", "ill", "--alpha", "0.002")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "No column was selected" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{table}"], "Say which column to predict"),
+        (["{table}", "--target", "il"], "has no column 'il'. Did you mean 'ill'?"),
+        (["missing.csv", "--target", "y"], "There is no file 'missing.csv'"),
+        ([], "either a CSV file or a --dataset"),
+        (["{table}", "--dataset", "wdbc", "--target", "ill"], "either a CSV file or a --dataset"),
+        (["--dataset", "wdbc", "--target", "class"], "has a target of its own"),
+        (["--dataset", "wdcb"], "wdbc"),
+        (["{table}", "--target", "ill", "--alpha", "2"], "'alpha' parameter of PPFS"),
+        (["{table}", "--target", "ill", "--folds", "1"], "'n_folds' parameter of PPFS"),
+    ],
+)
+def test_wrong_use_ends_with_the_fix(table, arguments, message):
+    result = run(*(argument.format(table=table) for argument in arguments))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_text_column_is_named(table):
+    frame = pd.read_csv(table).assign(city=["Rome", "Oslo"] * 60)
+    frame.to_csv(table, index=False)
+    result = run(table, "--target", "ill")
+    assert result.exit_code == 2
+    assert "'city' holds text" in result.stderr
+
+
+def test_empty_file(tmp_path):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("")
+    result = run(empty, "--target", "y")
+    assert result.exit_code == 2
+    assert "not a readable CSV file" in result.stderr
+
+
+def test_module_runs_and_tells_its_version():
+    output = subprocess.run(
+        [sys.executable, "-m", "ppfs.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.startswith("ppfs 0.")

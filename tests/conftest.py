@@ -1,0 +1,41 @@
+"""What many tests share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+_SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_folder():
+    """Point PPFS_DATA at the benchmark data next to the project, where they are."""
+    if "PPFS_DATA" not in os.environ and _SHARED.is_dir():
+        os.environ["PPFS_DATA"] = str(_SHARED)
+    return os.environ.get("PPFS_DATA")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs the benchmark data where they are missing."""
+    if "PPFS_DATA" in os.environ or _SHARED.is_dir():
+        return
+    skip = pytest.mark.skip(reason="the benchmark data are not here: set PPFS_DATA to their folder")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def global_random_state_is_untouched(request):
+    """Fail any test during which something drew from NumPy's global generator.
+
+    scikit-learn's own checks draw from it themselves.
+    """
+    before = np.random.get_state()  # noqa: NPY002
+    yield
+    after = np.random.get_state()  # noqa: NPY002
+    if request.node.originalname != "test_scikit_learn_contract":
+        assert np.array_equal(before[1], after[1])
+        assert before[2] == after[2]

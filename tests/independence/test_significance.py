@@ -1,0 +1,104 @@
+"""Batched p-values equal SciPy's, row by row."""
+
+import numpy as np
+import pytest
+import scipy
+from scipy import stats
+
+from ppfs.independence._significance import SIGNIFICANCES, paired_t, risk_differences, signed_rank
+
+# Before 1.15 SciPy used the normal approximation for every sample with zeros or ties.
+needs_new_scipy = pytest.mark.skipif(
+    tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15),
+    reason="SciPy below 1.15 has other rules",
+)
+
+
+def rows_of(kind, n_pairs, n_rows=60):
+    rng = np.random.default_rng([n_pairs, len(kind)])
+    differences = rng.normal(0.3, 1.0, size=(n_rows, n_pairs))
+    if kind == "tied":
+        differences = np.round(differences)
+        differences[differences == 0] = 1.0
+    elif kind == "with zeros":
+        differences[rng.random(differences.shape) < 0.3] = 0.0
+    elif kind == "tied with zeros":
+        differences = np.round(differences)
+    elif kind == "mixed":
+        differences[::2] = np.round(differences[::2], 1)
+    return differences
+
+
+@needs_new_scipy
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("n_pairs", [5, 6, 10, 13, 14, 30, 50, 51, 100])
+@pytest.mark.parametrize("kind", ["continuous", "tied", "with zeros", "tied with zeros", "mixed"])
+def test_signed_rank_equals_scipy_row_by_row(kind, n_pairs):
+    # SciPy takes a second to enumerate the signs of 13 pairs.
+    differences = rows_of(kind, n_pairs, n_rows={10: 20, 13: 4}.get(n_pairs, 60))
+    pvalues, statistics = signed_rank(differences, [])
+    for row, pvalue, statistic in zip(differences, pvalues, statistics, strict=True):
+        if not row.any():
+            assert pvalue == 1.0
+            continue
+        expected = stats.wilcoxon(row, alternative="greater", zero_method="zsplit")
+        assert pvalue == pytest.approx(expected.pvalue, abs=1e-12)
+        assert statistic == expected.statistic
+
+
+def test_signed_rank_by_hand():
+    # Five rises: 1 of the 32 sign patterns. Four rises and the smallest fall: 2 of 32.
+    pvalues, _ = signed_rank(np.array([[1.0, 2, 3, 4, 5], [-1.0, 2, 3, 4, 5], [-5.0, -4, -3, -2, -1]]), [])
+    assert pvalues.tolist() == [1 / 32, 2 / 32, 1.0]
+
+
+def test_zeros_are_split_between_the_signs():
+    # Two zeros share ranks 1 and 2 and give 1.5 to either side; the rises hold ranks 3, 4, 5. Only the
+    # three signs count: all up is 1 of 8 patterns.
+    pvalues, statistics = signed_rank(np.array([[0.0, 0.0, 1.0, 2.0, 3.0]]), [])
+    assert statistics.tolist() == [13.5]
+    assert pvalues.tolist() == [1 / 8]
+
+
+def test_all_differences_zero_is_no_evidence():
+    for assess in (signed_rank, paired_t):
+        assert assess(np.zeros((2, 30)), [])[0].tolist() == [1.0, 1.0]
+
+
+def test_paired_t_equals_scipy():
+    differences = rows_of("continuous", 12)
+    pvalues, statistics = paired_t(differences, [])
+    expected = stats.ttest_1samp(differences, 0.0, axis=1, alternative="greater")
+    np.testing.assert_allclose(pvalues, expected.pvalue, atol=1e-13)
+    np.testing.assert_allclose(statistics, expected.statistic)
+
+
+def test_paired_t_of_equal_rises_is_certain():
+    pvalues, statistics = paired_t(np.full((1, 5), 0.25), [])
+    assert pvalues.tolist() == [0.0]
+    assert statistics.tolist() == [np.inf]
+
+
+def test_rows_do_not_influence_each_other():
+    differences = rows_of("mixed", 10)
+    together, _ = signed_rank(differences, [])
+    alone = [signed_rank(row[np.newaxis], [])[0][0] for row in differences]
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_differences_that_are_only_rounding_become_zero_and_equal_ones_tie():
+    base = np.array([[0.1 + 0.2, 0.7, 0.5]])
+    replaced = np.array([[0.3, 0.7 + 0.1, 0.5 + 0.1]])
+    differences = risk_differences(base, replaced)
+    assert differences[0, 0] == 0.0
+    assert differences[0, 1] == differences[0, 2]
+    np.testing.assert_allclose(differences[0, 1], 0.1)
+
+
+@pytest.mark.parametrize("n_splits", [5, 13, 50, 51, 100])
+def test_smallest_pvalue_is_reached_when_every_split_rises(n_splits):
+    smallest = SIGNIFICANCES["wilcoxon"].smallest(n_splits)
+    rises = np.random.default_rng(n_splits).exponential(size=(1, n_splits))
+    assert signed_rank(rises, [])[0][0] == smallest
+    if n_splits <= 50:
+        assert smallest == 2.0**-n_splits
