@@ -51,6 +51,7 @@ class Table:
         self.task = task
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
+        self._compared: set[int] = set()
 
     @property
     def n_rows(self) -> int:
@@ -127,8 +128,10 @@ class Table:
 
     def has_twin(self, variable: int, others: Set[int]) -> bool:
         """Tell whether one of `others` is a copy of `variable`, itself not counted."""
-        for unknown in others - self._keys.keys():
-            self.key(unknown)
+        if not others <= self._compared:
+            self._compared |= others
+            for other in others:
+                self.key(other)
         return any(twin != variable and twin in others for twin in self._alike[self.key(variable)])
 
     def canonical(self, variables: Iterable[int]) -> tuple[int, ...]:
@@ -141,13 +144,16 @@ class Table:
         return tuple(sorted(variables, key=lambda variable: (self.key(variable), variable)))
 
     def _digest(self, variable: int) -> bytes:
-        digest = blake2b(digest_size=16)
+        """Hash the non-zero entries: a sparse column and its dense copy have the same key."""
         if self.is_sparse and variable != self.target:
-            rows = slice(self.X.indptr[variable], self.X.indptr[variable + 1])
-            digest.update(self.X.indices[rows].astype(np.int64).tobytes())
-            digest.update(self.X.data[rows].tobytes())
+            stored = slice(self.X.indptr[variable], self.X.indptr[variable + 1])
+            rows, values = self.X.indices[stored], self.X.data[stored]
         else:
-            digest.update(self.take([variable]).tobytes())
+            column = self.take([variable]).ravel()
+            rows = np.flatnonzero(column)
+            values = column[rows]
+        digest = blake2b(rows.astype(np.int64).tobytes(), digest_size=16)
+        digest.update(values.astype(np.float64).tobytes())
         return digest.digest()
 
 

@@ -20,7 +20,8 @@ def column_order(X, columns):
     from hashlib import blake2b
 
     def content(column):
-        return blake2b(np.ascontiguousarray(X[:, [column]]).tobytes(), digest_size=16).digest()
+        rows = np.flatnonzero(X[:, column])
+        return blake2b(rows.astype(np.int64).tobytes() + X[rows, column].tobytes(), digest_size=16).digest()
 
     return sorted(columns, key=lambda column: (content(column), column))
 

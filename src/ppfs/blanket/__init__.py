@@ -2,6 +2,32 @@
 
 from ppfs.blanket._aggregate import Fold
 from ppfs.blanket._base import BaseBlanketSelector
+from ppfs.blanket._divide_conquer import HITONMB, MMMB
+from ppfs.blanket._fast_iamb import FastIAMB
+from ppfs.blanket._fbed import FBED
+from ppfs.blanket._grow_shrink import GrowShrink
+from ppfs.blanket._iamb import IAMB, InterIAMB, MixedMB
+from ppfs.blanket._iamb_fdr import IAMBFDR
+from ppfs.blanket._iamb_npc import IAMBnPC, InterIAMBnPC
 from ppfs.blanket._ppfs import PPFS
+from ppfs.blanket._sgai import SGAI
+from ppfs.blanket._tie_star import TIEStar
 
-__all__ = ["PPFS", "BaseBlanketSelector", "Fold"]
+__all__ = [
+    "FBED",
+    "HITONMB",
+    "IAMB",
+    "IAMBFDR",
+    "MMMB",
+    "PPFS",
+    "SGAI",
+    "BaseBlanketSelector",
+    "FastIAMB",
+    "Fold",
+    "GrowShrink",
+    "IAMBnPC",
+    "InterIAMB",
+    "InterIAMBnPC",
+    "MixedMB",
+    "TIEStar",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -20,11 +20,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import read_table
 from ppfs._table import Table, Task
-from ppfs._trace import Trace
+from ppfs._trace import FAVOURABLE, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
-from ppfs.blanket._phases import Inquiry
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._memory import Memory
+from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
 from ppfs.exceptions import InvalidInputError, UnreachableAlphaWarning
-from ppfs.independence import BoundTest, IndependenceTest
+from ppfs.independence import Automatic, BoundTest, IndependenceTest
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
@@ -32,14 +34,16 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
     "progress": ["boolean"],
+    "always_keep": ["array-like", set, frozenset],
+    "condition_on": ["array-like", set, frozenset],
 }
 
 
 class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     """A selector that finds a Markov blanket by asking an independence test.
 
-    A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, and
-    implements `_independence_test` and `_search`.
+    A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, may have
+    `always_keep` and `condition_on`, and implements `_independence_test` and `_search`.
     """
 
     n_folds: int
@@ -47,6 +51,8 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     random_state: RandomStateLike
     n_jobs: int | None
     progress: bool
+    always_keep: Collection[int | str] = ()
+    condition_on: Collection[int | str] = ()
 
     support_: NDArray[np.bool_]
     blanket_: NDArray[np.intp]
@@ -56,7 +62,11 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     trace_: Trace
     folds_: tuple[Fold, ...]
     n_fits_: int
+    n_tests_: int
+    independence_: IndependenceTest
     task_: Task
+
+    _memory: Memory | None = None
 
     @abstractmethod
     def _independence_test(self) -> IndependenceTest:
@@ -85,24 +95,53 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         test = self._independence_test()
         table = read_table(X, y, task=test.declared_task() or "auto", owner=self)
         validate_data(self, X, skip_check_array=True)
+        special = read_special_columns(self.always_keep, self.condition_on, table)
 
-        entropy = root_entropy(self.random_state)
         trace = Trace(table.names)
+        if isinstance(test, Automatic):
+            choice = test.choose(table)
+            test = choice.test
+            trace.notes.append(f"independence test: {choice.reason}")
+        self._search_parts(table, test, special, trace)
+        self.task_ = table.task
+        self.independence_ = test
+        self.trace_ = trace
+        return self
+
+    def _search_parts(
+        self, table: Table, test: IndependenceTest, special: SpecialColumns, trace: Trace
+    ) -> None:
+        """Search in every fold, or once in all rows, and set the fitted attributes that follow."""
+        entropy = root_entropy(self.random_state)
+        memory = Memory(test, entropy)
         blankets: list[tuple[int, ...]] = []
-        n_fits = 0
+        beside: list[dict[str, Any]] = []
+        n_fits = n_tests = 0
         for fold, part in self._parts(table, entropy):
             bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
+            memory.recall(bound, fold, self._memory)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
-            inquiry = Inquiry(bound, part.target, self.alpha, trace, fold, self.progress)
+                trace.notes.extend(bound.notes)
+            inquiry = Inquiry(
+                bound,
+                part.target,
+                self.alpha,
+                trace,
+                fold,
+                self.progress,
+                always_keep=special.always_keep,
+                condition_on=special.condition_on,
+                entropy=entropy,
+            )
             blankets.append(self._most_important_first(self._search(inquiry), trace, fold))
+            beside.append(inquiry.beside)
             n_fits += bound.n_fits
-
-        self.task_ = table.task
-        self.trace_ = trace
+            n_tests += bound.n_answers
+        self._memory = memory
         self.n_fits_ = n_fits
-        self._conclude(blankets)
-        return self
+        self.n_tests_ = n_tests
+        self._conclude(blankets, beside, trace)
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -118,27 +157,34 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
                 f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
                 f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
                 UnreachableAlphaWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _most_important_first(self, blanket: list[int], trace: Trace, fold: int) -> tuple[int, ...]:
-        pvalues, effects = _last_answers(trace, fold)
+        pvalues, effects = _deciding_answers(trace, fold, blanket)
         return tuple(sorted(blanket, key=lambda column: (-effects[column], pvalues[column], column)))
 
-    def _conclude(self, blankets: list[tuple[int, ...]]) -> None:
+    def _conclude(self, blankets: list[tuple[int, ...]], beside: list[dict[str, Any]], trace: Trace) -> None:
         """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
         self.folds_ = aggregate(blankets) if self.n_folds else ()
         chosen = next((fold.number for fold in self.folds_ if fold.is_chosen), 0)
         self.blanket_ = np.array(blankets[max(chosen - 1, 0)], dtype=np.intp)
-        self.support_ = np.zeros(len(self.trace_.names), dtype=bool)
+        for name, value in beside[max(chosen - 1, 0)].items():
+            setattr(self, name, value)
+        self.support_ = np.zeros(len(trace.names), dtype=bool)
         self.support_[self.blanket_] = True
-        self.pvalues_, self.importances_ = _last_answers(self.trace_, chosen)
+        self.pvalues_, self.importances_ = _deciding_answers(trace, chosen, self.blanket_.tolist())
         with np.errstate(divide="ignore"):
             self.scores_ = np.log(1.0 / self.pvalues_)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was asked is only of use where the data are, and may be large.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_memory"}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -165,12 +211,22 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
     return training
 
 
-def _last_answers(trace: Trace, fold: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return p-value and effect of the last question about each column: the one that decided."""
+def _deciding_answers(
+    trace: Trace, fold: int, blanket: Collection[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return p-value and effect of the question that decided about each column.
+
+    That is the last one whose consequence agrees with the outcome: a spouse, for one, is independent of
+    the target given one set and dependent given another, and it is the latter that let it in. A
+    column about which nothing could be told has p-value 1 and effect 0.
+    """
+    members = set(blanket)
     pvalues = np.ones(len(trace.names))
     effects = np.zeros(len(trace.names))
     for step in trace:
-        if step.fold == fold:
+        if step.fold != fold or not step.is_main or not step.is_reliable:
+            continue
+        if (step.decision in FAVOURABLE) == (step.feature in members):
             pvalues[step.feature] = step.pvalue
             effects[step.feature] = step.effect
     return pvalues, effects

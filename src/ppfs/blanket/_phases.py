@@ -1,74 +1,21 @@
-"""The phases that searches are made of: grow, shrink."""
+"""The paper's phases: marginal growth, an ordered shrink pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from ppfs._progress import ProgressBar
-from ppfs._trace import Decision, Step, Trace
-from ppfs.independence import BoundTest, IndependenceResult
+from ppfs.blanket._inquiry import Answered, Inquiry
 
 CORRECTIONS = ("bh", "by", "bonferroni")
 
 
-@dataclass(frozen=True)
-class Inquiry:
-    """A bound test, the target it is asked about, and where the answers are recorded."""
-
-    test: BoundTest
-    target: int
-    alpha: float
-    trace: Trace
-    fold: int
-    progress: bool = False
-
-    def answers(
-        self, xs: Sequence[int], given: tuple[int, ...], bar: ProgressBar
-    ) -> Iterator[tuple[int, IndependenceResult]]:
-        """Yield each x with the answer for it."""
-        for x, result in zip(xs, self.test.answers(xs, self.target, given), strict=True):
-            bar.advance()
-            yield x, result
-
-    def bar(self, phase: str, total: int) -> ProgressBar:
-        """Return the progress bar of a phase."""
-        return ProgressBar(f"fold {self.fold} {phase}" if self.fold else phase, total, self.progress)
-
-    def record(
-        self,
-        phase: str,
-        feature: int,
-        given: tuple[int, ...],
-        result: IndependenceResult,
-        decision: Decision,
-        adjusted_pvalue: float | None = None,
-    ) -> None:
-        """Enter an answer and its consequence into the trace."""
-        adjusted = result.pvalue if adjusted_pvalue is None else adjusted_pvalue
-        self.trace.record(
-            Step(
-                self.fold,
-                phase,
-                feature,
-                given,
-                result.pvalue,
-                result.statistic,
-                result.effect,
-                adjusted,
-                decision,
-            )
-        )
-
-
-def grow_marginally(
-    inquiry: Inquiry, columns: Sequence[int], correction: str | None
-) -> list[tuple[int, IndependenceResult]]:
-    """Return the columns that depend on the target given nothing, with their answers.
+def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | None) -> list[Answered]:
+    """Return the columns that depend on the target given nothing but `condition_on`, with their answers.
 
     Parameters
     ----------
@@ -78,13 +25,14 @@ def grow_marginally(
     correction : {"bh", "by", "bonferroni"} or None
         How p-values are adjusted for the number of columns before they are compared with alpha.
     """
+    given = inquiry.given(())
     with inquiry.bar("growth", len(columns)) as bar:
-        answered = list(inquiry.answers(columns, (), bar))
+        answered = list(inquiry.answers(columns, given, bar))
     adjusted = adjust(np.array([result.pvalue for _, result in answered]), correction)
     candidates = []
     for (x, result), pvalue in zip(answered, adjusted.tolist(), strict=True):
         is_candidate = pvalue <= inquiry.alpha
-        inquiry.record("growth", x, (), result, "candidate" if is_candidate else "rejected", pvalue)
+        inquiry.record("growth", x, given, result, "candidate" if is_candidate else "rejected", pvalue)
         if is_candidate:
             candidates.append((x, result))
     return candidates
@@ -96,7 +44,8 @@ def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -
     Parameters
     ----------
     members : sequence of int
-        In the order in which they are asked about, least important first.
+        In the order in which they are asked about, least important first. Those that are always kept
+        are not asked about.
 
     restart : bool, default=False
         Begin again after each removal, the paper's plain version, instead of one ordered pass.
@@ -107,26 +56,38 @@ def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -
         Those that stay, in the given order.
     """
     kept = list(members)
-    waiting = list(members)
-    with inquiry.bar("shrink", len(members)) as bar:
+    waiting = [x for x in members if x not in inquiry.always_keep]
+    with inquiry.bar("shrink", len(waiting)) as bar:
         while waiting:
-            removed = _first_independent(inquiry, waiting, tuple(kept), bar)
-            if removed is None:
+            n_kept = len(kept)
+            n_asked = _judge_members(inquiry, waiting, kept, bar, stop_at_first=restart)
+            if not restart:
+                waiting = waiting[n_asked:]
+            elif len(kept) == n_kept:
                 break
-            kept.remove(removed)
-            waiting = list(kept) if restart else waiting[waiting.index(removed) + 1 :]
+            else:
+                waiting = [x for x in kept if x not in inquiry.always_keep]
     return kept
 
 
-def _first_independent(
-    inquiry: Inquiry, waiting: Sequence[int], given: tuple[int, ...], bar: ProgressBar
-) -> int | None:
-    for x, result in inquiry.answers(waiting, given, bar):
-        is_dependent = result.is_dependent(inquiry.alpha)
-        inquiry.record("shrink", x, given, result, "kept" if is_dependent else "dropped")
-        if not is_dependent:
-            return x
-    return None
+def _judge_members(
+    inquiry: Inquiry, waiting: Sequence[int], kept: list[int], bar: ProgressBar, *, stop_at_first: bool
+) -> int:
+    """Ask about members in order, take the independent ones out of `kept`, and return how many were asked about.
+
+    The questions are put given what `kept` holds at the start. They stay right after a removal as long as
+    the removed column was inert; after any other removal the rest has to be asked anew.
+    """
+    given = inquiry.given(kept)
+    for n_asked, (x, result) in enumerate(inquiry.answers(waiting, given, bar), start=1):
+        # Too few rows to tell is no reason to drop a column.
+        is_independent = result.is_independent(inquiry.alpha)
+        inquiry.record("shrink", x, given, result, "dropped" if is_independent else "kept")
+        if is_independent:
+            kept.remove(x)
+            if stop_at_first or not result.is_inert:
+                return n_asked
+    return len(waiting)
 
 
 def adjust(pvalues: NDArray[np.float64], correction: str | None) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 from sklearn.base import clone
@@ -11,7 +12,8 @@ from sklearn.utils._param_validation import StrOptions
 from ppfs._random import RandomStateLike
 from ppfs._table import Task
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
-from ppfs.blanket._phases import CORRECTIONS, Inquiry, grow_marginally, shrink
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._phases import CORRECTIONS, grow_marginally, shrink
 from ppfs.independence import PPI, IndependenceTest
 from ppfs.independence._losses import LossFunction
 from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS, estimator_for, input_tags
@@ -64,6 +66,10 @@ class PPFS(BaseBlanketSelector):
         "auto" follows the estimator; without one the target: text, truth values and at most 20
         different whole numbers are labels.
 
+    growth_estimator : estimator, default=None
+        Another model for the growth phase, for example a decision tree before shrinking with a slow
+        model. None is `estimator`, as in the paper.
+
     independence : IndependenceTest, default=None
         A ready test, used in place of the parameters that describe PPI.
 
@@ -76,6 +82,13 @@ class PPFS(BaseBlanketSelector):
 
     progress : bool, default=False
         Show a bar for growth and one for shrink, on stderr, in terminals and notebooks.
+
+    always_keep : collection of int or str, default=()
+        Columns, by number or name, that are in the blanket from the start, are never asked about, and
+        are in every conditioning set of the shrink phase.
+
+    condition_on : collection of int or str, default=()
+        Columns that are in every conditioning set, also in growth, and are never selected.
 
     Attributes
     ----------
@@ -102,6 +115,12 @@ class PPFS(BaseBlanketSelector):
 
     n_fits_ : int
         Models fitted.
+
+    n_tests_ : int
+        Questions answered. What is known from the last fit on the same data is not asked again.
+
+    independence_ : IndependenceTest
+        The test that answered.
 
     task_ : {"classification", "regression"}
         The task that was solved.
@@ -139,8 +158,9 @@ class PPFS(BaseBlanketSelector):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **PPI_CONSTRAINTS,
+        **{name: rule for name, rule in PPI_CONSTRAINTS.items() if name != "marginal_estimator"},
         **SEARCH_CONSTRAINTS,
+        "growth_estimator": PPI_CONSTRAINTS["marginal_estimator"],
         "correction": [StrOptions(set(CORRECTIONS)), None],
         "independence": [IndependenceTest, None],
     }
@@ -159,10 +179,13 @@ class PPFS(BaseBlanketSelector):
         loss: str | LossFunction = "auto",
         correction: str | None = None,
         task: Task | Literal["auto"] = "auto",
+        growth_estimator: Any = None,
         independence: IndependenceTest | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        always_keep: Collection[int | str] = (),
+        condition_on: Collection[int | str] = (),
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -175,10 +198,13 @@ class PPFS(BaseBlanketSelector):
         self.loss = loss
         self.correction = correction
         self.task = task
+        self.growth_estimator = growth_estimator
         self.independence = independence
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.always_keep = always_keep
+        self.condition_on = condition_on
 
     def _independence_test(self) -> IndependenceTest:
         if self.independence is not None:
@@ -194,15 +220,16 @@ class PPFS(BaseBlanketSelector):
             significance=self.significance,
             loss=self.loss,
             task=self.task,
+            marginal_estimator=self.growth_estimator,
         )
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
-        candidates = grow_marginally(inquiry, range(table.n_features), self.correction)
+        candidates = grow_marginally(inquiry, inquiry.candidates, self.correction)
         # Least important first, so that false positives go before they can displace a strong
         # column. Copies are equal in everything: the later ones are asked, and dropped, first.
         candidates.sort(key=lambda found: (-found[1].pvalue, found[1].effect, table.key(found[0]), -found[0]))
-        return shrink(inquiry, [x for x, _ in candidates])
+        return shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from ppfs._random import RandomStateLike
@@ -31,15 +32,41 @@ class IndependenceResult:
     effect : float
         How strong the link is, on a scale that does not saturate when the p-value does:
         for predictive tests the mean rise in risk when x is replaced by its knockoff.
+
+    is_reliable : bool
+        False when there are too few rows to tell. Such an answer has p-value 1 and is evidence
+        neither for dependence nor for independence.
+
+    is_inert : bool
+        True when no model of x and its conditioning columns uses x. The models are then the same without
+        x, and so is every answer about the other columns.
     """
 
     pvalue: float
     statistic: float
     effect: float
+    is_reliable: bool = True
+    is_inert: bool = False
 
     def is_dependent(self, alpha: float) -> bool:
         """Tell whether independence is rejected at level `alpha`."""
         return self.pvalue <= alpha
+
+    def is_independent(self, alpha: float) -> bool:
+        """Tell whether independence stands at level `alpha`; False where there are too few rows to tell."""
+        return self.is_reliable and self.pvalue > alpha
+
+
+# What tests answer where x can add nothing by definition (it is constant, say), where no model uses it, and
+# where there are too few rows to tell.
+INDEPENDENT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0)
+INERT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_inert=True)
+CANNOT_TELL = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_reliable=False)
+
+
+# The target, a key of the set of x and its conditioning columns, and x. So "x given A" and "x given A and
+# x" are the same question.
+Question = tuple[int, int, int]
 
 
 class BoundTest(ABC):
@@ -52,18 +79,38 @@ class BoundTest(ABC):
     ----------
     n_fits : int
         Models fitted so far.
+
+    n_answers : int
+        Questions answered so far, each counted once.
+
+    known : dict
+        The answers, by question.
     """
 
     n_fits: int = 0
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self._known: dict[tuple[int, bytes, int], IndependenceResult] = {}
+        self.n_answers = 0
+        self.known: dict[Question, IndependenceResult] = {}
+        self._asked_sets: set[tuple[int, int]] = set()
 
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
         return 0.0
+
+    @property
+    def notes(self) -> list[str]:
+        """How the answers are computed, where there is a choice: sentences for the trace."""
+        return []
+
+    def has_rows_for(self, target: int, given: Collection[int]) -> bool:
+        """Tell whether there are rows enough to ask about `target` given these columns.
+
+        A search that adds several columns at once stops adding when the answer is no.
+        """
+        return True
 
     def query(self, x: int, target: int, given: Collection[int] = ()) -> IndependenceResult:
         """Answer whether `x` is independent of `target` given the columns `given`."""
@@ -89,15 +136,32 @@ class BoundTest(ABC):
         IndependenceResult
             One for each of `xs`.
         """
-        members = np.unique(np.fromiter(given, dtype=np.int64, count=len(given)))
-        conditioning = members.tobytes()
-        unknown = [x for x in xs if (target, conditioning, x) not in self._known]
-        fresh = self._answers(unknown, target, tuple(members.tolist())) if unknown else iter(())
+        inside = set(map(int, given))
+        shared = sum(map(_fingerprint, inside))
+
+        def question(x: int) -> Question:
+            return target, shared if x in inside else shared + _fingerprint(x), x
+
+        # The shrink phase comes here after every removal, with a column set that no one has asked about:
+        # nothing may take long for each member.
+        is_new = (target, shared) not in self._asked_sets and inside.issuperset(xs)
+        unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
+        self._asked_sets.add((target, shared))
+        fresh = self._answers(unknown, target, tuple(sorted(inside))) if unknown else iter(())
+        # Paired, because whoever listens may ask about a later x in the meantime: what comes
+        # back then still belongs to its own x.
+        pairs = zip(unknown, fresh, strict=False)
         for x in xs:
-            question = (target, conditioning, x)
-            if question not in self._known:
-                self._known[question] = next(fresh)
-            yield self._known[question]
+            asked = question(x)
+            while asked not in self.known:
+                other, result = next(pairs)
+                self._remember(asked if other == x else question(other), result)
+            yield self.known[asked]
+
+    def _remember(self, question: Question, result: IndependenceResult) -> None:
+        if question not in self.known:
+            self.known[question] = result
+            self.n_answers += 1
 
     @abstractmethod
     def _answers(
@@ -106,11 +170,28 @@ class BoundTest(ABC):
         """Answer questions never asked before; `given` is sorted."""
 
 
+@cache
+def _fingerprint(column: int) -> int:
+    """Return a random-looking number of 128 bits that stands for a column.
+
+    The sum of its members' fingerprints tells sets apart. Unlike the set itself it takes no room, and
+    adding a column to it no time, which counts when thousands are asked about given the same set.
+    """
+    return int.from_bytes(blake2b(int(column).to_bytes(8, "little"), digest_size=16).digest())
+
+
 class IndependenceTest(ABC, BaseEstimator):
     """A test's parameters: clonable, comparable, usable in a grid search.
 
     `bind` joins them with data.
+
+    Attributes
+    ----------
+    is_random : bool
+        Whether answers depend on `random_state`. A test that says no gives the same ones for any.
     """
+
+    is_random: bool = True
 
     @abstractmethod
     def bind(
@@ -157,8 +238,8 @@ class IndependenceTest(ABC, BaseEstimator):
         """
         self._validate_params()
         table = read_table(X, y, task=self.declared_task() or "auto", owner=self)
-        candidate = column_index(x, table)
-        conditioning = [column_index(column, table) for column in given]
+        candidate = column_index(x, table.names)
+        conditioning = [column_index(column, table.names) for column in given]
         if candidate in conditioning:
             raise InvalidInputError(
                 f"Column {table.names[candidate]!r} is both x and in given: it would be tested given itself. "

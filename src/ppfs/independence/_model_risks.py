@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,9 +22,25 @@ from ppfs.independence._splits import Split
 
 Floats = NDArray[np.float64]
 
-# Questions are answered in batches that double from one to this many, so that a search that stops
-# listening after the first answer wastes little and one that wants all of them pays little overhead.
+# No model is asked to predict more permuted copies than this at once.
 _MAX_BATCH = 32
+
+
+@dataclass(frozen=True)
+class PairedRisks:
+    """Risks of several questions with the column as it is, and with its knockoff.
+
+    Attributes
+    ----------
+    base, replaced : ndarray of shape (n_questions, n_splits)
+
+    unused : ndarray of bool, shape (n_questions,)
+        Where it is known that no model uses the column.
+    """
+
+    base: Floats
+    replaced: Floats
+    unused: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -133,8 +149,8 @@ def _added_column_risks(
 class FittedModels:
     """The B models of one column set, ready for questions about any of its columns."""
 
-    def __init__(self, table: Table, members: tuple[int, ...], problem: Problem, n_jobs: int | None) -> None:
-        self.members = members
+    def __init__(self, table: Table, members: Set[int], problem: Problem, n_jobs: int | None) -> None:
+        self.members = frozenset(members)
         self.problem = problem
         self._n_jobs = n_jobs
         ordered = table.canonical(members)
@@ -163,54 +179,61 @@ class FittedModels:
 class ModelRisks:
     """Answers "what is the risk with x, and with its knockoff?" by fitting the caller's estimator.
 
+    Parameters
+    ----------
+    table : Table
+
+    problem : Problem
+
+    n_jobs : int or None
+
+    reason : str
+        Why it is this way and not the engine that answers.
+
     Attributes
     ----------
     n_fits : int
         Models fitted so far.
     """
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        self.n_fits = 0
-        self._table = table
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str) -> None:
         self.problem = problem
+        self.n_fits = 0
+        self.note = f"{type(problem.estimator).__name__} is fitted through scikit-learn's interface: {reason}"
+        self._table = table
         self._n_jobs = n_jobs
         self._latest: FittedModels | None = None
 
-    def of_members(self, xs: Sequence[int], members: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
-        """Yield risks of questions about members of one column set: one set of models serves all.
+    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]:
+        """Return how many questions to answer at once, at first and at most.
 
-        Yields
-        ------
-        base, replaced : ndarray of shape (n_batch, n_splits)
+        Batches begin small, so that a search that stops listening after the first answer wastes little.
         """
-        models = self._models(members)
-        for batch in _doubling_batches(xs, start=1):
-            replaced = models.replaced(batch)
-            yield np.broadcast_to(models.base, replaced.shape), replaced
+        first = 1 if are_members else effective_n_jobs(self._n_jobs)
+        return first, max(first, _MAX_BATCH)
 
-    def of_added(self, xs: Sequence[int], given: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
-        """Yield risks of questions about columns outside `given`: each needs models of its own.
-
-        Yields
-        ------
-        base, replaced : ndarray of shape (n_batch, n_splits)
-        """
-        n_workers = effective_n_jobs(self._n_jobs)
-        with Parallel(n_jobs=self._n_jobs) as parallel:
-            for batch in _doubling_batches(xs, start=n_workers):
-                blocks = [block for block in np.array_split(np.array(batch), n_workers) if block.size]
-                designs = [[self._design(int(x), given) for x in block] for block in blocks]
-                answers = parallel(delayed(_added_column_risks)(self.problem, part) for part in designs)
-                self.n_fits += len(batch) * len(self.problem.splits)
-                yield np.concatenate([base for base, _ in answers]), np.concatenate([r for _, r in answers])
-
-    def _models(self, members: tuple[int, ...]) -> FittedModels:
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
+        """Return the risks of questions about members of one column set: one set of models serves all."""
         if self._latest is None or self._latest.members != members:
             self._latest = FittedModels(self._table, members, self.problem, self._n_jobs)
             self.n_fits += len(self.problem.splits)
-        return self._latest
+        replaced = self._latest.replaced(xs)
+        base = np.broadcast_to(self._latest.base, replaced.shape)
+        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool))
 
-    def _design(self, x: int, given: tuple[int, ...]) -> tuple[Matrix, int, list[str]]:
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        """Return the risks of questions about columns outside `given`: each needs models of its own."""
+        n_blocks = min(len(xs), effective_n_jobs(self._n_jobs))
+        blocks = np.array_split(np.array(xs), n_blocks)
+        answers = Parallel(n_jobs=self._n_jobs)(
+            delayed(_added_column_risks)(self.problem, [self._design(int(x), given) for x in block])
+            for block in blocks
+        )
+        self.n_fits += len(xs) * len(self.problem.splits)
+        base, replaced = (np.concatenate(part) for part in zip(*answers, strict=True))
+        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool))
+
+    def _design(self, x: int, given: Set[int]) -> tuple[Matrix, int, list[str]]:
         ordered = self._table.canonical((*given, x)) if given else (x,)
         names = [name_of(self._table, column) for column in ordered]
         return self._table.take(ordered), ordered.index(x), names
@@ -219,11 +242,3 @@ class ModelRisks:
 def name_of(table: Table, variable: int) -> str:
     """Return the name of a column, or "the target"."""
     return "the target" if variable == table.target else table.names[variable]
-
-
-def _doubling_batches(xs: Sequence[int], start: int) -> Iterator[Sequence[int]]:
-    size, done = start, 0
-    while done < len(xs):
-        yield xs[done : done + size]
-        done += size
-        size = min(2 * size, max(start, _MAX_BATCH))

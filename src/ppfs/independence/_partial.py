@@ -126,7 +126,7 @@ class Correlations:
 
     def _variances(self, variables: list[int]) -> Floats:
         """Return 1 for each variable, or 0 if it is constant."""
-        return (self._scores[variables] != 0.0).any(axis=1).astype(np.float64)
+        return np.asarray((self._scores[variables] != 0.0).any(axis=1), dtype=np.float64)
 
 
 def standardised(rows: Floats) -> Floats:

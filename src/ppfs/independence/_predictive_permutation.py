@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from itertools import groupby
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -16,18 +17,18 @@ from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import require_finite
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
 from ppfs.independence._knockoffs import KNOCKOFFS
 from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
-from ppfs.independence._model_risks import Floats, ModelRisks, Problem, name_of
+from ppfs.independence._model_risks import ModelRisks, PairedRisks, Problem, name_of
 from ppfs.independence._significance import SIGNIFICANCES, risk_differences
 from ppfs.independence._splits import Stratify, draw_splits, labels_to_stratify, require_enough_rows
-
-_INDEPENDENT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0)
+from ppfs.independence._tree_risks import TreeRisks, why_not_engine
 
 # What PPI and every search with flat parameters accept alike.
 PPI_CONSTRAINTS: dict[str, Any] = {
     "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+    "marginal_estimator": [HasMethods(["fit", "predict", "get_params"]), None],
     "n_splits": [Interval(Integral, 2, None, closed="left")],
     "test_size": [Interval(Real, 0, 1, closed="neither")],
     "stratify": ["boolean", StrOptions({"auto"})],
@@ -83,6 +84,9 @@ class PPI(IndependenceTest):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, and where that is None the target.
 
+    marginal_estimator : estimator, default=None
+        Another model for questions given nothing; None is `estimator`.
+
     random_state : int, Generator, RandomState or None, default=None
         Decides splits and shuffles, and seeds the estimator where it was left unseeded.
 
@@ -119,6 +123,7 @@ class PPI(IndependenceTest):
         significance: str = "wilcoxon",
         loss: str | LossFunction = "auto",
         task: Task | Literal["auto"] = "auto",
+        marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -130,6 +135,7 @@ class PPI(IndependenceTest):
         self.significance = significance
         self.loss = loss
         self.task = task
+        self.marginal_estimator = marginal_estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -177,6 +183,20 @@ class PPI(IndependenceTest):
             )
 
 
+class Risks(Protocol):
+    """Whatever can tell the risk with a column and with its knockoff; see `ModelRisks`."""
+
+    problem: Problem
+    n_fits: int
+    note: str
+
+    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]: ...
+
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks: ...
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks: ...
+
+
 class BoundPPI(BoundTest):
     """The test of one table: its splits and its fitted models."""
 
@@ -187,69 +207,88 @@ class BoundPPI(BoundTest):
         self._entropy = entropy
         self._fold = fold
         self._n_jobs = n_jobs
-        self._risks: dict[int, ModelRisks] = {}
+        self._risks: dict[tuple[int, bool], Risks] = {}
         # The target's own problem is made now, so that bad input is reported before any work.
-        self._risks_about(table.target)
+        self._risks_about(table.target, is_marginal=False)
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
         """Models fitted so far, over all targets."""
-        return sum(risks.n_fits for risks in self._risks.values())
+        return sum(risks.n_fits for risks in set(self._risks.values()))
 
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value that the significance test can reach with so many splits."""
         return self._significance.smallest(self._test.n_splits)
 
+    @property
+    def notes(self) -> list[str]:
+        """Who grows or fits the models of this table's target, and why."""
+        about_target = {self._risks_about(self.table.target, is_marginal) for is_marginal in (True, False)}
+        return sorted(risks.note for risks in about_target)
+
     def _answers(
         self, xs: Sequence[int], target: int, given: tuple[int, ...]
     ) -> Iterator[IndependenceResult]:
-        members = set(given)
-        trivial = {x for x in xs if self._is_trivial(x, members)}
-        asked = [x for x in xs if x not in trivial]
-        fresh = self._judge(asked, target, given)
-        for x in xs:
-            yield _INDEPENDENT if x in trivial else next(fresh)
+        members = frozenset(given)
+        for are_members, run in _runs(xs, members):
+            first, most = self._risks_about(target, not given).batch_sizes(are_members, not given)
+            for batch in _doubling_batches(run, first, most):
+                yield from self._judge(batch, target, members)
 
-    def _is_trivial(self, x: int, given: set[int]) -> bool:
+    def _judge(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterator[IndependenceResult]:
+        """Answer about columns that lie all inside or all outside `given`."""
+        asked = [x for x in xs if not self._is_trivial(x, given)]
+        answered = dict(zip(asked, self._assess(asked, target, given), strict=True))
+        for x in xs:
+            yield answered.get(x, INDEPENDENT)
+
+    def _is_trivial(self, x: int, given: Set[int]) -> bool:
         """Tell whether x says nothing beyond `given` by definition: constant, or a copy of a given column."""
         is_constant = x != self.table.target and bool(self.table.constant_mask[x])
         return is_constant or (bool(given) and self.table.has_twin(x, given))
 
-    def _judge(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> Iterator[IndependenceResult]:
-        for base, replaced in self._paired_risks(xs, target, given):
-            differences = risk_differences(base, replaced)
-            pvalues, statistics = self._significance.assess(
-                differences, self._risks_about(target).problem.splits
+    def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> list[IndependenceResult]:
+        if not xs:
+            return []
+        source = self._risks_about(target, is_marginal=given <= {xs[0]})
+        if xs[0] in given:
+            risks = source.of_members(xs, given)
+        elif len(xs) == 1 and given:
+            risks = source.of_members(xs, given | {xs[0]})
+        else:
+            risks = source.of_added(xs, given)
+        if risks.unused.all():
+            return [INERT] * len(xs)
+        differences = risk_differences(risks.base, risks.replaced)
+        pvalues, statistics = self._significance.assess(differences, source.problem.splits)
+        effects = differences.mean(axis=1)
+        answers = [
+            IndependenceResult(*answer)
+            for answer in zip(pvalues.tolist(), statistics.tolist(), effects.tolist(), strict=True)
+        ]
+        for i in np.flatnonzero(~differences.any(axis=1)):
+            answers[i] = INERT if risks.unused[i] else INDEPENDENT
+        return answers
+
+    def _risks_about(self, target: int, is_marginal: bool) -> Risks:
+        """Return who answers about this target; questions given nothing may have a model of their own."""
+        is_marginal = is_marginal and self._test.marginal_estimator is not None
+        if (target, is_marginal) not in self._risks:
+            estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
+            problem = self._problem(target, estimator)
+            reason = why_not_engine(problem, self.table)
+            self._risks[target, is_marginal] = (
+                TreeRisks(self.table, problem, self._n_jobs)
+                if reason is None
+                else ModelRisks(self.table, problem, self._n_jobs, reason)
             )
-            effects = differences.mean(axis=1)
-            for pvalue, statistic, effect in zip(
-                pvalues.tolist(), statistics.tolist(), effects.tolist(), strict=True
-            ):
-                yield IndependenceResult(pvalue, statistic, effect)
+        return self._risks[target, is_marginal]
 
-    def _paired_risks(
-        self, xs: Sequence[int], target: int, given: tuple[int, ...]
-    ) -> Iterator[tuple[Floats, Floats]]:
-        """Yield risks in the order of `xs`, from shared models wherever questions share a column set."""
-        risks = self._risks_about(target)
-        for is_member, run in _runs(xs, set(given)):
-            if is_member:
-                yield from risks.of_members(run, given)
-            elif len(run) == 1:
-                yield from risks.of_members(run, tuple(sorted((*given, *run))))
-            else:
-                yield from risks.of_added(run, given)
-
-    def _risks_about(self, target: int) -> ModelRisks:
-        if target not in self._risks:
-            self._risks[target] = ModelRisks(self.table, self._problem(target), self._n_jobs)
-        return self._risks[target]
-
-    def _problem(self, target: int) -> Problem:
+    def _problem(self, target: int, estimator: Any) -> Problem:
         task = self.table.task_of(target)
         y = self.table.values(target)
-        estimator = estimator_for(self._test.estimator, task, name=name_of(self.table, target))
+        estimator = estimator_for(estimator, task, name=name_of(self.table, target))
         classes = np.unique(y) if task == "classification" else np.empty(0)
         labels = None
         if task == "classification":
@@ -301,13 +340,18 @@ def _require_two_classes(classes: Any) -> None:
         )
 
 
-def _runs(xs: Sequence[int], members: set[int]) -> Iterator[tuple[bool, list[int]]]:
+def _runs(xs: Sequence[int], members: frozenset[int]) -> Iterator[tuple[bool, Sequence[int]]]:
     """Cut `xs` into stretches that lie wholly inside or wholly outside `members`."""
-    run: list[int] = []
-    for x in xs:
-        if run and (x in members) != (run[0] in members):
-            yield run[0] in members, run
-            run = []
-        run.append(x)
-    if run:
-        yield run[0] in members, run
+    if members.issuperset(xs) or members.isdisjoint(xs):
+        yield xs[0] in members, xs
+        return
+    for are_members, run in groupby(xs, key=members.__contains__):
+        yield are_members, list(run)
+
+
+def _doubling_batches(xs: Sequence[int], first: int, most: int) -> Iterator[Sequence[int]]:
+    done, size = 0, first
+    while done < len(xs):
+        yield xs[done : done + size]
+        done += size
+        size = min(2 * size, most)

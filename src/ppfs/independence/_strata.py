@@ -33,17 +33,17 @@ class Counts:
     @cached_property
     def by_target(self) -> Whole:
         """Rows of each target level, shape (n_columns, n_strata, n_classes)."""
-        return self.cells.sum(axis=3)
+        return np.asarray(self.cells.sum(axis=3))
 
     @cached_property
     def by_column(self) -> Whole:
         """Rows of each level of the column, shape (n_columns, n_strata, n_levels)."""
-        return self.cells.sum(axis=2)
+        return np.asarray(self.cells.sum(axis=2))
 
     @cached_property
     def total(self) -> Whole:
         """Rows of each stratum, shape (n_columns, n_strata)."""
-        return self.by_target.sum(axis=2)
+        return np.asarray(self.by_target.sum(axis=2))
 
 
 def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
@@ -99,7 +99,7 @@ def degrees_of_freedom(counts: Counts) -> Whole:
     levels = (counts.by_column > 0).sum(axis=2) - 1
     # An empty stratum has -1 of each.
     free = np.maximum(classes, 0) * np.maximum(levels, 0)
-    return np.maximum(free.sum(axis=1), 1)
+    return np.asarray(np.maximum(free.sum(axis=1), 1))
 
 
 def g_squared(counts: Counts) -> Floats:

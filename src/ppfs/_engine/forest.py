@@ -1,0 +1,258 @@
+"""The B trees of the shrink phase, and what removing a column does to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine._jit import Bools, Float64s, Int32s
+from ppfs._engine.cart import LEAF, UNGROWN, Nodes, grow_nodes, make_nodes
+from ppfs._engine.columns import SortedColumns, ValueTable
+from ppfs._engine.routing import risks
+from ppfs._engine.rules import TreeRules
+from ppfs._engine.splits import Splits
+from ppfs._engine.target import Target, make_target, total_statistics
+from ppfs._engine.threads import run_tasks
+
+# Stands for "no column" among permuted columns and their slots.
+_NOTHING = -1
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One tree, to look at.
+
+    Attributes
+    ----------
+    feature : array of shape (n_nodes,), int32
+        Column that a node splits on; -1 for a leaf.
+    threshold : array of shape (n_nodes,), float64
+        Values up to and including it go left; 0 for a leaf.
+    left, right : arrays of shape (n_nodes,), int32
+        Children; 0 for a leaf. Node 0 is the root.
+    n_samples : array of shape (n_nodes,), int32
+        Train rows.
+    value : array of shape (n_nodes, n_classes) or (n_nodes,), float64
+        Class fractions, or the mean.
+    """
+
+    feature: Int32s
+    threshold: Float64s
+    left: Int32s
+    right: Int32s
+    n_samples: Int32s
+    value: Float64s
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What all trees of a forest share."""
+
+    columns: SortedColumns
+    target: Target
+    splits: Splits
+    rules: TreeRules
+    n_threads: int
+    table: ValueTable
+
+
+@dataclass(frozen=True)
+class _GrownTree:
+    """A tree with its test risks. It never changes, so forests share it."""
+
+    tree: Nodes
+    rows: Int32s  # (n_train,) in the order of the nodes' intervals
+    risks: dict[int, float] = field(default_factory=dict)  # by permuted column, filled when asked for
+
+    @property
+    def used(self) -> Int32s:
+        """The columns the tree splits on, ascending."""
+        feature = self.tree.nodes["feature"]
+        return np.unique(feature[feature != LEAF])
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """One tree a split, on the same columns, with the risks of permuted columns.
+
+    A forest never changes. `without` returns another one, which shares every tree that does not split on the
+    removed column; columns keep their numbers.
+
+    Attributes
+    ----------
+    active : array of shape (n_columns,), bool
+        Columns the trees may split on.
+    used : array of shape (n_splits, n_columns), bool
+        Whether the tree of a split does split on a column.
+    base_risk : array of shape (n_splits,), float64
+        Mean test loss of each tree.
+    n_fits : int
+        Trees grown so far, those of the forests this one came from included.
+    """
+
+    active: Bools
+    used: Bools
+    base_risk: Float64s
+    n_fits: int
+    _trees: tuple[_GrownTree, ...]
+    _problem: _Problem
+
+    def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
+        """Mean test loss of every tree when one column is permuted in the test part.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Permuted one at a time.
+
+        Returns
+        -------
+        array of shape (len(columns), n_splits), float64
+            Exactly the base risk where the tree does not use the column.
+        """
+        asked = np.asarray(columns, dtype=np.intp)
+        answer = np.tile(self.base_risk, (asked.size, 1))
+        used = self.used[:, asked]
+        for split in np.flatnonzero(used.any(axis=1)).tolist():
+            places = np.flatnonzero(used[split])
+            answer[places, split] = _risks(self._problem, split, self._trees[split], asked[places].tolist())
+        return answer
+
+    def without(self, column: int) -> tuple["Forest", int]:
+        """Remove a column.
+
+        Returns
+        -------
+        forest : Forest
+            Bit for bit the forest grown on the other active columns.
+        n_refits : int
+            Trees that had to be grown again: those that split on the column.
+        """
+        active = self.active.copy()
+        active[column] = False
+        stale = np.flatnonzero(self.used[:, column]).tolist()
+        if not stale:
+            return replace(self, active=active), 0
+        candidates = np.flatnonzero(active).astype(np.int32)
+
+        def regrow(split: int) -> _GrownTree:
+            grown = self._trees[split]
+            return _grow_tree(self._problem, candidates, grown.tree, grown.rows, column)
+
+        regrown = run_tasks(regrow, stale, self._problem.n_threads)
+        trees = list(self._trees)
+        for split, tree in zip(stale, regrown, strict=True):
+            trees[split] = tree
+        used, base_risk = self.used.copy(), self.base_risk.copy()
+        _note_trees(self._problem, stale, regrown, used, base_risk)
+        forest = Forest(active, used, base_risk, self.n_fits + len(stale), tuple(trees), self._problem)
+        return forest, len(stale)
+
+    def tree(self, split: int) -> Tree:
+        """Return the tree of one split, to look at."""
+        nodes, stats = self._trees[split].tree
+        n_samples = nodes["stop"] - nodes["start"]
+        right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
+        if self._problem.target.classes.size:
+            value = stats / n_samples[:, np.newaxis]
+        else:
+            value = stats[:, 0] / n_samples
+        feature, threshold, left = (nodes[name].copy() for name in ("feature", "threshold", "left"))
+        return Tree(feature, threshold, left, right, n_samples, value)
+
+
+def grow_forest(
+    columns: SortedColumns,
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    n_threads: int = 1,
+) -> Forest:
+    """Grow one tree on each split's train part, from all columns.
+
+    Of splits with equal gains the first column wins, then the lowest threshold: scikit-learn breaks such ties
+    at random, and is otherwise followed exactly.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        Number of classes of the whole table; 0 for regression.
+    splits : Splits
+    rules : TreeRules
+    n_threads : int
+        Trees are grown side by side; the answer does not depend on it.
+    """
+    target = make_target(y, n_classes)
+    problem = _Problem(columns, target, splits, rules, n_threads, ValueTable(columns))
+    candidates = np.arange(columns.n_columns, dtype=np.int32)
+
+    def grow_new(split: int) -> _GrownTree:
+        rows = np.sort(splits.train[split])
+        root = _ungrown_root(total_statistics(target, n_classes, rows), rows.size)
+        return _grow_tree(problem, candidates, root, rows.astype(np.int32), UNGROWN)
+
+    every_split = range(splits.n_splits)
+    trees = run_tasks(grow_new, every_split, n_threads)
+    used = np.empty((splits.n_splits, columns.n_columns), dtype=np.bool_)
+    base_risk = np.empty(splits.n_splits)
+    _note_trees(problem, every_split, trees, used, base_risk)
+    active = np.ones(columns.n_columns, dtype=np.bool_)
+    return Forest(active, used, base_risk, splits.n_splits, tuple(trees), problem)
+
+
+def _ungrown_root(stats: Float64s, n_train: int) -> Nodes:
+    root = make_nodes(1, stats.size)
+    root.nodes["feature"] = UNGROWN
+    root.nodes["stop"] = n_train
+    root.stats[0] = stats
+    return root
+
+
+def _grow_tree(
+    problem: _Problem, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int
+) -> _GrownTree:
+    limits = problem.rules.limits(old_rows.size)
+    return _GrownTree(
+        *grow_nodes(problem.columns, candidates, problem.target, limits, removed, old, old_rows)
+    )
+
+
+def _note_trees(
+    problem: _Problem, splits: Sequence[int], trees: Sequence[_GrownTree], used: Bools, base_risk: Float64s
+) -> None:
+    """Enter new trees into the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
+    for split, grown in zip(splits, trees, strict=True):
+        used[split] = False
+        used[split, grown.used] = True
+    problem.table.add(np.flatnonzero(used[splits].any(axis=0)))
+    for split, grown in zip(splits, trees, strict=True):
+        base_risk[split] = _risks(problem, split, grown, [_NOTHING])[0]
+
+
+def _risks(problem: _Problem, split: int, grown: _GrownTree, columns: list[int]) -> list[float]:
+    """Test risks of a tree, for each of the columns permuted; computed once and kept with the tree."""
+    missing = [column for column in columns if column not in grown.risks]
+    if missing:
+        slots = problem.table.slots
+        answer = np.empty(len(missing))
+        risks(
+            grown.tree,
+            slots[grown.tree.nodes["feature"]],
+            problem.table.values,
+            problem.splits.test[split],
+            problem.splits.permutations[split],
+            problem.target,
+            problem.rules.loss_code,
+            slots[missing],
+            np.empty_like(grown.tree.stats),
+            np.empty(2),
+            answer,
+        )
+        grown.risks.update(zip(missing, answer.tolist(), strict=True))
+    return [grown.risks[column] for column in columns]

@@ -1,0 +1,99 @@
+"""What tree is grown and how its predictions are scored."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from math import ceil
+from numbers import Integral
+from typing import NamedTuple
+
+
+class Criterion(IntEnum):
+    """Impurity of a node, as the kernels know it."""
+
+    GINI = 0
+    ENTROPY = 1
+    SQUARED_ERROR = 2
+
+
+class Loss(IntEnum):
+    """Loss of one test row, as the kernels know it."""
+
+    LOG = 0
+    BRIER = 1
+    ZERO_ONE = 2
+    SQUARED = 3
+    ABSOLUTE = 4
+
+
+_CRITERIA = {
+    "gini": Criterion.GINI,
+    "entropy": Criterion.ENTROPY,
+    "log_loss": Criterion.ENTROPY,
+    "squared_error": Criterion.SQUARED_ERROR,
+}
+
+_LOSSES = {
+    "log-loss": Loss.LOG,
+    "brier": Loss.BRIER,
+    "zero-one": Loss.ZERO_ONE,
+    "squared": Loss.SQUARED,
+    "absolute": Loss.ABSOLUTE,
+}
+
+# scikit-learn's stand-in for "no limit".
+_UNLIMITED_DEPTH = 2**31 - 1
+
+
+class Limits(NamedTuple):
+    """The rules resolved for one size of the train part: plain integers, as kernels want them."""
+
+    criterion: int
+    max_depth: int
+    min_split: int
+    min_leaf: int
+
+
+@dataclass(frozen=True)
+class TreeRules:
+    """The parameters of a decision tree that the engine knows, and the loss its predictions are scored with.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "squared_error"}
+        The impurity that splits reduce.
+    max_depth : int or None
+        Longest path from the root; None sets no limit.
+    min_samples_leaf, min_samples_split : int or float
+        Counts, or fractions of the train part, with scikit-learn's meaning and rounding.
+    loss : {"log-loss", "brier", "zero-one", "squared", "absolute"}
+        The first three are for classes, the last two for numbers.
+    """
+
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_leaf: int | float = 1
+    min_samples_split: int | float = 2
+    loss: str = "log-loss"
+
+    def limits(self, n_train: int) -> Limits:
+        """Resolve the rules for a train part of ``n_train`` rows, rounding as scikit-learn rounds."""
+        min_leaf = _count(self.min_samples_leaf, n_train)
+        min_split = max(2, _count(self.min_samples_split, n_train), 2 * min_leaf)
+        max_depth = _UNLIMITED_DEPTH if self.max_depth is None else int(self.max_depth)
+        return Limits(int(_CRITERIA[self.criterion]), max_depth, min_split, min_leaf)
+
+    @property
+    def loss_code(self) -> int:
+        """The loss as the kernels know it."""
+        return int(_LOSSES[self.loss])
+
+
+def is_exhaustive(limits: Limits) -> bool:
+    """Tell whether nothing but purity and tied values ends the growth of a tree."""
+    return limits.max_depth == _UNLIMITED_DEPTH and limits.min_split <= 2 and limits.min_leaf <= 1
+
+
+def _count(amount: int | float, n_train: int) -> int:
+    if isinstance(amount, Integral):
+        return int(amount)
+    return ceil(amount * n_train)

@@ -1,0 +1,204 @@
+"""IAMB and its interleaved form: add the strongest column given the blanket so far."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ppfs._random import RandomStateLike
+from ppfs.blanket._growth import grow, shrink_weakest_first
+from ppfs.blanket._independence_search import IndependenceSearch
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._loops import RevisitGuard, interleave
+from ppfs.independence import IndependenceTest
+
+
+class IAMB(IndependenceSearch):
+    """Incremental association Markov blanket.
+
+    Each round asks about all columns given the blanket so far and adds the one with the
+    strongest link. When no column depends on the target any more, one backward pass drops the members
+    that the others made superfluous. Because growth is conditional, it finds spouses, which are
+    independent of the target on their own.
+
+    Parameters
+    ----------
+    independence : IndependenceTest or str, default="auto"
+        The test: an instance, or "g2", "chi2", "fisher-z", "partial-t", "likelihood-ratio" or "ppi" for
+        one with its defaults. "auto" looks at the columns: `GSquared` if all are categorical,
+        `FisherZ` if all are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
+
+    n_folds : int, default=0
+        Search in the training part of each of K folds and return the blanket whose members the others
+        agree on most. 0 searches once, in all rows.
+
+    alpha : float, default=0.05
+        Level of each test.
+
+    always_keep : collection of int or str, default=()
+        Columns, by number or name, that are in the blanket from the start and are never asked about.
+
+    condition_on : collection of int or str, default=()
+        Columns that are in every conditioning set and are never selected.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides the folds, and whatever is random in the test.
+
+    n_jobs : int, default=None
+        Parallel fits of a predictive test; the classical ones answer in one pass.
+
+    progress : bool, default=False
+        Show a bar for each round, on stderr, in terminals and notebooks.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        Which columns were selected.
+
+    blanket_ : ndarray of int
+        Their numbers, most important first.
+
+    pvalues_ : ndarray of shape (n_features,)
+        The p-value of the question that decided about each column. 1 if nothing could be told.
+
+    importances_ : ndarray of shape (n_features,)
+        The effect in the same answer, on the scale of the test: see there.
+
+    scores_ : ndarray of shape (n_features,)
+        log(1/p).
+
+    trace_ : Trace
+        Every question, answer and decision; ``trace_.to_frame()``, ``trace_.explain(name)``.
+
+    folds_ : tuple of Fold
+        Each fold's blanket and z score; empty without folds.
+
+    n_tests_ : int
+        Questions answered. What is known from the last fit on the same data is not asked again, so
+        fitting with another alpha costs little.
+
+    n_fits_ : int
+        Models fitted by the test.
+
+    independence_ : IndependenceTest
+        The test that answered.
+
+    task_ : {"classification", "regression"}
+        How the target was read.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X had string names.
+
+    See Also
+    --------
+    FBED : needs far fewer questions.
+    InterIAMB : keeps the blanket small while it grows.
+
+    Notes
+    -----
+    Where the test cannot tell because rows are too few, a column is not added, and a member is not
+    dropped.
+
+    References
+    ----------
+    Tsamardinos, Aliferis and Statnikov, "Algorithms for large scale Markov blanket discovery", 2003.
+
+    Examples
+    --------
+    >>> from ppfs.blanket import IAMB
+    >>> from ppfs.datasets import make_blanket_problem
+    >>> X, y, blanket = make_blanket_problem(1000, random_state=0)
+    >>> sorted(IAMB(alpha=0.01).fit(X, y).blanket_.tolist()) == blanket.tolist()
+    True
+    """
+
+    def _search(self, inquiry: Inquiry) -> list[int]:
+        return shrink_weakest_first(inquiry, grow(inquiry, inquiry.always_keep))
+
+
+class InterIAMB(IndependenceSearch):
+    """IAMB with the backward pass after every addition.
+
+    The blanket stays small while it grows, so the questions are easier to answer with few rows.
+
+    Parameters
+    ----------
+    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+        As in `IAMB`, whose attributes this search has too.
+
+    Notes
+    -----
+    Adding one column can make another superfluous and the other way round, for ever. A column whose addition
+    led back to a blanket seen before is therefore left out until a new one is reached.
+
+    A column is not added, and a member not dropped, where the test cannot tell.
+
+    References
+    ----------
+    Tsamardinos, Aliferis and Statnikov, "Algorithms for large scale Markov blanket discovery", 2003.
+
+    Examples
+    --------
+    >>> from ppfs.blanket import InterIAMB
+    >>> from ppfs.datasets import make_blanket_problem
+    >>> X, y, blanket = make_blanket_problem(1000, random_state=0)
+    >>> sorted(InterIAMB(alpha=0.01).fit(X, y).blanket_.tolist()) == blanket.tolist()
+    True
+    """
+
+    def _search(self, inquiry: Inquiry) -> list[int]:
+        return interleave(inquiry, shrink_weakest_first, RevisitGuard(inquiry.always_keep))
+
+
+class MixedMB(InterIAMB):
+    """InterIAMB with the likelihood-ratio test, for columns of all kinds.
+
+    Parameters
+    ----------
+    independence : IndependenceTest or str, default="likelihood-ratio"
+        The test. Another one makes this `InterIAMB`.
+
+    n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+        As in `IAMB`, whose attributes this search has too.
+
+    See Also
+    --------
+    ppfs.independence.LikelihoodRatio : the test.
+
+    References
+    ----------
+    Lee et al., "Markov blanket discovery for mixed data" (Mixed-MB), 2020.
+
+    Examples
+    --------
+    >>> from ppfs.blanket import MixedMB
+    >>> from ppfs.datasets import make_blanket_problem
+    >>> X, y, blanket = make_blanket_problem(1000, mechanism="mixed", task="classification", random_state=1)
+    >>> set(MixedMB(alpha=0.01).fit(X, y).blanket_.tolist()) <= set(blanket.tolist())
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        independence: IndependenceTest | str = "likelihood-ratio",
+        n_folds: int = 0,
+        alpha: float = 0.05,
+        always_keep: Collection[int | str] = (),
+        condition_on: Collection[int | str] = (),
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(
+            independence=independence,
+            n_folds=n_folds,
+            alpha=alpha,
+            always_keep=always_keep,
+            condition_on=condition_on,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )

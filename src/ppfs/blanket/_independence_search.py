@@ -1,0 +1,62 @@
+"""Searches that take any independence test, ready or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+
+from ppfs._random import RandomStateLike
+from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
+from ppfs.independence import PPI, IndependenceTest
+from ppfs.independence._choose import TESTS_BY_NAME
+
+
+class IndependenceSearch(BaseBlanketSelector):
+    """What all searches but PPFS share: their parameters, which `IAMB` documents.
+
+    A subclass implements `_search`. One that adds parameters repeats the signature, because
+    scikit-learn reads it.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **SEARCH_CONSTRAINTS,
+        "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest],
+    }
+
+    def __init__(
+        self,
+        *,
+        independence: IndependenceTest | str = "auto",
+        n_folds: int = 0,
+        alpha: float = 0.05,
+        always_keep: Collection[int | str] = (),
+        condition_on: Collection[int | str] = (),
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.independence = independence
+        self.n_folds = n_folds
+        self.alpha = alpha
+        self.always_keep = always_keep
+        self.condition_on = condition_on
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _independence_test(self) -> IndependenceTest:
+        if isinstance(self.independence, str):
+            return TESTS_BY_NAME[self.independence]()
+        ready: IndependenceTest = clone(self.independence)
+        ready._validate_params()
+        return ready
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # A decision tree takes missing values, other models may; the classical tests do not.
+        tags.input_tags.allow_nan = self.independence == "ppi" or isinstance(self.independence, PPI)
+        return tags

@@ -1,0 +1,176 @@
+"""TIE*: all Markov blankets, where the target has more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from ppfs._random import RandomStateLike
+from ppfs._scoring import CrossValidated
+from ppfs.blanket._base import BaseBlanketSelector
+from ppfs.blanket._iamb import IAMB
+from ppfs.blanket._independence_search import IndependenceSearch
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.independence import IndependenceTest
+
+
+class TIEStar(IndependenceSearch):
+    """Target information equivalence: find every Markov blanket of the target.
+
+    Columns that carry the same information, such as copies or codes of each other, make the blanket ambiguous:
+    several sets predict equally well, and any search returns one of them by accident. TIE* withholds
+    columns of the blankets it knows, searches again without them, and accepts what it finds if
+    nothing was lost.
+
+    Parameters
+    ----------
+    search : search, default=None
+        How one blanket is found: an instance of a search of this module, or None for `IAMB`. Only its way of
+        searching counts; the test, alpha and the other shared parameters are those given here.
+
+    max_withheld : int, default=3
+        Largest number of columns to withhold at once.
+
+    max_blankets : int, default=20
+        Stop when so many are known.
+
+    estimator : estimator, default=None
+        Accept a blanket if this model predicts as well with it, cross-validated, as with the first. None
+        accepts it if the target is independent, given it, of each column of the first.
+
+    cv : int, default=5
+        Folds of that cross-validation.
+
+    tol : float, default=0.0
+        How much lower the score may be.
+
+    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+        As in `IAMB`, whose attributes this search has too. `support_` and `blanket_` are the first blanket.
+
+    Attributes
+    ----------
+    blankets_ : list of ndarray of int
+        All blankets, each in ascending order, the first one first.
+
+    Notes
+    -----
+    US patents exist on this procedure. Take advice before commercial use.
+
+    Only sets that contain a member of every known blanket are withheld: anything else would find a known one
+    again. A superset of a set without which the search failed is not tried.
+
+    A blanket is not accepted on an answer that the test cannot give. Steps of the trace with withheld columns
+    name them; `pvalues_` and `importances_` are those of the first search.
+
+    References
+    ----------
+    Statnikov et al., "Algorithms for discovery of multiple Markov boundaries", 2013.
+
+    Examples
+    --------
+    The second column is the first in other units:
+
+    >>> import numpy as np
+    >>> from ppfs.blanket import TIEStar
+    >>> rng = np.random.default_rng(0)
+    >>> celsius = rng.normal(size=300)
+    >>> X = np.column_stack([celsius, 1.8 * celsius + 32])
+    >>> search = TIEStar().fit(X, celsius + rng.normal(size=300))
+    >>> sorted(blanket.tolist() for blanket in search.blankets_)
+    [[0], [1]]
+    """
+
+    blankets_: list[NDArray[np.intp]]
+
+    _parameter_constraints: dict[str, Any] = {
+        **IndependenceSearch._parameter_constraints,
+        "search": [BaseBlanketSelector, None],
+        "max_withheld": [Interval(Integral, 1, None, closed="left")],
+        "max_blankets": [Interval(Integral, 1, None, closed="left")],
+        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        search: BaseBlanketSelector | None = None,
+        max_withheld: int = 3,
+        max_blankets: int = 20,
+        estimator: Any = None,
+        cv: int = 5,
+        tol: float = 0.0,
+        independence: IndependenceTest | str = "auto",
+        n_folds: int = 0,
+        alpha: float = 0.05,
+        always_keep: Collection[int | str] = (),
+        condition_on: Collection[int | str] = (),
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(
+            independence=independence,
+            n_folds=n_folds,
+            alpha=alpha,
+            always_keep=always_keep,
+            condition_on=condition_on,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        self.search = search
+        self.max_withheld = max_withheld
+        self.max_blankets = max_blankets
+        self.estimator = estimator
+        self.cv = cv
+        self.tol = tol
+
+    def _search(self, inquiry: Inquiry) -> list[int]:
+        search = IAMB() if self.search is None else clone(self.search)
+        search._validate_params()
+        known = [frozenset(search._search(inquiry))]
+        failed: list[frozenset[int]] = []
+        while len(known) < self.max_blankets:
+            withheld = next(self._untried(inquiry, known, failed), None)
+            if withheld is None:
+                break
+            reduced = inquiry.without(sorted(withheld))
+            found = frozenset(search._search(reduced))
+            if self._is_as_good(reduced, found, known[0]):
+                known.append(found)
+            else:
+                failed.append(withheld)
+        inquiry.beside["blankets_"] = [np.array(sorted(one), dtype=np.intp) for one in known]
+        return sorted(known[0])
+
+    def _untried(
+        self, inquiry: Inquiry, known: list[frozenset[int]], failed: list[frozenset[int]]
+    ) -> Iterator[frozenset[int]]:
+        """Yield sets, small ones first, that hit every known blanket and contain no failed set."""
+        table = inquiry.test.table
+        members = table.canonical(frozenset().union(*known) - set(inquiry.always_keep))
+        for size in range(1, self.max_withheld + 1):
+            for chosen in map(frozenset, combinations(members, size)):
+                hits_all = all(chosen & blanket for blanket in known)
+                if hits_all and not any(chosen >= failure for failure in failed):
+                    yield chosen
+
+    def _is_as_good(self, inquiry: Inquiry, found: frozenset[int], first: frozenset[int]) -> bool:
+        if self.estimator is not None:
+            scores = CrossValidated(inquiry.test.table, self.estimator, cv=self.cv, entropy=inquiry.entropy)
+            return scores.score(found) >= scores.score(first) - self.tol
+        given = inquiry.given(sorted(found))
+        answered = inquiry.ask(sorted(first - found), given, "equivalence")
+        for x, result in answered:
+            is_replaced = result.is_independent(inquiry.alpha)
+            inquiry.record("equivalence", x, given, result, "dropped" if is_replaced else "kept")
+        return all(result.is_independent(inquiry.alpha) for _, result in answered)

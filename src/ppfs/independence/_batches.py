@@ -1,0 +1,54 @@
+"""Bound tests that answer many questions in one pass over the data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+
+from ppfs.independence._base import BoundTest, IndependenceResult
+
+# Batches double from one to this many, so that a search that stops listening after the first
+# answer wastes little and one that wants all of them pays little overhead.
+_MAX_BATCH = 512
+
+
+class BatchedTest(BoundTest):
+    """A bound test whose questions with the same conditioning set are answered together.
+
+    A subclass implements `_batch`. It must compute each x's numbers without looking at the other
+    x of its batch, element by element or row by row, so that an answer is the same, bit for bit,
+    whoever it was asked together with. Matrix products are not of that kind: BLAS sums in another
+    order for another shape.
+    """
+
+    def _answers(
+        self, xs: Sequence[int], target: int, given: tuple[int, ...]
+    ) -> Iterator[IndependenceResult]:
+        members = set(given)
+        for batch in growing_batches(xs):
+            outside = [x for x in batch if x not in members]
+            found = dict(zip(outside, self._batch(outside, target, given), strict=True)) if outside else {}
+            for x in batch:
+                yield found[x] if x in found else self._one_of(x, target, given)
+
+    def _one_of(self, member: int, target: int, given: tuple[int, ...]) -> IndependenceResult:
+        """Answer about a member of the conditioning set, given the rest of it."""
+        return self._batch([member], target, tuple(other for other in given if other != member))[0]
+
+    @abstractmethod
+    def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
+        """Answer about each of `xs`, none of which is in `given`."""
+
+
+def growing_batches(xs: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cut `xs` into stretches of 1, 2, 4, ... up to 512.
+
+    Examples
+    --------
+    >>> [list(batch) for batch in growing_batches(range(6))]
+    [[0], [1, 2], [3, 4, 5]]
+    """
+    start, size = 0, 1
+    while start < len(xs):
+        yield xs[start : start + size]
+        start, size = start + size, min(2 * size, _MAX_BATCH)

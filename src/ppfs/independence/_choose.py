@@ -1,0 +1,75 @@
+"""Tests by name, and the choice of one by what the columns hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ppfs._random import RandomStateLike
+from ppfs._table import Table
+from ppfs.independence._base import BoundTest, IndependenceTest
+from ppfs.independence._contingency import ChiSquared, GSquared
+from ppfs.independence._correlation import FisherZ, PartialCorrelationT
+from ppfs.independence._likelihood_ratio import LikelihoodRatio
+from ppfs.independence._predictive_permutation import PPI
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A test, and in words why it suits the data."""
+
+    test: IndependenceTest
+    reason: str
+
+
+class Automatic(IndependenceTest):
+    """Choose the classical test that suits the columns: what ``independence="auto"`` means.
+
+    `GSquared` when all columns and the target are categorical, `FisherZ` when all are continuous,
+    `LikelihoodRatio` when there are both. Constant columns have no say. Text, truth values and whole numbers
+    with at most 20 different ones are categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ppfs.independence import Automatic
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> Automatic().evaluate(X, X[:, 0] - X[:, 1], 0).pvalue < 0.05
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {}
+
+    def bind(
+        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
+    ) -> BoundTest:
+        """Return the chosen test of these data; see `IndependenceTest.bind`."""
+        chosen = self.choose(table).test
+        return chosen.bind(table, fold=fold, random_state=random_state, n_jobs=n_jobs)
+
+    def choose(self, table: Table) -> Choice:
+        """Look at the columns and the target, and choose."""
+        varied = [column for column in range(table.n_features) if not table.constant_mask[column]]
+        n_categorical = sum(table.task_of(column) == "classification" for column in varied)
+        is_labelled = table.task == "classification"
+        if is_labelled and n_categorical == len(varied):
+            return Choice(GSquared(), "GSquared, because all columns and the target are categorical")
+        if not is_labelled and n_categorical == 0:
+            return Choice(FisherZ(), "FisherZ, because all columns and the target are continuous")
+        return Choice(
+            LikelihoodRatio(),
+            f"LikelihoodRatio, because {n_categorical} of {len(varied)} columns are categorical and the target is "
+            f"{'categorical' if is_labelled else 'continuous'}",
+        )
+
+
+TESTS_BY_NAME: dict[str, Callable[[], IndependenceTest]] = {
+    "auto": Automatic,
+    "g2": GSquared,
+    "chi2": ChiSquared,
+    "fisher-z": FisherZ,
+    "partial-t": PartialCorrelationT,
+    "likelihood-ratio": LikelihoodRatio,
+    "ppi": PPI,
+}

@@ -1,0 +1,177 @@
+"""Tests that count: compare a contingency table with what independence would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc
+from sklearn.utils._param_validation import Interval
+
+from ppfs._random import RandomStateLike
+from ppfs._reading import require_finite
+from ppfs._table import Table
+from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
+from ppfs.independence._batches import BatchedTest
+from ppfs.independence._levels import Levels, read_levels
+from ppfs.independence._strata import (
+    Counts,
+    Floats,
+    Whole,
+    chi_squared,
+    count_by_stratum,
+    degrees_of_freedom,
+    g_squared,
+    join_codes,
+)
+
+# Table cells counted in one go: enough to keep NumPy busy, few enough to stay in the cache.
+_MAX_COUNTED = 2**20
+
+
+class GSquared(IndependenceTest):
+    """The G-squared (log-likelihood ratio) test of categorical columns.
+
+    One contingency table of x and the target for each combination of the given columns' levels; G-squared
+    compares the counts with those expected under independence within each. All candidates
+    are counted in one pass, so a search over a thousand columns takes seconds.
+
+    Parameters
+    ----------
+    min_rows_per_cell : float, default=5
+        With fewer rows than this for each cell of the full table the test cannot tell: the answer
+        has ``is_reliable=False``. 0 answers always.
+
+    max_levels : int, default=100
+        A column with more levels is refused.
+
+    See Also
+    --------
+    ChiSquared : Pearson's statistic in place of the likelihood ratio.
+    LikelihoodRatio : for columns of both kinds.
+
+    Notes
+    -----
+    The degrees of freedom are (r_x - 1)(r_y - 1) times the number of strata, without the levels that a stratum
+    never shows, and at least 1. `effect` is the statistic per degree of freedom.
+
+    A column that is constant, or determined by the given columns, is independent (p = 1). Given a
+    copy of the target everything else is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ppfs.independence import GSquared
+    >>> smoker, ill = np.repeat([0, 1], 50), np.repeat([0, 1, 0, 1], [40, 10, 10, 40])
+    >>> round(GSquared().evaluate(ill.reshape(-1, 1), smoker, 0).statistic, 2)
+    38.55
+    """
+
+    is_random = False
+
+    _parameter_constraints: dict[str, Any] = {
+        "min_rows_per_cell": [Interval(Real, 0, None, closed="left")],
+        "max_levels": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(self, *, min_rows_per_cell: float = 5, max_levels: int = 100) -> None:
+        self.min_rows_per_cell = min_rows_per_cell
+        self.max_levels = max_levels
+
+    def bind(
+        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
+    ) -> BoundContingency:
+        """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
+        name = type(self).__name__
+        require_finite(table, allow_missing=False, user=name)
+        levels = read_levels(table, self.max_levels, user=name)
+        return BoundContingency(table, levels, self._statistic, self.min_rows_per_cell)
+
+    @staticmethod
+    def _statistic(counts: Counts) -> Floats:
+        return g_squared(counts)
+
+
+class ChiSquared(GSquared):
+    """Pearson's chi-squared test of categorical columns.
+
+    Parameters
+    ----------
+    min_rows_per_cell, max_levels
+        As in `GSquared`, from which this test differs in the statistic only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ppfs.independence import ChiSquared
+    >>> smoker, ill = np.repeat([0, 1], 50), np.repeat([0, 1, 0, 1], [40, 10, 10, 40])
+    >>> ChiSquared().evaluate(ill.reshape(-1, 1), smoker, 0).statistic
+    36.0
+    """
+
+    @staticmethod
+    def _statistic(counts: Counts) -> Floats:
+        return chi_squared(counts)
+
+
+class BoundContingency(BatchedTest):
+    """The test of one table: its columns as codes."""
+
+    def __init__(
+        self,
+        table: Table,
+        levels: Levels,
+        statistic: Callable[[Counts], Floats],
+        min_rows_per_cell: float,
+    ) -> None:
+        super().__init__(table)
+        self._levels = levels
+        self._statistic = statistic
+        self._min_rows_per_cell = min_rows_per_cell
+
+    def has_rows_for(self, target: int, given: Collection[int]) -> bool:
+        """Tell whether there are rows enough for the cells of the target and these columns."""
+        return self.table.n_rows >= self._rows_for([target, *given])
+
+    def _rows_for(self, variables: Sequence[int]) -> float:
+        # In floating point, because the product of many columns' levels overflows an integer.
+        cells = float(np.prod(self._levels.counts[list(variables)].astype(np.float64)))
+        return self._min_rows_per_cell * cells
+
+    def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
+        rows_needed = self._rows_for([target, *given])
+        results: dict[int, IndependenceResult] = {}
+        countable: dict[int, list[int]] = {}
+        for x, n_levels in zip(xs, self._levels.counts[list(xs)].tolist(), strict=True):
+            if n_levels < 2:
+                results[x] = INDEPENDENT
+            elif rows_needed * n_levels > self.table.n_rows:
+                results[x] = CANNOT_TELL
+            else:
+                countable.setdefault(n_levels, []).append(x)
+        if countable:
+            stratum, n_strata = join_codes(self._levels, self.table.canonical(given))
+            # One group for each number of levels: padding a table would change the order of sums.
+            for group in countable.values():
+                results.update(self._count(group, target, stratum, n_strata))
+        return [results[x] for x in xs]
+
+    def _count(
+        self, xs: list[int], target: int, stratum: Whole, n_strata: int
+    ) -> dict[int, IndependenceResult]:
+        """Answer about columns that have the same number of levels."""
+        n_classes, n_levels = (int(self._levels.counts[variable]) for variable in (target, xs[0]))
+        joint = (stratum * n_classes + self._levels.codes[target]) * n_levels
+        at_once = max(1, _MAX_COUNTED // max(self.table.n_rows, n_strata * n_classes * n_levels))
+        results: dict[int, IndependenceResult] = {}
+        for start in range(0, len(xs), at_once):
+            some = xs[start : start + at_once]
+            counts = count_by_stratum(joint, self._levels.codes[some], (n_strata, n_classes, n_levels))
+            statistics, free = self._statistic(counts), degrees_of_freedom(counts)
+            # The upper tail of chi-squared; 1 - cdf would be 0 beyond a statistic of 70 or so.
+            answers = np.column_stack([chdtrc(free, statistics), statistics, statistics / free]).tolist()
+            for x, (pvalue, statistic, effect) in zip(some, answers, strict=True):
+                results[x] = IndependenceResult(pvalue, statistic, effect)
+        return results

@@ -1,0 +1,88 @@
+"""Columns as regressors: dummies for categories, and orthonormal bases that drop what is redundant."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._table import Table, Task
+from ppfs.independence._partial import DETERMINED, standardised
+
+Floats = NDArray[np.float64]
+
+
+class Designs:
+    """The variables of a table as blocks of regressors.
+
+    A continuous variable is one standardised column. A categorical one with k levels is k - 1 dummies.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._kinds: dict[int, Task] = {}
+
+    def kind(self, variable: int) -> Task:
+        """Tell how `variable` is modelled: "classification" (categories) or "regression" (a quantity)."""
+        if variable not in self._kinds:
+            self._kinds[variable] = self._table.task_of(variable)
+        return self._kinds[variable]
+
+    def codes(self, variable: int) -> NDArray[np.intp]:
+        """Return a categorical variable's levels as numbers from 0."""
+        return np.unique(self._table.values(variable), return_inverse=True)[1].ravel()
+
+    def values(self, variable: int) -> Floats:
+        """Return a continuous variable, centred and scaled to length 1; a constant one is 0."""
+        values = np.asarray(self._table.values(variable), dtype=np.float64)
+        return np.asarray(standardised(values[None, :])[0])
+
+    def block(self, variable: int) -> Floats:
+        """Return the regressors of one variable, shape (n_rows, n_regressors)."""
+        if self.kind(variable) == "regression":
+            return self.values(variable)[:, None]
+        codes = self.codes(variable)
+        levels = np.arange(1, codes.max() + 1)
+        return standardised((codes[None, :] == levels[:, None]).astype(np.float64)).T
+
+    @cached_property
+    def intercept(self) -> Floats:
+        """The basis that every model starts from, shape (n_rows, 1)."""
+        n_rows = self._table.n_rows
+        return np.full((n_rows, 1), 1.0 / np.sqrt(n_rows))
+
+    def basis(self, variables: tuple[int, ...]) -> Floats:
+        """Return an orthonormal basis of an intercept and these variables, shape (n_rows, rank)."""
+        basis = self.intercept
+        for variable in variables:
+            basis = np.hstack([basis, added_directions(self.block(variable), basis)])
+        return basis
+
+
+def added_directions(block: Floats, basis: Floats) -> Floats:
+    """Return orthonormal directions that `block` adds to `basis`; none where it is redundant.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_rows, n_regressors)
+        Columns of length 1, or 0.
+
+    basis : ndarray of shape (n_rows, rank)
+        Orthonormal.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_added)
+    """
+    added = np.empty((len(block), 0))
+    for column in block.T:
+        left = column
+        # Twice is enough: a second projection removes what rounding left of the first.
+        for _ in range(2):
+            left = left - basis @ (basis.T @ left)
+            left = left - added @ (added.T @ left)
+        share = float(left @ left)
+        if share > DETERMINED:
+            added = np.column_stack([added, left / np.sqrt(share)])
+    return added

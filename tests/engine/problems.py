@@ -1,0 +1,120 @@
+"""Random problems for the engine: every kind of column and target that trees treat differently."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+from ppfs._engine import SortedColumns, Splits, TreeRules
+
+CLASS_LOSSES = ("log-loss", "brier", "zero-one")
+NUMBER_LOSSES = ("squared", "absolute")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem; ``is_sparse`` says how the engine is given the columns."""
+
+    X: np.ndarray
+    y: np.ndarray
+    n_classes: int
+    splits: Splits
+    rules: TreeRules
+    is_sparse: bool
+
+    @property
+    def columns(self):
+        """The columns as the engine takes them."""
+        if self.is_sparse:
+            return SortedColumns.from_sparse(sparse.csc_array(self.X))
+        return SortedColumns.from_dense(self.X)
+
+    @property
+    def arguments(self):
+        """What the engine's functions take after the columns."""
+        return self.y, self.n_classes, self.splits, self.rules
+
+
+def draw_splits(rng, n_rows, n_splits):
+    """Draw splits of different sizes that leave some rows out."""
+    train, test, permutations = [], [], []
+    for _ in range(n_splits):
+        order = rng.permutation(n_rows)
+        n_test = int(rng.integers(1, max(2, n_rows // 2)))
+        n_train = int(rng.integers(2, n_rows - n_test + 1))
+        test.append(order[:n_test])
+        train.append(order[n_test : n_test + n_train])
+        permutations.append(rng.permutation(n_test))
+    return Splits.from_sequences(train, test, permutations)
+
+
+def _continuous(rng, n_rows):
+    return rng.normal(size=n_rows) * 10.0 ** rng.integers(-3, 7)
+
+
+def _repeated(rng, n_rows):
+    return rng.integers(-2, 3, size=n_rows) * 0.5
+
+
+def _mostly_zero(rng, n_rows):
+    return np.where(rng.random(n_rows) < 0.7, 0.0, rng.normal(size=n_rows).round(1))
+
+
+def _binary(rng, n_rows):
+    return (rng.random(n_rows) < rng.choice([0.05, 0.3])).astype(float)
+
+
+def _constant(rng, n_rows):
+    return np.full(n_rows, rng.choice([0.0, 3.5]))
+
+
+def _nearly_tied(rng, n_rows):
+    """Steps below, at and above the 1e-7 that counts as a tie; some chains of ties span more than that."""
+    return rng.choice([0.0, 0.25]) + rng.integers(-6, 7, size=n_rows) * rng.choice([3e-8, 6e-8, 1.1e-7])
+
+
+COLUMN_KINDS = (_continuous, _repeated, _mostly_zero, _binary, _constant, _nearly_tied)
+
+
+def _classes(rng, n_rows, n_classes):
+    """Class codes with very unequal shares; some classes may be missing from a train part, or altogether."""
+    shares = rng.dirichlet(np.full(n_classes, rng.choice([0.3, 1.0, 20.0])))
+    return rng.choice(n_classes, size=n_rows, p=shares)
+
+
+@st.composite
+def rules(draw, is_classification):
+    """Draw tree rules; half of the time without limits, as in the paper."""
+    criteria = ("gini", "entropy", "log_loss") if is_classification else ("squared_error",)
+    chosen = {
+        "criterion": draw(st.sampled_from(criteria)),
+        "loss": draw(st.sampled_from(CLASS_LOSSES if is_classification else NUMBER_LOSSES)),
+    }
+    if draw(st.booleans()):
+        chosen["max_depth"] = draw(st.sampled_from([None, 1, 2, 3, 5]))
+        chosen["min_samples_leaf"] = draw(st.sampled_from([1, 2, 3, 5, 0.05, 0.2]))
+        chosen["min_samples_split"] = draw(st.sampled_from([2, 3, 6, 0.1, 0.4]))
+    return TreeRules(**chosen)
+
+
+@st.composite
+def problems(draw, kinds=COLUMN_KINDS, max_columns=5, is_classification=None, exact=False):
+    """Draw a problem.
+
+    With ``exact`` the numbers to predict are multiples of 1/8, whose sums are never rounded: then equally
+    good splits have equal gains to the last bit, whatever the order of the sums.
+    """
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    if is_classification is None:
+        is_classification = draw(st.booleans())
+    n_rows = draw(st.integers(6, 60))
+    n_classes = draw(st.integers(2, 5)) if is_classification else 0
+    if is_classification:
+        y = _classes(rng, n_rows, n_classes)
+    else:
+        y = rng.integers(-16, 17, size=n_rows) / 8 if exact or draw(st.booleans()) else rng.normal(size=n_rows)
+    n_columns = draw(st.integers(1, max_columns))
+    X = np.column_stack([draw(st.sampled_from(kinds))(rng, n_rows) for _ in range(n_columns)])
+    splits = draw_splits(rng, n_rows, draw(st.integers(1, 3)))
+    return Problem(X, y, n_classes, splits, draw(rules(is_classification)), draw(st.booleans()))

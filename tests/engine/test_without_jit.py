@@ -1,0 +1,23 @@
+"""The kernels are plain Python too: a part of the suite runs with Numba's compiler switched off."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ENGINE_TESTS = Path(__file__).parent
+
+
+def test_kernels_pass_without_the_compiler():
+    chosen = "slow_twin or missing_from or tiny_scale or exactly_equal or single_column_kernel or lose_all or room"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen]
+    files = ["test_single_column.py", "test_cart.py", "test_forest.py"]
+    finished = subprocess.run(
+        command + [str(ENGINE_TESTS / name) for name in files],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout[-4000:]
+    assert " passed" in finished.stdout
