@@ -19,6 +19,7 @@ from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
 from ppfs.independence._knockoffs import KNOCKOFFS
+from ppfs.independence._linear_risks import LinearRisks, linear_solver
 from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
 from ppfs.independence._model_risks import ModelRisks, PairedRisks, Problem, name_of
 from ppfs.independence._significance import SIGNIFICANCES, risk_differences
@@ -276,12 +277,8 @@ class BoundPPI(BoundTest):
         is_marginal = is_marginal and self._test.marginal_estimator is not None
         if (target, is_marginal) not in self._risks:
             estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
-            problem = self._problem(target, estimator)
-            reason = why_not_engine(problem, self.table)
-            self._risks[target, is_marginal] = (
-                TreeRisks(self.table, problem, self._n_jobs)
-                if reason is None
-                else ModelRisks(self.table, problem, self._n_jobs, reason)
+            self._risks[target, is_marginal] = _risk_source(
+                self.table, self._problem(target, estimator), self._n_jobs
             )
         return self._risks[target, is_marginal]
 
@@ -305,6 +302,17 @@ class BoundPPI(BoundTest):
         )
         loss = choose_loss(self._test.loss, task, estimator)
         return Problem(estimator, y, classes, loss, KNOCKOFFS[self._test.knockoff], splits)
+
+
+def _risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
+    """Return the fastest exact way to the risks of this problem."""
+    reason = why_not_engine(problem, table)
+    if reason is None:
+        return TreeRisks(table, problem, n_jobs)
+    solve = linear_solver(problem, table)
+    if solve is not None:
+        return LinearRisks(table, problem, n_jobs, reason, solve)
+    return ModelRisks(table, problem, n_jobs, reason)
 
 
 def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:

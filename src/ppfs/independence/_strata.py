@@ -124,13 +124,69 @@ def _k_log_k(largest: int) -> Floats:
 
 def chi_squared(counts: Counts) -> Floats:
     """Return Pearson's statistic, the sum of (observed - expected)^2 / expected, shape (n_columns,)."""
+    return _row_sums(_chi_squared_by_stratum(counts))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Pearson's statistic with its mean and variance under independence, each of shape (n_columns,)."""
+
+    statistic: Floats
+    mean: Floats
+    variance: Floats
+
+
+def chi_squared_moments(counts: Counts) -> Moments:
+    """Return Pearson's statistic and its exact moments given the margins of each stratum.
+
+    Haldane's formulas (Biometrika, 1940). Strata of fewer than 4 rows, for which the
+    variance is not defined, and strata with one level or class only are left out.
+    """
+    n = counts.total.astype(np.float64)
+    classes, levels = _Margin.of(counts.by_target), _Margin.of(counts.by_column)
+    usable = (n > 3) & (classes.present > 1) & (levels.present > 1)
+    n = np.where(usable, n, 4.0)
+    mean = n / (n - 1) * (classes.present - 1) * (levels.present - 1)
+    first = 2 * n / (n - 3) * (classes.v(n) - classes.w(n)) * (levels.v(n) - levels.w(n))
+    second = n**2 / (n - 1) * classes.w(n) * levels.w(n)
+    by_stratum = (_chi_squared_by_stratum(counts), mean, first + second)
+    return Moments(*(_row_sums(np.where(usable, values, 0.0)) for values in by_stratum))
+
+
+@dataclass(frozen=True)
+class _Margin:
+    """The terms that one margin contributes to the variance of Pearson's statistic."""
+
+    present: Whole
+    reciprocals: Floats
+
+    @classmethod
+    def of(cls, margin: Whole) -> _Margin:
+        present = margin > 0
+        reciprocals = np.where(present, 1.0 / np.maximum(margin, 1), 0.0)
+        return cls(present.sum(axis=2), _last_axis_sums(reciprocals))
+
+    def v(self, n: Floats) -> Floats:
+        return np.asarray((self.present - 1) * (n - self.present) / (n - 1))
+
+    def w(self, n: Floats) -> Floats:
+        return np.asarray((n * self.reciprocals - self.present**2) / (n - 2))
+
+
+def _chi_squared_by_stratum(counts: Counts) -> Floats:
     product = counts.by_target[..., :, None] * counts.by_column[..., None, :]
     expected = product / np.maximum(counts.total, 1)[..., None, None]
     # Cells that cannot be filled, because their row or column is empty, contribute nothing.
-    return _row_sums((counts.cells - expected) ** 2 / np.where(expected > 0, expected, 1.0))
+    terms = (counts.cells - expected) ** 2 / np.where(expected > 0, expected, 1.0)
+    return _last_axis_sums(terms.reshape(*terms.shape[:2], -1))
+
+
+def _last_axis_sums(values: Floats) -> Floats:
+    """Sum along contiguous memory, which NumPy does in an order that depends on the length only."""
+    sums: Floats = np.ascontiguousarray(values).sum(axis=-1)
+    return sums
 
 
 def _row_sums(values: Floats) -> Floats:
     """Sum everything that belongs to one column, in an order that depends on its own cells only."""
-    sums: Floats = np.ascontiguousarray(values).reshape(len(values), -1).sum(axis=1)
-    return sums
+    return _last_axis_sums(values.reshape(len(values), -1))

@@ -1,0 +1,199 @@
+"""Growth with linear models: all columns of a block at once, each with a model of its own.
+
+A linear model of one column has two coefficients. Least squares and ridge regression have a closed form; logistic
+regression takes a few Newton steps, which end far below the tolerance of scikit-learn's solvers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.utils.parallel import Parallel, delayed
+
+from ppfs._table import Table
+from ppfs.independence._knockoffs import permuted
+from ppfs.independence._losses import Output
+from ppfs.independence._model_risks import Floats, ModelRisks, PairedRisks, Problem
+from ppfs.independence._splits import Split
+
+# solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
+Solver = Callable[[Any, Floats, NDArray[Any]], tuple[Floats, Floats]]
+
+_ENTRIES_PER_BLOCK = 2**19
+_MAX_NEWTON_STEPS = 100
+_NEWTON_TOLERANCE = 1e-9
+
+# scikit-learn's solvers that minimise the same penalised likelihood; liblinear also penalises the intercept.
+_LOGISTIC_SOLVERS = {"lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"}
+
+
+def linear_solver(problem: Problem, table: Table) -> Solver | None:
+    """Return how to fit all columns at once, or None where that is not possible."""
+    if table.is_sparse or problem.knockoff is not permuted or problem.loss.name == "callable":
+        return None
+    estimator = problem.estimator
+    kind = type(estimator)
+    if (kind is LinearRegression and not estimator.positive) or (
+        kind is Ridge and _is_plain_ridge(estimator)
+    ):
+        return _least_squares
+    if kind is LogisticRegression and problem.classes.size == 2 and _is_plain_logistic(estimator):
+        return _maximise_likelihood
+    return None
+
+
+def _is_plain_ridge(estimator: Ridge) -> bool:
+    return (
+        not estimator.positive
+        and np.ndim(estimator.alpha) == 0
+        and estimator.solver in {"auto", "cholesky", "svd"}
+    )
+
+
+def _is_plain_logistic(estimator: LogisticRegression) -> bool:
+    """Tell whether the penalty is the square of the slope times 1 / (2 C), and nothing is weighted."""
+    parameters = estimator.get_params()
+    return bool(
+        parameters["penalty"] in {"l2", "deprecated"}
+        and not parameters["l1_ratio"]
+        and parameters["solver"] in _LOGISTIC_SOLVERS
+        and parameters["class_weight"] is None
+        and np.isfinite(parameters["C"])
+    )
+
+
+class LinearRisks(ModelRisks):
+    """`ModelRisks` that grows without fitting column after column."""
+
+    def __init__(
+        self, table: Table, problem: Problem, n_jobs: int | None, reason: str, solve: Solver
+    ) -> None:
+        super().__init__(table, problem, n_jobs, reason)
+        self.note += "; growth is computed for all columns at once"
+        self._solve = solve
+
+    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]:
+        """Return how many questions to answer at once, at first and at most."""
+        if are_members or not is_marginal:
+            return super().batch_sizes(are_members, is_marginal)
+        block = max(1, _ENTRIES_PER_BLOCK // self._table.n_rows)
+        return block, block
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        """Return the risks of questions about columns outside `given`, at once where `given` is empty."""
+        if given:
+            return super().of_added(xs, given)
+        block = np.asarray(self._table.take(xs), dtype=np.float64)
+        by_split = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
+            delayed(_split_risks)(self.problem, self._solve, block, split) for split in self.problem.splits
+        )
+        self.n_fits += len(xs) * len(self.problem.splits)
+        base, replaced = (np.stack(part, axis=1) for part in zip(*by_split, strict=True))
+        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool))
+
+
+def _split_risks(problem: Problem, solve: Solver, block: Floats, split: Split) -> tuple[Floats, Floats]:
+    """Return each column's risk in one split, and its risk with the column permuted, shape (n_columns,)."""
+    slopes, intercepts = solve(problem.estimator, block[split.train], problem.truth[split.train])
+    outputs = block[split.test] * slopes + intercepts
+    truth = problem.truth[split.test]
+    # A model of one column predicts from that column alone: permuting it permutes the predictions.
+    return _risks(problem, truth, outputs), _risks(problem, truth, outputs[split.permutation])
+
+
+def _risks(problem: Problem, truth: NDArray[Any], outputs: Floats) -> Floats:
+    """Return the mean loss of each column of linear outputs, shape (n_rows, n_columns)."""
+    n_columns = outputs.shape[1]
+    prediction = _as_predicted(outputs.T.ravel(), problem.loss.output)
+    losses = problem.loss.rows(np.tile(truth, n_columns), prediction)
+    means: Floats = losses.reshape(n_columns, -1).mean(axis=1)
+    return means
+
+
+def _as_predicted(outputs: Floats, wanted: Output) -> NDArray[Any]:
+    """Turn linear outputs into what a loss is computed from; see `predict`."""
+    if wanted == "values":
+        return outputs
+    if wanted == "labels":
+        return (outputs > 0).astype(np.intp)
+    if wanted == "margins":
+        return np.column_stack([-outputs / 2.0, outputs / 2.0])
+    return np.column_stack([expit(-outputs), expit(outputs)])
+
+
+def _least_squares(estimator: Any, X: Floats, y: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Minimise the sum of squared errors plus alpha times the square of the slope."""
+    penalty = float(getattr(estimator, "alpha", 0.0))
+    x_mean = X.mean(axis=0) if estimator.fit_intercept else np.zeros(X.shape[1])
+    y_mean = float(y.mean()) if estimator.fit_intercept else 0.0
+    centred = X - x_mean
+    centred[:, np.ptp(X, axis=0) == 0] *= not estimator.fit_intercept
+    squares = (centred**2).sum(axis=0) + penalty
+    slopes = np.divide((y - y_mean) @ centred, squares, out=np.zeros_like(squares), where=squares > 0)
+    return slopes, y_mean - slopes * x_mean
+
+
+def _maximise_likelihood(estimator: Any, X: Floats, y: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Minimise C times the negative log-likelihood plus half the square of the slope, by Newton's method.
+
+    Columns are standardised first, which changes nothing but the numbers' size: the penalty is rescaled with
+    them. A step that does not lower the objective is halved.
+    """
+    n_rows, n_columns = X.shape
+    if (y == y[0]).all():
+        # A train part of one class predicts that class, whatever the column.
+        return np.zeros(n_columns), np.full(n_columns, np.inf if y[0] else -np.inf)
+    x_mean, x_scale = (X.mean(axis=0), X.std(axis=0)) if estimator.fit_intercept else (0.0, X.std(axis=0))
+    x_scale = np.where(x_scale > 0, x_scale, 1.0)
+    Z = (X - x_mean) / x_scale
+    penalty = 1.0 / (estimator.C * x_scale**2)
+    sign = np.where(y == 1, 1.0, -1.0)[:, np.newaxis]
+
+    def objective(slopes: Floats, intercepts: Floats) -> Floats:
+        value: Floats = (
+            np.logaddexp(0.0, -sign * (Z * slopes + intercepts)).sum(axis=0) + penalty * slopes**2 / 2.0
+        )
+        return value
+
+    slopes, intercepts = np.zeros(n_columns), np.zeros(n_columns)
+    value = objective(slopes, intercepts)
+    for _ in range(_MAX_NEWTON_STEPS):
+        residual = sign * expit(-sign * (Z * slopes + intercepts))
+        weight = np.abs(residual) * (1.0 - np.abs(residual))
+        gradient = (Z * residual).sum(axis=0) - penalty * slopes, residual.sum(axis=0)
+        if np.max(np.abs(gradient)) <= _NEWTON_TOLERANCE * n_rows:
+            break
+        step = _newton_step(gradient, Z, weight, penalty, estimator.fit_intercept)
+        size = np.ones(n_columns)
+        while True:
+            trial = slopes + size * step[0], intercepts + size * step[1]
+            trial_value = objective(*trial)
+            is_worse = trial_value > value + 1e-12 * np.abs(value)
+            if not is_worse.any() or size.min() < 1e-10:
+                break
+            size[is_worse] /= 2.0
+        slopes, intercepts = (
+            np.where(is_worse, old, new) for old, new in zip((slopes, intercepts), trial, strict=True)
+        )
+        value = np.where(is_worse, value, trial_value)
+    return slopes / x_scale, intercepts - slopes * x_mean / x_scale
+
+
+def _newton_step(
+    gradient: tuple[Floats, Floats], Z: Floats, weight: Floats, penalty: Floats, has_intercept: bool
+) -> tuple[Floats, Floats]:
+    """Solve one 2 x 2 system a column; the second unknown is the intercept."""
+    ww = (weight * Z**2).sum(axis=0) + penalty
+    if not has_intercept:
+        return gradient[0] / ww, np.zeros_like(ww)
+    wb = (weight * Z).sum(axis=0)
+    bb = weight.sum(axis=0)
+    determinant = ww * bb - wb**2
+    return (bb * gradient[0] - wb * gradient[1]) / determinant, (
+        ww * gradient[1] - wb * gradient[0]
+    ) / determinant
