@@ -37,7 +37,9 @@ def grow(X, y, n_classes, train, rules):
 def predict(node, row_values):
     """Return the leaf of a row with the given values, one for each column."""
     while node.feature is not None:
-        node = node.left if np.float32(row_values[node.feature]) <= node.threshold else node.right
+        # Beside a Python float, NumPy would compare in float32.
+        value = float(np.float32(row_values[node.feature]))
+        node = node.left if value <= node.threshold else node.right
     return node
 
 
@@ -63,9 +65,7 @@ def _grow(X, y, n_classes, rows, criterion, limits, depth, n_train):
     loss_left = len(left) / len(rows) * impurity(y, left, criterion)
     if share * (node_impurity - loss_right - loss_left) + EPSILON < 0:
         return leaf
-    children = [
-        _grow(X, y, n_classes, side, criterion, limits, depth + 1, n_train) for side in (left, right)
-    ]
+    children = [_grow(X, y, n_classes, side, criterion, limits, depth + 1, n_train) for side in (left, right)]
     return Node(rows, leaf.value, feature, threshold, *children)
 
 
