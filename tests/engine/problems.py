@@ -113,7 +113,11 @@ def problems(draw, kinds=COLUMN_KINDS, max_columns=5, is_classification=None, ex
     if is_classification:
         y = _classes(rng, n_rows, n_classes)
     else:
-        y = rng.integers(-16, 17, size=n_rows) / 8 if exact or draw(st.booleans()) else rng.normal(size=n_rows)
+        y = (
+            rng.integers(-16, 17, size=n_rows) / 8
+            if exact or draw(st.booleans())
+            else rng.normal(size=n_rows)
+        )
     n_columns = draw(st.integers(1, max_columns))
     X = np.column_stack([draw(st.sampled_from(kinds))(rng, n_rows) for _ in range(n_columns)])
     splits = draw_splits(rng, n_rows, draw(st.integers(1, 3)))

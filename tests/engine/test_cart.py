@@ -14,12 +14,12 @@ below such a split the slow twin, which breaks ties as the engine does, takes ov
 
 import numpy as np
 import pytest
-from engine.problems import COLUMN_KINDS, Problem, draw_splits, problems
-from engine.trees import NodeComparison, fit_sklearn, sklearn_risk
 from hypothesis import given, settings
 from reference.cart import grow
 from reference.single_column_tree import tree_risk
 
+from engine.problems import COLUMN_KINDS, Problem, draw_splits, problems
+from engine.trees import NodeComparison, fit_sklearn, sklearn_risk
 from ppfs._engine import Splits, TreeRules, grow_forest
 
 
@@ -65,7 +65,9 @@ def test_trees_of_large_nodes_equal_scikit_learn_without_ties(criterion):
     y = np.digitize(score, [-1.5, -0.5, 0.5, 1.5]) if n_classes else score
     rules = TreeRules(criterion=criterion, loss=loss, max_depth=3)
     order = rng.permutation(2000)
-    splits = Splits.from_sequences([order[500:], order[:1500]], [order[:500], order[1500:]], [np.arange(500)] * 2)
+    splits = Splits.from_sequences(
+        [order[500:], order[:1500]], [order[:500], order[1500:]], [np.arange(500)] * 2
+    )
     problem = Problem(X, y, n_classes, splits, rules, is_sparse=False)
     for comparison in _compare_with_sklearn(problem):
         assert comparison.n_ties == 0
@@ -97,7 +99,13 @@ def test_trees_with_ties_equal_the_slow_twin(problem):
         assert forest.base_risk[split] == pytest.approx(expected, rel=1e-10, abs=1e-12)
         for column in every_column:
             expected = tree_risk(
-                twin, problem.X, problem.y, test, problem.rules.loss, column, problem.splits.permutations[split]
+                twin,
+                problem.X,
+                problem.y,
+                test,
+                problem.rules.loss,
+                column,
+                problem.splits.permutations[split],
             )
             assert permuted[column, split] == pytest.approx(expected, rel=1e-10, abs=1e-12)
 

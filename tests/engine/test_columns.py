@@ -1,9 +1,11 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from engine.problems import problems
 from hypothesis import given, settings
 from scipy import sparse
 
+from engine.problems import problems
 from ppfs._engine import SortedColumns, fits_float32
 
 
@@ -16,7 +18,7 @@ def _dense(columns):
 def test_stored_entries_are_sorted_by_value_then_row(problem):
     columns = problem.columns
     indptr, rows, values = columns.arrays
-    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
+    for start, stop in pairwise(indptr):
         order = np.lexsort((rows[start:stop], values[start:stop]))
         np.testing.assert_array_equal(order, np.arange(stop - start))
     np.testing.assert_array_equal(_dense(columns), problem.X.astype(np.float32))

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engine.problems import draw_splits, problems
 from hypothesis import given, settings
 
+from engine.problems import draw_splits, problems
 from ppfs._engine import SortedColumns, TreeRules, grow_forest, single_column_risks
 
 

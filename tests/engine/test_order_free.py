@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from engine.problems import COLUMN_KINDS, CLASS_LOSSES, draw_splits
 from scipy import sparse
 
+from engine.problems import CLASS_LOSSES, COLUMN_KINDS, draw_splits
 from ppfs._engine import SortedColumns, TreeRules, grow_forest, single_column_risks
 
 
@@ -58,7 +58,9 @@ def test_single_column_risks_of_one_split_alone(build, X, arguments):
 
 def test_order_of_the_train_rows_does_not_matter(build, X, arguments):
     y, n_classes, splits, rules = arguments
-    backwards = type(splits)(tuple(rows[::-1].copy() for rows in splits.train), splits.test, splits.permutations)
+    backwards = type(splits)(
+        tuple(rows[::-1].copy() for rows in splits.train), splits.test, splits.permutations
+    )
     forest, other = (grow_forest(build(X), y, n_classes, each, rules) for each in (splits, backwards))
     every_column = np.arange(X.shape[1])
     np.testing.assert_array_equal(forest.permuted_risk(every_column), other.permuted_risk(every_column))

@@ -12,12 +12,12 @@ scikit-learn's trees on one column may differ from the engine's for two reasons 
 
 import numpy as np
 import pytest
-from engine.problems import COLUMN_KINDS, problems
-from engine.trees import fit_sklearn, sklearn_risk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import single_column_tree
 
+from engine.problems import COLUMN_KINDS, problems
+from engine.trees import fit_sklearn, sklearn_risk
 from ppfs._engine import SortedColumns, Splits, TreeRules, single_column_risks
 
 
@@ -79,11 +79,15 @@ def test_numbers_of_a_tiny_scale_give_scikit_learns_single_leaf():
     columns = SortedColumns.from_dense([[0.0], [1.0], [2.0], [3.0]])
     splits = Splits.from_sequences([[0, 1, 2]], [[3]], [[0]])
     y = np.array([0.0, 1.0, 2.0, 5.0]) * 1e-9
-    base, _ = single_column_risks(columns, y, 0, splits, TreeRules(criterion="squared_error", loss="absolute"))
+    base, _ = single_column_risks(
+        columns, y, 0, splits, TreeRules(criterion="squared_error", loss="absolute")
+    )
     assert base[0, 0] == pytest.approx(4e-9)
 
 
-@pytest.mark.parametrize(("n_classes", "loss"), [(2, "log-loss"), (3, "brier"), (0, "squared"), (0, "absolute")])
+@pytest.mark.parametrize(
+    ("n_classes", "loss"), [(2, "log-loss"), (3, "brier"), (0, "squared"), (0, "absolute")]
+)
 def test_a_column_that_says_nothing_has_exactly_equal_risks(n_classes, loss):
     """A permutation deals the same losses to other rows: no difference, not even in the last bit."""
     rng = np.random.default_rng(0)
@@ -102,7 +106,9 @@ def test_leaves_with_equal_fractions_have_exactly_equal_risks():
     """Both values of the column have one third of class 1, stored or not."""
     y = np.array([0, 0, 1] * 12)
     X = np.repeat([0.0, 1.0, 0.0, 1.0], 9)[:, np.newaxis]
-    splits = Splits.from_sequences([np.arange(18)], [np.arange(18, 36)], [np.random.default_rng(3).permutation(18)])
+    splits = Splits.from_sequences(
+        [np.arange(18)], [np.arange(18, 36)], [np.random.default_rng(3).permutation(18)]
+    )
     for columns in (SortedColumns.from_dense(X), SortedColumns.from_sparse(X)):
         base, permuted = single_column_risks(columns, y, 2, splits, TreeRules())
         assert base[0, 0] == permuted[0, 0]

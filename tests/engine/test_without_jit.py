@@ -9,7 +9,9 @@ ENGINE_TESTS = Path(__file__).parent
 
 
 def test_kernels_pass_without_the_compiler():
-    chosen = "slow_twin or missing_from or tiny_scale or exactly_equal or single_column_kernel or lose_all or room"
+    chosen = (
+        "slow_twin or missing_from or tiny_scale or exactly_equal or single_column_kernel or lose_all or room"
+    )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen]
     files = ["test_single_column.py", "test_cart.py", "test_forest.py"]
     finished = subprocess.run(

@@ -82,7 +82,7 @@ def test_one_set_of_models_serves_all_questions_about_its_columns(chain):
 
 def test_lazy_answers_fit_no_more_than_was_listened_to(chain):
     X, y = chain
-    asked = bound(X, y)
+    asked = bound(X, y, PPI(GaussianNB(), n_splits=10, random_state=0))
     next(asked.answers([0, 1, 2], 3))
     assert asked.n_fits == 10
 

@@ -193,6 +193,8 @@ class IndependenceTest(ABC, BaseEstimator):
 
     is_random: bool = True
 
+    _parameter_constraints: dict[str, Any] = {}
+
     @abstractmethod
     def bind(
         self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None

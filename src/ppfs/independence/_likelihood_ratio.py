@@ -112,6 +112,9 @@ class BoundLikelihoodRatio(BatchedTest):
     def _improves(self, target: int, x: int, given: tuple[int, ...]) -> IndependenceResult:
         """Ask whether `x` improves a regression of `target` on `given`."""
         basis = self._basis(given)
+        if basis.shape[1] >= self.table.n_rows - 1:
+            # With as many regressors as rows everything is determined, and nothing can be learnt from it.
+            return CANNOT_TELL
         added = added_directions(self._block(x), basis)
         if not added.shape[1]:
             return INDEPENDENT

@@ -88,12 +88,14 @@ class LinearRisks(ModelRisks):
         """Return the risks of questions about columns outside `given`, at once where `given` is empty."""
         if given:
             return super().of_added(xs, given)
-        block = np.asarray(self._table.take(xs), dtype=np.float64)
+        # Two columns at least: NumPy adds up a single column in another order than one of several, and a
+        # column's answer must not depend on its neighbours.
+        block = np.asarray(self._table.take([*xs, xs[0]]), dtype=np.float64)
         by_split = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
             delayed(_split_risks)(self.problem, self._solve, block, split) for split in self.problem.splits
         )
         self.n_fits += len(xs) * len(self.problem.splits)
-        base, replaced = (np.stack(part, axis=1) for part in zip(*by_split, strict=True))
+        base, replaced = (np.stack(part, axis=1)[:-1] for part in zip(*by_split, strict=True))
         return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool))
 
 
@@ -134,7 +136,12 @@ def _least_squares(estimator: Any, X: Floats, y: NDArray[Any]) -> tuple[Floats, 
     centred = X - x_mean
     centred[:, np.ptp(X, axis=0) == 0] *= not estimator.fit_intercept
     squares = (centred**2).sum(axis=0) + penalty
-    slopes = np.divide((y - y_mean) @ centred, squares, out=np.zeros_like(squares), where=squares > 0)
+    slopes = np.divide(
+        ((y - y_mean)[:, np.newaxis] * centred).sum(axis=0),
+        squares,
+        out=np.zeros_like(squares),
+        where=squares > 0,
+    )
     return slopes, y_mean - slopes * x_mean
 
 
@@ -166,15 +173,17 @@ def _maximise_likelihood(estimator: Any, X: Floats, y: NDArray[Any]) -> tuple[Fl
         residual = sign * expit(-sign * (Z * slopes + intercepts))
         weight = np.abs(residual) * (1.0 - np.abs(residual))
         gradient = (Z * residual).sum(axis=0) - penalty * slopes, residual.sum(axis=0)
-        if np.max(np.abs(gradient)) <= _NEWTON_TOLERANCE * n_rows:
+        is_done = np.max(np.abs(gradient), axis=0) <= _NEWTON_TOLERANCE * n_rows
+        if is_done.all():
             break
         step = _newton_step(gradient, Z, weight, penalty, estimator.fit_intercept)
-        size = np.ones(n_columns)
+        # A column that has converged stays where it is, however many steps its neighbours need.
+        size = np.where(is_done, 0.0, 1.0)
         while True:
             trial = slopes + size * step[0], intercepts + size * step[1]
             trial_value = objective(*trial)
             is_worse = trial_value > value + 1e-12 * np.abs(value)
-            if not is_worse.any() or size.min() < 1e-10:
+            if not is_worse.any() or size[is_worse].max() < 1e-10:
                 break
             size[is_worse] /= 2.0
         slopes, intercepts = (

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -115,6 +116,13 @@ def _fitted(problem: Problem, design: Matrix, split: Split, names: Sequence[str]
     except (InvalidInputError, Warning):
         raise
     except Exception as error:
+        if sp.issparse(design) and "toarray" in str(error):
+            # Before 1.7 scikit-learn's estimators did not say whether they take sparse data: their error does.
+            raise InvalidInputError(
+                f"X is sparse, and {type(problem.estimator).__name__} takes dense data only. Pass X.toarray() if it "
+                "fits in memory, or use an estimator that takes sparse data, such as DecisionTreeClassifier or "
+                "LogisticRegression."
+            ) from error
         raise EstimatorFailedError(
             f"{problem.estimator!r} failed on {listed(names)} with {split.train.size} training rows: "
             f"{type(error).__name__}: {error}"

@@ -66,7 +66,7 @@ class Correlations:
         dense = table.X.toarray() if table.is_sparse else table.X
         # One row a variable: sums run along contiguous memory, each in the same order whatever
         # column is its neighbour.
-        self._scores = standardised(np.vstack([dense.T, target_values]))
+        self._scores = standardised(np.ascontiguousarray(np.vstack([dense.T, target_values])))
         self._rows: dict[int, Floats] = {}
 
     def given(self, xs: Sequence[int], target: int, given: Sequence[int]) -> PartialCorrelations:

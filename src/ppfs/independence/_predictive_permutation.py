@@ -174,14 +174,8 @@ class PPI(IndependenceTest):
     def _check_columns(self, table: Table) -> None:
         """Refuse columns that the estimator cannot take, before any model is fitted."""
         estimator = estimator_for(self.estimator, table.task)
-        accepts = input_tags(estimator)
-        user = type(estimator).__name__
-        require_finite(table, allow_missing=accepts.allow_nan and not table.is_sparse, user=user)
-        if table.is_sparse and not accepts.sparse:
-            raise InvalidInputError(
-                f"X is sparse, and {user} takes dense data only. Pass X.toarray() if it fits in memory, or use an "
-                "estimator that takes sparse data, such as DecisionTreeClassifier or LogisticRegression."
-            )
+        takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
+        require_finite(table, allow_missing=takes_missing, user=type(estimator).__name__)
 
 
 class Risks(Protocol):
@@ -252,10 +246,13 @@ class BoundPPI(BoundTest):
     def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> list[IndependenceResult]:
         if not xs:
             return []
-        source = self._risks_about(target, is_marginal=given <= {xs[0]})
-        if xs[0] in given:
+        others = given - {xs[0]} if len(xs) == 1 else given
+        source = self._risks_about(target, is_marginal=not others)
+        if not others:
+            risks = source.of_added(xs, others)
+        elif xs[0] in given:
             risks = source.of_members(xs, given)
-        elif len(xs) == 1 and given:
+        elif len(xs) == 1:
             risks = source.of_members(xs, given | {xs[0]})
         else:
             risks = source.of_added(xs, given)

@@ -19,7 +19,7 @@ from ppfs.independence._splits import Split
 Floats = NDArray[np.float64]
 
 # Two risks that are equal on paper differ in the last bits when their losses were added in
-# another order. Relative to the risks, differences are therefore rounded to this grid: far above
+# another order. Relative to the largest risk, differences are therefore rounded to this grid: far above
 # rounding error, far below anything a test could see.
 _GRID = 2.0**-33
 
@@ -62,8 +62,10 @@ def risk_differences(base: Floats, replaced: Floats) -> Floats:
         Mean loss with the column, and with its knockoff.
     """
     scale = np.maximum(np.abs(base), np.abs(replaced)).max(axis=1, keepdims=True)
-    step = np.where(scale > 0, scale, 1.0) * _GRID
-    return np.rint((replaced - base) / step) * step
+    # A power of two, so that the grid itself is the same when the largest risk differs in its last bits.
+    step = np.ldexp(_GRID, np.frexp(scale)[1])
+    rounded: Floats = np.rint((replaced - base) / step) * step
+    return rounded
 
 
 def signed_rank(differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:

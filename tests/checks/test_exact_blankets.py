@@ -1,0 +1,76 @@
+"""With a d-separation oracle every sound search returns exactly the blanket of the graph."""
+
+import numpy as np
+import pytest
+from checks.graphs import empty_table, random_dag, true_blanket
+
+from ppfs._trace import Trace
+from ppfs.blanket import (
+    FBED,
+    HITONMB,
+    IAMB,
+    IAMBFDR,
+    MMMB,
+    FastIAMB,
+    GrowShrink,
+    IAMBnPC,
+    InterIAMB,
+    InterIAMBnPC,
+    MixedMB,
+    TIEStar,
+)
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.independence import DSeparation
+
+N_GRAPHS = 300
+
+SOUND = [
+    GrowShrink(),
+    IAMB(),
+    InterIAMB(),
+    FastIAMB(),
+    IAMBFDR(),
+    FBED(n_runs=1),
+    MMMB(max_k=None),
+    HITONMB(max_k=None),
+]
+
+
+def blankets_of_all_nodes(search, n_nodes, edges):
+    """Search around every node in turn, with one oracle, whose answers are shared."""
+    table = empty_table(n_nodes)
+    oracle = DSeparation(edges).bind(table)
+    for target in range(n_nodes):
+        found = search._search(Inquiry(oracle, target, 0.05, Trace(table.names), 0))
+        assert len(found) == len(set(found))
+        yield target, set(found)
+
+
+@pytest.mark.parametrize("search", SOUND, ids=lambda search: type(search).__name__)
+def test_sound_search_returns_the_blanket_of_every_node_of_random_graphs(search):
+    for seed in range(N_GRAPHS):
+        n_nodes, edges = random_dag(seed)
+        for target, found in blankets_of_all_nodes(search, n_nodes, edges):
+            assert found == true_blanket(edges, target), (seed, target)
+
+
+@pytest.mark.parametrize("search", [IAMBnPC(), InterIAMBnPC()], ids=lambda search: type(search).__name__)
+def test_npc_search_returns_at_least_the_blanket_of_every_node(search):
+    for seed in range(N_GRAPHS):
+        n_nodes, edges = random_dag(seed)
+        for target, found in blankets_of_all_nodes(search, n_nodes, edges):
+            assert found >= true_blanket(edges, target), (seed, target)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [*SOUND, MixedMB(), TIEStar()],
+    ids=lambda search: type(search).__name__,
+)
+def test_the_same_holds_through_fit(search):
+    for seed in range(20):
+        n_nodes, edges = random_dag(seed)
+        X, y = np.zeros((4, n_nodes - 1)), np.array([0.5, 1.5, 2.5, 3.5])
+        X[:, 0] = y
+        fitted = search.set_params(independence=DSeparation(edges)).fit(X, y)
+        assert set(fitted.blanket_) == true_blanket(edges, n_nodes - 1)

@@ -1,0 +1,164 @@
+"""G-squared and chi-squared against SciPy and by hand."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency
+
+from ppfs._reading import read_table
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import ChiSquared, GSquared
+
+
+def table_of(x, y, *given):
+    return read_table(np.column_stack([x, *given]).astype(float), y, task="classification", owner="test")
+
+
+@pytest.fixture
+def sample():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 3, 900)
+    x = (z + rng.integers(0, 3, 900)) % 4
+    y = (z + rng.integers(0, 2, 900)) % 3
+    return x, y, z
+
+
+@pytest.mark.parametrize(
+    ("test", "kind"), [(GSquared(), "log-likelihood"), (ChiSquared(), "pearson")], ids=repr
+)
+def test_marginal_test_equals_scipy(sample, test, kind):
+    x, y, _ = sample
+    counts = np.histogram2d(y, x, bins=(3, 4))[0]
+    expected = chi2_contingency(counts, correction=False, lambda_=kind)
+    found = test.bind(table_of(x, y)).query(0, 1)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-10)
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-8)
+    assert found.effect == pytest.approx(expected.statistic / expected.dof, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("test", "kind"), [(GSquared(), "log-likelihood"), (ChiSquared(), "pearson")], ids=repr
+)
+def test_conditional_test_adds_the_strata_up(sample, test, kind):
+    x, y, z = sample
+    statistic, free = 0.0, 0
+    for level in range(3):
+        inside = z == level
+        counts = np.histogram2d(y[inside], x[inside], bins=(3, 4), range=((0, 2), (0, 3)))[0]
+        # SciPy refuses empty rows and columns: a stratum without a level has a smaller table.
+        counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+        part = chi2_contingency(counts, correction=False, lambda_=kind)
+        statistic, free = statistic + part.statistic, free + part.dof
+    found = test.bind(table_of(x, y, z)).query(0, 2, (1,))
+    assert found.statistic == pytest.approx(statistic, rel=1e-10)
+    assert found.pvalue == pytest.approx(chi2.sf(statistic, free), rel=1e-8)
+
+
+def test_empty_margins_reduce_the_degrees_of_freedom():
+    # Given z = 1 only x = 0 occurs: that stratum has no degree of freedom, the other one has 1.
+    x = np.r_[np.repeat([0, 1, 0, 1], [30, 20, 20, 30]), np.zeros(100, dtype=int)]
+    y = np.r_[np.repeat([0, 0, 1, 1], [30, 20, 20, 30]), np.tile([0, 1], 50)]
+    z = np.repeat([0, 1], 100)
+    found = ChiSquared().bind(table_of(x, y, z)).query(0, 2, (1,))
+    assert found.statistic == pytest.approx(4.0)
+    assert found.pvalue == pytest.approx(chi2.sf(4.0, 1))
+
+
+def test_exact_moments_of_a_small_table_by_enumeration():
+    # All arrangements of the target over the rows are equally likely given the margins; list them.
+    x = np.array([0, 0, 0, 1, 1, 2, 2])
+    y = np.array([0, 0, 1, 1, 1, 0, 1])
+    rng = np.random.default_rng(0)
+    test = ChiSquared(exact_moments=True, min_rows_per_cell=0)
+    draws = [test.bind(table_of(x, rng.permutation(y))).query(0, 1).statistic for _ in range(2000)]
+    found = test.bind(table_of(x, y)).query(0, 1)
+    # The mean is n / (n - 1) times the degrees of freedom; `effect` is the statistic in units of it.
+    assert found.statistic / found.effect == pytest.approx(7 / 6 * 2)
+    assert np.mean(draws) == pytest.approx(7 / 6 * 2, rel=0.04)
+
+
+def test_exact_moments_keep_the_level_where_chi_squared_and_g_squared_do_not():
+    # 300 strata of about 7 rows: the null holds, and the classical approximations reject most of the time.
+    rng = np.random.default_rng(1)
+    rejected = dict.fromkeys(("g2", "chi2", "moments"), 0)
+    tests = {
+        "g2": GSquared(min_rows_per_cell=0, max_levels=300),
+        "chi2": ChiSquared(min_rows_per_cell=0, max_levels=300),
+        "moments": ChiSquared(exact_moments=True, min_rows_per_cell=0, max_levels=300),
+    }
+    for _ in range(100):
+        z = rng.permutation(np.arange(2100) % 300)
+        table = table_of(rng.integers(0, 3, 2100), rng.integers(0, 3, 2100), z)
+        for name, test in tests.items():
+            rejected[name] += test.bind(table).query(0, 2, (1,)).pvalue <= 0.05
+    assert rejected["g2"] > 90
+    assert rejected["moments"] <= 12  # binomial(100, 0.05): beyond 12 once in 600
+
+
+def test_exact_moments_agree_with_chi_squared_on_a_full_table(sample):
+    x, y, _ = sample
+    plain = ChiSquared().bind(table_of(x, y)).query(0, 1)
+    exact = ChiSquared(exact_moments=True).bind(table_of(x, y)).query(0, 1)
+    assert exact.statistic == pytest.approx(plain.statistic)
+    assert np.log10(exact.pvalue) == pytest.approx(np.log10(plain.pvalue), rel=0.1, abs=0.05)
+
+
+@pytest.mark.parametrize("test", [GSquared(), ChiSquared(), ChiSquared(exact_moments=True)], ids=repr)
+def test_relabelled_categories_give_the_same_answer(sample, test):
+    x, y, z = sample
+    straight = test.bind(table_of(x, y, z)).query(0, 2, (1,))
+    relabelled = test.bind(
+        table_of(np.array([7, 2, 9, 4])[x], np.array(["b", "c", "a"])[y], np.array([5, -1, 0])[z])
+    ).query(0, 2, (1,))
+    assert relabelled.pvalue == pytest.approx(straight.pvalue, rel=1e-8)
+    assert relabelled.statistic == pytest.approx(straight.statistic, rel=1e-9)
+
+
+def test_too_few_rows_for_the_table_is_cannot_tell():
+    rng = np.random.default_rng(0)
+    table = table_of(rng.integers(0, 3, 89), rng.integers(0, 3, 89), rng.integers(0, 2, 89))
+    # 3 x 3 x 2 cells need 90 rows.
+    assert not GSquared().bind(table).query(0, 2, (1,)).is_reliable
+    assert GSquared().bind(table).query(0, 2).is_reliable
+    assert GSquared(min_rows_per_cell=4).bind(table).query(0, 2, (1,)).is_reliable
+    assert not GSquared().bind(table).has_rows_for(2, (0, 1))
+
+
+def test_strong_link_does_not_underflow_before_the_effect():
+    y = np.tile([0, 1], 5000)
+    noisy = np.where(np.arange(10_000) % 50 == 0, 1 - y, y)
+    answers = GSquared().bind(table_of(y, y, noisy)).query_many([0, 1], 2)
+    assert [one.pvalue for one in answers] == [0.0, 0.0]
+    assert answers[0].effect > answers[1].effect
+
+
+@pytest.mark.parametrize("test", [GSquared(), ChiSquared()], ids=repr)
+def test_continuous_column_is_named(test):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 500), rng.normal(size=500)])
+    with pytest.raises(
+        InvalidInputError, match="needs categorical columns, but 'x1' has 500 distinct values in 500 rows"
+    ):
+        test.evaluate(X, rng.integers(0, 2, 500), 0)
+
+
+def test_continuous_target_is_named():
+    rng = np.random.default_rng(0)
+    with pytest.raises(InvalidInputError, match="the target has 50 distinct values in 50 rows"):
+        GSquared().evaluate(rng.integers(0, 2, (50, 1)), rng.normal(size=50), 0)
+
+
+def test_few_repeated_fractions_and_many_whole_numbers_are_categories():
+    rng = np.random.default_rng(0)
+    halves, ages = rng.integers(0, 5, 500) / 2, rng.integers(0, 60, 500)
+    table = table_of(halves, rng.integers(0, 2, 500), ages)
+    assert GSquared().bind(table).query(0, 2).is_reliable
+    with pytest.raises(InvalidInputError, match="'x1' has 60 distinct values"):
+        GSquared(max_levels=50).bind(table)
+
+
+def test_product_of_many_levels_does_not_overflow():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 50, size=(300, 30))
+    table = read_table(X.astype(float), rng.integers(0, 2, 300), task="auto", owner="test")
+    assert not GSquared().bind(table).query(0, 30, range(1, 30)).is_reliable
+    assert GSquared(min_rows_per_cell=0).bind(table).query(0, 30, range(1, 30)).pvalue == 1.0
