@@ -1,0 +1,93 @@
+"""MMMB and HITON-MB: neighbours, the check from the other side, spouses, the wrapper pass."""
+
+import numpy as np
+import pytest
+from checks.graphs import empty_table
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from ppfs._trace import Trace
+from ppfs.blanket import HITONMB, MMMB
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours
+from ppfs.blanket._separation import subsets, subsets_with
+from ppfs.blanket._spouses import Neighbourhoods
+from ppfs.datasets import make_blanket_problem
+from ppfs.independence import DSeparation
+
+both = pytest.mark.parametrize("find", [max_min_neighbours, hiton_neighbours])
+
+
+def inquiry_about(edges, n_nodes, **parameters):
+    table = empty_table(n_nodes)
+    return Inquiry(DSeparation(edges).bind(table), n_nodes - 1, 0.05, Trace(table.names), 0, **parameters)
+
+
+def test_subsets_grow_from_the_empty_one_to_the_largest_allowed():
+    assert list(subsets([1, 2, 3], max_k=2)) == [(), (1,), (2,), (3,), (1, 2), (1, 3), (2, 3)]
+    assert list(subsets_with(9, [1, 2], max_k=2)) == [(9,), (1, 9), (2, 9)]
+    assert list(subsets_with(9, [1, 2], max_k=0)) == []
+
+
+@both
+def test_separating_sets_are_remembered(find):
+    # 0 -> 1 -> target: 1 separates 0 from the target. Column 2 has nothing to do with them.
+    found = find(inquiry_about([(0, 1), (1, 3)], 4), None)
+    assert found.members == [1]
+    assert found.separators == {0: (1,), 2: ()}
+
+
+@both
+def test_a_descendant_that_passes_for_a_child_is_seen_through_from_the_other_side(find):
+    # target -> 0 -> 1, 2 -> 0, 2 -> 1: column 1 is a grandchild. Given its neighbour 0 the path through the
+    # spouse 2 opens, and 2 is not a neighbour of the target, so no set of neighbours separates the two.
+    edges = [(3, 0), (0, 1), (2, 0), (2, 1)]
+    inquiry = inquiry_about(edges, 4)
+    assert 1 in find(inquiry, None).members
+    assert Neighbourhoods(inquiry, find, None).confirmed(3) == [0]
+
+
+@pytest.mark.parametrize("search", [MMMB(max_k=None), HITONMB(max_k=None)], ids=repr)
+def test_all_spouses_of_all_children_are_found(search):
+    # Two children with two other parents each.
+    edges = [(6, 0), (6, 1), (2, 0), (3, 0), (4, 1), (5, 1)]
+    assert set(search._search(inquiry_about(edges, 7))) == {0, 1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("search", [MMMB(max_k=1), HITONMB(max_k=1)], ids=repr)
+def test_no_conditioning_set_is_larger_than_allowed(search):
+    X, y, _ = make_blanket_problem(500, random_state=0)
+    steps = [step for step in search.fit(X, y).trace_ if step.phase == "parents and children"]
+    assert max(len(step.given) for step in steps) == 1
+
+
+@pytest.mark.parametrize("search", [MMMB(), HITONMB()], ids=repr)
+def test_questions_about_other_targets_are_marked_and_do_not_decide_pvalues(search):
+    X, y, _ = make_blanket_problem(500, random_state=0)
+    fitted = search.fit(X, y)
+    asides = [step for step in fitted.trace_ if step.target is not None]
+    assert any(step.feature == 20 for step in asides)
+    assert "target" in set(fitted.trace_.to_frame()["feature"])
+    for column in range(20):
+        own = [step.pvalue for step in fitted.trace_.of(column) if step.is_main]
+        assert fitted.pvalues_[column] in own
+
+
+def test_wrapper_drops_what_the_model_does_not_miss():
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=300)
+    X = np.column_stack([cause, cause**3])
+    y = cause + 0.5 * cause**3 + 0.1 * rng.normal(size=300)
+    # A line needs both columns; a tree splits either of them in the same places.
+    assert set(HITONMB(wrapper=LinearRegression(), random_state=0).fit(X, y).blanket_) == {0, 1}
+    fitted = HITONMB(wrapper=DecisionTreeRegressor(max_depth=3), random_state=0).fit(X, y)
+    assert fitted.blanket_.size == 1
+    assert "wrapper dropped" in fitted.trace_.notes[-1]
+
+
+def test_wrapper_never_drops_what_is_always_kept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200)
+    fitted = HITONMB(wrapper=LinearRegression(), always_keep=[2], random_state=0).fit(X, y)
+    assert 2 in fitted.blanket_
