@@ -66,7 +66,8 @@ def test_order_of_the_train_rows_does_not_matter(build, X, arguments):
     np.testing.assert_array_equal(forest.permuted_risk(every_column), other.permuted_risk(every_column))
 
 
-def test_forests_on_threads(build, X, arguments):
+def test_forests_on_threads(monkeypatch, build, X, arguments):
+    monkeypatch.setattr("ppfs._engine.forest._ENTRIES_FOR_THREADS", 0)
     forests = [grow_forest(build(X), *arguments, n_threads=n_threads) for n_threads in (1, 2)]
     every_column = np.arange(X.shape[1])
     for column in np.flatnonzero(forests[0].used.any(axis=0))[:3].tolist():

@@ -1,44 +1,67 @@
 """How kernels are compiled, and the array types they are written with."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
+import numba
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 Float32s: TypeAlias = npt.NDArray[np.float32]
 Float64s: TypeAlias = npt.NDArray[np.float64]
 Int32s: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Records: TypeAlias = npt.NDArray[np.void]
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+#: Makes an integer that kernels pass on. To Numba a literal is a type of its own, and a function that is called
+#: with one is compiled once more for it.
+int64 = cast(Callable[[int], int], np.int64)
+
+# Numba's options for functions that only kernels call are not in its type hints.
+_njit: Any = numba.njit
+_INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def _engine_stamp() -> tuple[float, int]:
+    """Return the newest time and the total size of the engine's source files."""
+    stats = [path.stat() for path in Path(__file__).parent.glob("*.py")]
+    return max((stat.st_mtime for stat in stats), default=0.0), sum(stat.st_size for stat in stats)
+
+
+ENGINE_STAMP = _engine_stamp()
 
 
 def kernel(function: AnyFunction) -> AnyFunction:
     """Compile a function of arrays that Python calls: it runs without the GIL and is kept on disk.
 
-    The cache knows only the file a kernel stands in. After an edit of a `kernel_part` in another file, delete
-    ``__pycache__``.
+    Numba compiles a kept kernel again when the file it stands in has changed. Ours are made of functions from
+    several files, so the stamp of that one file gives way to one of the whole engine. ``error_model="numpy"``
+    drops the zero checks of divisions, which keep loops from being vectorised; no kernel divides by an empty
+    count.
     """
-    return cast(AnyFunction, njit(nogil=True, cache=True, error_model="numpy")(function))
+    compiled = _njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = ENGINE_STAMP
+    return cast(AnyFunction, compiled)
 
 
 def kernel_part(function: AnyFunction) -> AnyFunction:
-    """Compile a short function that several kernels or loops call; never called from Python.
+    """Compile a short function that kernels call in their loops; never called from Python.
 
     It always becomes part of its caller: a call would pass every field of every tuple of arrays on the stack,
     which costs more than the work of such a function.
     """
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
-    return cast(AnyFunction, njit(nogil=True, error_model="numpy", **options)(function))
+    return cast(AnyFunction, _njit(error_model="numpy", forceinline=True, **_INTERNAL)(function))
 
 
 def kernel_function(function: AnyFunction) -> AnyFunction:
-    """Compile a function that kernels call now and then, to be compiled once and not at every place."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(AnyFunction, njit(nogil=True, error_model="numpy", **options)(function))
+    """Compile a function that kernels call in several places, once for all of them."""
+    return cast(AnyFunction, _njit(error_model="numpy", **_INTERNAL)(function))
 
 
 def kernel_stage(function: AnyFunction) -> AnyFunction:
@@ -46,4 +69,4 @@ def kernel_stage(function: AnyFunction) -> AnyFunction:
 
     Numba then optimises it once; a function of its own is optimised again with each caller above it.
     """
-    return cast(AnyFunction, njit(inline="always")(function))
+    return cast(AnyFunction, _njit(inline="always")(function))

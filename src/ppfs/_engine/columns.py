@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ppfs._engine._jit import Float32s, Int32s, Int64s
 
-# Dense columns are sorted in blocks, so that the 8-byte sort keys never hold more than this many entries.
-_ENTRIES_PER_BLOCK = 2**21
+# Dense columns are sorted in blocks of this many entries: their sort keys, a megabyte, then stay in the cache.
+_ENTRIES_PER_BLOCK = 2**17
 
 
 class ColumnArrays(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ppfs._engine._jit import Float64s, kernel_function, kernel_part
 from ppfs._engine.rules import Criterion
+from ppfs._engine.target import Target
 
 #: scikit-learn's node is a leaf when its impurity is at most this.
 EPSILON = float(np.finfo(np.float64).eps)
@@ -22,9 +23,9 @@ _LOG_2 = log(2.0)
 
 
 @kernel_part
-def midpoint(low: float, high: float) -> float:
+def midpoint(low: np.float32, high: np.float32) -> float:
     """Threshold between two float32 values: the sum of halves, in float64."""
-    return np.float64(low) / 2.0 + np.float64(high) / 2.0
+    return float(low) / 2.0 + float(high) / 2.0
 
 
 # Array expressions and slice assignments would say the same as these loops, but each of them adds a tenth to
@@ -36,6 +37,21 @@ def copy_stats(stats: Float64s, out: Float64s) -> None:
     """Write ``stats`` to ``out``."""
     for stat in range(out.size):
         out[stat] = stats[stat]
+
+
+@kernel_part
+def add_row(stats: Float64s, place: int, row: int, target: Target, sign: float) -> None:
+    """Add a row to the statistics ``stats[place]``, or take it off with the sign -1.
+
+    The place is an argument of its own because taking a view of an array counts references, which would take
+    longer than the addition.
+    """
+    if target.classes.size:
+        stats[place, target.classes[row]] += sign
+    else:
+        number = target.values[row]
+        stats[place, 0] += sign * number
+        stats[place, 1] += sign * number * number
 
 
 @kernel_part
@@ -53,11 +69,19 @@ def subtract_stats(whole: Float64s, part: Float64s, out: Float64s) -> None:
 
 
 @kernel_part
-def sum_squares(stats: Float64s) -> float:
-    """Sum of squared class counts: a whole number, so the order does not matter."""
+def gini(squares: float, weight: float) -> float:
+    """Gini impurity of a node, from the sum of its squared class counts."""
+    return 1.0 - squares / (weight * weight)
+
+
+@kernel_function
+def entropy(counts: Float64s, weight: float) -> float:
+    """Entropy of a node with the given class counts (n_classes,)."""
     total = 0.0
-    for count in stats:
-        total += count * count
+    for count in counts:
+        if count > 0.0:
+            share = count / weight
+            total -= share * (log(share) / _LOG_2)
     return total
 
 
@@ -65,43 +89,48 @@ def sum_squares(stats: Float64s) -> float:
 def impurity(stats: Float64s, weight: float, criterion: int) -> float:
     """Impurity of a node with the given statistics (n_stats,) and number of rows."""
     if criterion == Criterion.SQUARED_ERROR:
-        mean = stats[0] / weight
-        return stats[1] / weight - mean * mean
-    if criterion == Criterion.GINI:
-        return 1.0 - sum_squares(stats) / (weight * weight)
-    total = 0.0
+        mean: float = stats[0] / weight
+        mean_square: float = stats[1] / weight
+        return mean_square - mean * mean
+    if criterion == Criterion.ENTROPY:
+        return entropy(stats, weight)
+    squares = 0.0
     for count in stats:
-        if count > 0.0:
-            share = count / weight
-            total -= share * (log(share) / _LOG_2)
-    return total
+        squares += count * count
+    return gini(squares, weight)
 
 
 @kernel_part
-def gini_gain(left_squares: float, right_squares: float, n_left: float, n_right: float) -> float:
-    """`gain` for the Gini impurity, from the sums of squared class counts."""
-    left = 1.0 - left_squares / (n_left * n_left)
-    right = 1.0 - right_squares / (n_right * n_right)
-    return -n_right * right - n_left * left
+def gain(left: float, right: float, n_left: float, n_right: float, criterion: int) -> float:
+    """Worth of a split, up to a constant of the node: scikit-learn's ``proxy_impurity_improvement``.
 
-
-@kernel_part
-def squared_gain(left_sum: float, right_sum: float, n_left: float, n_right: float) -> float:
-    """`gain` for the squared error, from the sums of the numbers."""
-    return left_sum * left_sum / n_left + right_sum * right_sum / n_right
+    ``left`` and ``right`` sum up the two sides: by the sum of squared class counts for the Gini impurity, by the
+    sum of the numbers for the squared error. The entropy cannot be had from one number: see `entropy_gain`.
+    """
+    if criterion == Criterion.SQUARED_ERROR:
+        return left * left / n_left + right * right / n_right
+    return -n_right * gini(right, n_right) - n_left * gini(left, n_left)
 
 
 @kernel_function
-def gain(left: Float64s, right: Float64s, n_left: float, n_right: float, criterion: int) -> float:
-    """Worth of a split, up to a constant of the node: scikit-learn's ``proxy_impurity_improvement``."""
-    if criterion == Criterion.SQUARED_ERROR:
-        return squared_gain(left[0], right[0], n_left, n_right)
-    return -n_right * impurity(right, n_right, criterion) - n_left * impurity(left, n_left, criterion)
+def entropy_gain(whole: Float64s, left: Float64s, right: Float64s, n_left: float, n_right: float) -> float:
+    """`gain` for the entropy, from the class counts (n_classes,) of the node and of its left side.
+
+    ``right`` is memory for those of the right side.
+    """
+    subtract_stats(whole, left, right)
+    return -n_right * entropy(right, n_right) - n_left * entropy(left, n_left)
 
 
 @kernel_function
 def is_worthless(
-    node: Float64s, left: Float64s, right: Float64s, n_left: float, n_right: float, n_train: float, criterion: int
+    node: Float64s,
+    left: Float64s,
+    right: Float64s,
+    n_left: float,
+    n_right: float,
+    n_train: float,
+    criterion: int,
 ) -> bool:
     """Tell whether rounding made the improvement negative, in which case scikit-learn does not split."""
     n_node = n_left + n_right

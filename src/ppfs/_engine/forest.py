@@ -8,13 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine._jit import Bools, Float64s, Int32s
-from ppfs._engine.cart import LEAF, UNGROWN, Nodes, grow_nodes, make_nodes
+from ppfs._engine.cart import grow_nodes
 from ppfs._engine.columns import SortedColumns, ValueTable
+from ppfs._engine.nodes import LEAF, UNGROWN, Nodes, ungrown_root
 from ppfs._engine.routing import risks
 from ppfs._engine.rules import TreeRules
 from ppfs._engine.splits import Splits
 from ppfs._engine.target import Target, make_target, total_statistics
 from ppfs._engine.threads import run_tasks
+
+# With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
+_ENTRIES_FOR_THREADS = 1_000_000
 
 # Stands for "no column" among permuted columns and their slots.
 _NOTHING = -1
@@ -141,7 +145,10 @@ class Forest:
             grown = self._trees[split]
             return _grow_tree(self._problem, candidates, grown.tree, grown.rows, column)
 
-        regrown = run_tasks(regrow, stale, self._problem.n_threads)
+        is_worth_threads = (
+            len(stale) * self._problem.columns.n_stored[candidates].sum() > _ENTRIES_FOR_THREADS
+        )
+        regrown = run_tasks(regrow, stale, self._problem.n_threads if is_worth_threads else 1)
         trees = list(self._trees)
         for split, tree in zip(stale, regrown, strict=True):
             trees[split] = tree
@@ -155,10 +162,8 @@ class Forest:
         nodes, stats = self._trees[split].tree
         n_samples = nodes["stop"] - nodes["start"]
         right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
-        if self._problem.target.classes.size:
-            value = stats / n_samples[:, np.newaxis]
-        else:
-            value = stats[:, 0] / n_samples
+        is_class = self._problem.target.classes.size > 0
+        value = stats / n_samples[:, np.newaxis] if is_class else stats[:, 0] / n_samples
         feature, threshold, left = (nodes[name].copy() for name in ("feature", "threshold", "left"))
         return Tree(feature, threshold, left, right, n_samples, value)
 
@@ -194,7 +199,7 @@ def grow_forest(
 
     def grow_new(split: int) -> _GrownTree:
         rows = np.sort(splits.train[split])
-        root = _ungrown_root(total_statistics(target, n_classes, rows), rows.size)
+        root = ungrown_root(total_statistics(target, n_classes, rows), rows.size)
         return _grow_tree(problem, candidates, root, rows.astype(np.int32), UNGROWN)
 
     every_split = range(splits.n_splits)
@@ -204,14 +209,6 @@ def grow_forest(
     _note_trees(problem, every_split, trees, used, base_risk)
     active = np.ones(columns.n_columns, dtype=np.bool_)
     return Forest(active, used, base_risk, splits.n_splits, tuple(trees), problem)
-
-
-def _ungrown_root(stats: Float64s, n_train: int) -> Nodes:
-    root = make_nodes(1, stats.size)
-    root.nodes["feature"] = UNGROWN
-    root.nodes["stop"] = n_train
-    root.stats[0] = stats
-    return root
 
 
 def _grow_tree(

@@ -13,12 +13,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, kernel_part
+from ppfs._engine._jit import Float64s, Int32s, Int64s, Records, int64, kernel_part, kernel_stage
 from ppfs._engine.columns import ColumnArrays
-from ppfs._engine.criterion import EPSILON, TIE, add_stats, copy_stats, gain, impurity, is_worthless, midpoint, subtract_stats
-from ppfs._engine.rules import Limits
+from ppfs._engine.criterion import (
+    EPSILON,
+    TIE,
+    add_row,
+    add_stats,
+    copy_stats,
+    entropy_gain,
+    gain,
+    impurity,
+    is_worthless,
+    midpoint,
+    subtract_stats,
+)
+from ppfs._engine.rules import Criterion, Limits
 from ppfs._engine.splits import TRAIN
 from ppfs._engine.target import Target
+
+GROUP = np.dtype(
+    [
+        ("low", np.float32),  # smallest value of a group
+        ("high", np.float32),  # largest value of a group
+        ("weight", np.float64),  # train rows of a group or leaf
+        ("threshold", np.float64),  # largest value that belongs to a leaf
+    ],
+    align=True,
+)
+
+#: A test row that a column stores.
+TEST = np.dtype([("row", np.int32), ("value", np.float32)])
 
 
 class Plan(NamedTuple):
@@ -52,11 +77,8 @@ class Groups(NamedTuple):
     Leaf ``i`` is written over group ``i``, which by then is part of that leaf or of one before it.
     """
 
-    low: Float32s  # (n_groups,) smallest value of a group
-    high: Float32s  # (n_groups,) largest value of a group
-    weight: Float64s  # (n_groups,) train rows of a group or leaf
+    records: Records  # (n_groups,) of the type `GROUP`
     stats: Float64s  # (n_groups, n_stats) statistics of a group or leaf
-    threshold: Float64s  # (n_groups,) largest value that belongs to a leaf
 
 
 class Pending(NamedTuple):
@@ -68,22 +90,9 @@ class Pending(NamedTuple):
     right: Float64s
 
 
-class Tests(NamedTuple):
-    """Stored test entries of a column in sorted order."""
-
-    values: Float32s  # (n_entries,)
-    rows: Int32s  # (n_entries,)
-
-
 def make_groups(n_groups: int, n_stats: int) -> Groups:
     """Allocate room for the groups of one column."""
-    return Groups(
-        low=np.empty(n_groups, dtype=np.float32),
-        high=np.empty(n_groups, dtype=np.float32),
-        weight=np.empty(n_groups),
-        stats=np.empty((n_groups, n_stats)),
-        threshold=np.empty(n_groups),
-    )
+    return Groups(np.empty(n_groups, dtype=GROUP), np.empty((n_groups, n_stats)))
 
 
 def make_pending(n_groups: int, n_stats: int) -> Pending:
@@ -92,52 +101,31 @@ def make_pending(n_groups: int, n_stats: int) -> Pending:
     return Pending(nodes, np.empty(n_stats), np.empty(n_stats), np.empty(n_stats))
 
 
-def make_tests(n_entries: int) -> Tests:
-    """Allocate room for the test entries of one column."""
-    return Tests(np.empty(n_entries, dtype=np.float32), np.empty(n_entries, dtype=np.int32))
-
-
-@kernel_part
+@kernel_stage
 def count_zeros(
     start: int, stop: int, split: int, columns: ColumnArrays, target: Target, plan: Plan, zeros: Float64s
 ) -> int:
     """Fill ``zeros`` with the statistics of the train rows a column does not store; return their number."""
-    n_zeros = plan.n_train[split]
-    copy_stats(plan.train_stats[split], zeros)
+    n_zeros: int = plan.n_train[split]
+    copy_stats(plan.train_stats[split], zeros[0])
     for entry in range(start, stop):
         row = columns.rows[entry]
         if plan.receivers[split, row] != TRAIN:
             continue
         n_zeros -= 1
-        if target.classes.size:
-            zeros[target.classes[row]] -= 1.0
-        else:
-            number = target.values[row]
-            zeros[0] -= number
-            zeros[1] -= number * number
+        add_row(zeros, int64(0), row, target, -1.0)
     return n_zeros
 
 
 @kernel_part
-def _open_group(group: int, value: float, groups: Groups) -> None:
-    groups.low[group] = value
-    groups.weight[group] = 0.0
+def _open_group(group: int, value: np.float32, groups: Groups) -> None:
+    groups.records[group]["low"] = value
+    groups.records[group]["weight"] = 0.0
     for stat in range(groups.stats.shape[1]):
         groups.stats[group, stat] = 0.0
 
 
-@kernel_part
-def _add_row(group: int, row: int, target: Target, groups: Groups) -> None:
-    groups.weight[group] += 1.0
-    if target.classes.size:
-        groups.stats[group, target.classes[row]] += 1.0
-    else:
-        number = target.values[row]
-        groups.stats[group, 0] += number
-        groups.stats[group, 1] += number * number
-
-
-@kernel_part
+@kernel_stage
 def gather(
     start: int,
     stop: int,
@@ -147,13 +135,13 @@ def gather(
     columns: ColumnArrays,
     target: Target,
     groups: Groups,
-    tests: Tests,
+    tests: Records,
 ) -> tuple[int, int]:
     """Sort a column's rows into groups of tied train values and a list of test entries.
 
     Returns the number of groups and the number of test entries.
     """
-    n_groups = 0
+    n_groups = int64(0)
     n_tests = 0
     # The zeros stand as one more item before the first positive entry.
     zero_item = stop + 1
@@ -163,27 +151,27 @@ def gather(
             zero_item += 1
     for item in range(start, stop + (n_zeros > 0)):
         is_zero = item == zero_item
+        entry = item - (item > zero_item)
         value = np.float32(0.0)
-        row = np.int32(0)
         if not is_zero:
-            entry = item - (item > zero_item)
             value = columns.values[entry]
             row = columns.rows[entry]
             if receivers[row] != TRAIN:
-                tests.values[n_tests] = value
-                tests.rows[n_tests] = row
+                tests[n_tests]["value"] = value
+                tests[n_tests]["row"] = row
                 n_tests += receivers[row] >= 0
                 continue
-        if n_groups == 0 or value > groups.high[n_groups - 1] + TIE:
+        if n_groups == 0 or value > groups.records[n_groups - 1]["high"] + TIE:
             _open_group(n_groups, value, groups)
             n_groups += 1
         group = n_groups - 1
-        groups.high[group] = value
+        groups.records[group]["high"] = value
         if is_zero:
-            groups.weight[group] += n_zeros
-            add_stats(groups.stats[group], zeros)
+            groups.records[group]["weight"] += n_zeros
+            add_stats(groups.stats[group], zeros[0])
         else:
-            _add_row(group, row, target, groups)
+            groups.records[group]["weight"] += 1.0
+            add_row(groups.stats, group, columns.rows[entry], target, 1.0)
     return n_groups, n_tests
 
 
@@ -192,16 +180,18 @@ def _close_leaf(first: int, end: int, n_groups: int, leaf: int, groups: Groups) 
     """Make the groups ``first`` to ``end - 1`` a leaf."""
     weight = 0.0
     for group in range(first, end):
-        weight += groups.weight[group]
-    groups.weight[leaf] = weight
+        weight += groups.records[group]["weight"]
+    groups.records[leaf]["weight"] = weight
     for stat in range(groups.stats.shape[1]):
         total = 0.0
         for group in range(first, end):
             total += groups.stats[group, stat]
         groups.stats[leaf, stat] = total
-    groups.threshold[leaf] = np.inf
+    groups.records[leaf]["threshold"] = np.inf
     if end < n_groups:
-        groups.threshold[leaf] = midpoint(groups.high[end - 1], groups.low[end])
+        groups.records[leaf]["threshold"] = midpoint(
+            groups.records[end - 1]["high"], groups.records[end]["low"]
+        )
 
 
 @kernel_part
@@ -210,20 +200,18 @@ def _pure_class(group: int, groups: Groups) -> int:
     for label in range(groups.stats.shape[1]):
         count = groups.stats[group, label]
         if count > 0.0:
-            return label if count == groups.weight[group] else -1
+            return label if count == groups.records[group]["weight"] else -1
     return -1
 
 
-@kernel_part
-def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> int:
+@kernel_stage
+def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> None:
     """Cut between all groups except inside a pure run: what an unlimited tree always ends with.
 
     A cut inside a pure run is never the best one (Fayyad and Irani, 1992), and a node is split as long as it
-    is impure and holds two groups. Returns the number of leaves.
+    is impure and holds two groups. The threshold of the last leaf is infinite.
     """
-    n_leaves = 0
-    first = 0
-    run = -1
+    n_leaves, first, run = int64(0), int64(0), -1
     for group in range(n_groups):
         label = _pure_class(group, groups) if has_classes else -1
         if group > 0 and (run < 0 or label != run):
@@ -232,7 +220,6 @@ def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> int:
             first = group
         run = label
     _close_leaf(first, n_groups, n_groups, n_leaves, groups)
-    return n_leaves + 1
 
 
 @kernel_part
@@ -241,7 +228,7 @@ def _sum_groups(first: int, end: int, groups: Groups, total: Float64s) -> float:
     weight = 0.0
     total.fill(0.0)
     for group in range(first, end):
-        weight += groups.weight[group]
+        weight += groups.records[group]["weight"]
         add_stats(total, groups.stats[group])
     return weight
 
@@ -249,17 +236,27 @@ def _sum_groups(first: int, end: int, groups: Groups, total: Float64s) -> float:
 @kernel_part
 def _best_cut(first: int, end: int, n_node: float, limits: Limits, groups: Groups, pending: Pending) -> int:
     """Return the group before which to cut the node with statistics ``pending.node``, or -1."""
+    node, left, right = pending.node, pending.left, pending.right
     best_cut = -1
     best_gain = -np.inf
     n_left = 0.0
-    pending.left.fill(0.0)
+    left.fill(0.0)
     for group in range(first, end - 1):
-        add_stats(pending.left, groups.stats[group])
-        n_left += groups.weight[group]
-        if n_left < limits.min_leaf or n_node - n_left < limits.min_leaf:
+        n_left += groups.records[group]["weight"]
+        left_sum, right_sum = 0.0, 0.0
+        for stat in range(node.size):
+            left[stat] += groups.stats[group, stat]
+            left_sum += left[stat] * left[stat]
+            right_sum += (node[stat] - left[stat]) * (node[stat] - left[stat])
+        n_right = n_node - n_left
+        if n_left < limits.min_leaf or n_right < limits.min_leaf:
             continue
-        subtract_stats(pending.node, pending.left, pending.right)
-        worth = gain(pending.left, pending.right, n_left, n_node - n_left, limits.criterion)
+        if limits.criterion == Criterion.SQUARED_ERROR:
+            left_sum, right_sum = left[0], node[0] - left[0]
+        if limits.criterion == Criterion.ENTROPY:
+            worth = entropy_gain(node, left, right, n_left, n_right)
+        else:
+            worth = gain(left_sum, right_sum, n_left, n_right, limits.criterion)
         if worth > best_gain:
             best_gain = worth
             best_cut = group + 1
@@ -281,7 +278,9 @@ def _cut(
         return -1
     n_left = _sum_groups(first, cut, groups, pending.left)
     subtract_stats(pending.node, pending.left, pending.right)
-    if is_worthless(pending.node, pending.left, pending.right, n_left, n_node - n_left, n_train, limits.criterion):
+    if is_worthless(
+        pending.node, pending.left, pending.right, n_left, n_node - n_left, n_train, limits.criterion
+    ):
         return -1
     return cut
 
@@ -293,13 +292,15 @@ def _push(place: int, first: int, end: int, depth: int, nodes: Int64s) -> None:
     nodes[place, 2] = depth
 
 
-@kernel_part
-def limited_leaves(n_groups: int, n_train: int, limits: Limits, groups: Groups, pending: Pending) -> int:
-    """Split nodes, left before right, until the limits end the growth; return the number of leaves."""
-    n_leaves = 0
-    n_pending = 1
+@kernel_stage
+def limited_leaves(n_groups: int, n_train: int, limits: Limits, groups: Groups, pending: Pending) -> None:
+    """Split nodes, left before right, until the limits end the growth.
+
+    The threshold of the last leaf is infinite.
+    """
+    n_leaves, n_pending = int64(0), int64(1)
     nodes = pending.nodes
-    _push(0, 0, n_groups, 0, nodes)
+    _push(int64(0), int64(0), n_groups, int64(0), nodes)
     while n_pending > 0:
         n_pending -= 1
         first, end, depth = nodes[n_pending, 0], nodes[n_pending, 1], nodes[n_pending, 2]
@@ -311,4 +312,3 @@ def limited_leaves(n_groups: int, n_train: int, limits: Limits, groups: Groups, 
             _push(n_pending, cut, end, depth + 1, nodes)
             _push(n_pending + 1, first, cut, depth + 1, nodes)
             n_pending += 2
-    return n_leaves

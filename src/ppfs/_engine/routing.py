@@ -1,8 +1,8 @@
 """Test rows sent down a tree, with one column at a time permuted."""
 
 from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, kernel
-from ppfs._engine.cart import Nodes
 from ppfs._engine.loss import add_loss, class_losses, number_loss
+from ppfs._engine.nodes import Nodes
 from ppfs._engine.target import Target
 
 
@@ -42,7 +42,7 @@ def risks(
     """
     nodes, stats = tree
     for node in range(nodes.size):
-        weight = nodes[node]["stop"] - nodes[node]["start"]
+        weight = float(nodes[node]["stop"] - nodes[node]["start"])
         predicted[node, 0] = stats[node, 0] / weight
         if target.classes.size:
             class_losses(stats[node], weight, loss, predicted[node])

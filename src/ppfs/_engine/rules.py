@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Criterion(IntEnum):
@@ -93,7 +93,6 @@ def is_exhaustive(limits: Limits) -> bool:
     return limits.max_depth == _UNLIMITED_DEPTH and limits.min_split <= 2 and limits.min_leaf <= 1
 
 
-def _count(amount: int | float, n_train: int) -> int:
-    if isinstance(amount, Integral):
-        return int(amount)
-    return ceil(amount * n_train)
+def _count(amount: Any, n_train: int) -> int:
+    """Return a count of rows: integers of any kind are counts, other numbers are fractions."""
+    return int(amount) if isinstance(amount, Integral) else ceil(amount * n_train)

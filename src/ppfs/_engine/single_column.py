@@ -11,20 +11,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Float64s, Int32s, Int64s, kernel, kernel_part
+from ppfs._engine._jit import Float64s, Int64s, Records, kernel, kernel_part, kernel_stage
 from ppfs._engine.columns import ColumnArrays, SortedColumns
 from ppfs._engine.leaves import (
+    TEST,
     Groups,
     Pending,
     Plan,
-    Tests,
     count_zeros,
     exhaustive_leaves,
     gather,
     limited_leaves,
     make_groups,
     make_pending,
-    make_tests,
 )
 from ppfs._engine.loss import add_loss, add_repeated_loss, class_losses, number_loss
 from ppfs._engine.rules import Limits, Loss, TreeRules, is_exhaustive
@@ -32,8 +31,8 @@ from ppfs._engine.splits import Splits
 from ppfs._engine.target import Target, make_target, total_statistics
 from ppfs._engine.threads import run_tasks
 
-# Enough work to hide the start of a task, few enough entries to keep all threads busy to the end.
-_ENTRIES_PER_TASK = 50_000
+# Stored entries times splits: enough to hide the start of a task, few enough to keep all threads busy to the end.
+_ENTRIES_PER_TASK = 250_000
 
 # Below this variance of y, scikit-learn's absolute tolerance for a pure node may end the growth early.
 _SMALL_VARIANCE = 1e-3
@@ -47,11 +46,22 @@ class Sums(NamedTuple):
     permuted: Float64s  # (2,) compensated sum for its permuted copy
 
 
+class Work(NamedTuple):
+    """Memory of one task, reused by every column and split."""
+
+    zeros: Float64s  # (1, n_stats) statistics of the train rows that a column does not store
+    groups: Groups
+    pending: Pending
+    tests: Records  # (n_entries,) of the type `TEST`, sorted by value
+    sums: Sums
+
+
 @kernel_part
 def _row_loss(row: int, prediction: float, loss: int, target: Target, of_class: Float64s) -> float:
     """Loss of a row in the current leaf."""
     if target.classes.size:
-        return of_class[target.classes[row]]
+        known: float = of_class[target.classes[row]]
+        return known
     return number_loss(target.values[row] - prediction, loss)
 
 
@@ -59,11 +69,12 @@ def _row_loss(row: int, prediction: float, loss: int, target: Target, of_class: 
 def _open_leaf(leaf: int, loss: int, target: Target, groups: Groups, of_class: Float64s) -> float:
     """Prepare the losses of a leaf; return the number it predicts."""
     if target.classes.size:
-        class_losses(groups.stats[leaf], groups.weight[leaf], loss, of_class)
-    return groups.stats[leaf, 0] / groups.weight[leaf]
+        class_losses(groups.stats[leaf], groups.records[leaf]["weight"], loss, of_class)
+    prediction: float = groups.stats[leaf, 0] / groups.records[leaf]["weight"]
+    return prediction
 
 
-@kernel_part
+@kernel_stage
 def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Sums) -> None:
     """Add the losses of all test rows of a split, as if all were in the current leaf."""
     if target.classes.size:
@@ -81,38 +92,38 @@ def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Su
     sums.permuted[1] = sums.base[1]
 
 
-@kernel_part
+@kernel_stage
 def _add_zeros(
-    n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Tests, sums: Sums
+    n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
 ) -> None:
     """Add the losses of the test rows that a sparse column does not store: all rows, less the stored ones."""
     leaf = 0
-    while groups.threshold[leaf] < 0.0:
+    while groups.records[leaf]["threshold"] < 0.0:
         leaf += 1
     prediction = _open_leaf(leaf, plan.loss, target, groups, sums.of_class)
     _add_all(prediction, split, target, plan, sums)
     for test in range(n_tests):
-        row = tests.rows[test]
+        row = tests[test]["row"]
         receiver = plan.receivers[split, row]
         add_loss(sums.base, -_row_loss(row, prediction, plan.loss, target, sums.of_class))
         add_loss(sums.permuted, -_row_loss(receiver, prediction, plan.loss, target, sums.of_class))
 
 
-@kernel_part
+@kernel_stage
 def _add_stored(
-    n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Tests, sums: Sums
+    n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
 ) -> None:
     """Add the losses of the test rows that the column stores."""
     leaf = -1
     limit = -inf
     prediction = 0.0
     for test in range(n_tests):
-        if tests.values[test] > limit:
-            while tests.values[test] > limit:
+        if tests[test]["value"] > limit:
+            while tests[test]["value"] > limit:
                 leaf += 1
-                limit = groups.threshold[leaf]
+                limit = groups.records[leaf]["threshold"]
             prediction = _open_leaf(leaf, plan.loss, target, groups, sums.of_class)
-        row = tests.rows[test]
+        row = tests[test]["row"]
         receiver = plan.receivers[split, row]
         add_loss(sums.base, _row_loss(row, prediction, plan.loss, target, sums.of_class))
         add_loss(sums.permuted, _row_loss(receiver, prediction, plan.loss, target, sums.of_class))
@@ -126,7 +137,7 @@ def _column_risks(
     target: Target,
     plan: Plan,
     limits: Int64s | None,
-    work: tuple[Float64s, Groups, Pending, Tests, Sums],
+    work: Work,
     base: Float64s,
     permuted: Float64s,
 ) -> None:
@@ -147,10 +158,10 @@ def _column_risks(
                 start, stop, plan.receivers[split], n_zeros, zeros, columns, target, groups, tests
             )
             if limits is None:
-                n_leaves = exhaustive_leaves(n_groups, target.classes.size > 0, groups)
+                exhaustive_leaves(n_groups, target.classes.size > 0, groups)
             else:
                 rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
-                n_leaves = limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
+                limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
             sums.base.fill(0.0)
             sums.permuted.fill(0.0)
             if n_tests < plan.n_test[split]:
@@ -199,16 +210,20 @@ def single_column_risks(
         work = _make_work(n_entries, plan.train_stats.shape[1])
         _column_risks(*bounds, columns.arrays, target, plan, limits, work, base, permuted)
 
-    run_tasks(run, _column_blocks(columns), n_threads)
+    run_tasks(run, _column_blocks(columns, splits.n_splits), n_threads)
     return base, permuted
 
 
-def _make_work(n_entries: int, n_stats: int) -> tuple[Float64s, Groups, Pending, Tests, Sums]:
-    """Allocate the memory of one task, reused by every column and split."""
-    # Zeros may form one more group than there are entries.
-    groups, pending = make_groups(n_entries + 1, n_stats), make_pending(n_entries + 1, n_stats)
-    sums = Sums(np.empty(n_stats), np.empty(2), np.empty(2))
-    return np.empty(n_stats), groups, pending, make_tests(n_entries), sums
+def _make_work(n_entries: int, n_stats: int) -> Work:
+    # The zeros that are not stored form one more group.
+    n_groups = n_entries + 1
+    return Work(
+        zeros=np.empty((1, n_stats)),
+        groups=make_groups(n_groups, n_stats),
+        pending=make_pending(n_groups, n_stats),
+        tests=np.empty(n_entries, dtype=TEST),
+        sums=Sums(np.empty(n_stats), np.empty(2), np.empty(2)),
+    )
 
 
 def _make_plan(target: Target, n_classes: int, splits: Splits, rules: TreeRules, n_rows: int) -> Plan:
@@ -234,8 +249,8 @@ def _make_limits(target: Target, splits: Splits, rules: TreeRules) -> Int64s | N
     return np.array(limits, dtype=np.int64)
 
 
-def _column_blocks(columns: SortedColumns) -> list[tuple[int, int]]:
-    """Cut the columns into blocks of about `_ENTRIES_PER_TASK` stored entries, one a task."""
-    n_blocks = 1 + int(columns.arrays.indptr[-1]) // _ENTRIES_PER_TASK
+def _column_blocks(columns: SortedColumns, n_splits: int) -> list[tuple[int, int]]:
+    """Cut the columns into blocks with about `_ENTRIES_PER_TASK` entries to visit, one a task."""
+    n_blocks = 1 + int(columns.arrays.indptr[-1]) * n_splits // _ENTRIES_PER_TASK
     edges = np.linspace(0, columns.n_columns, min(n_blocks, max(columns.n_columns, 1)) + 1).astype(int)
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
 from ppfs._random import RandomStateLike
@@ -100,6 +101,13 @@ class BoundLikelihoodRatio(BatchedTest):
         """Logistic regressions fitted so far."""
         return self._n_fits
 
+    def has_rows_for(self, target: int, given: Collection[int]) -> bool:
+        """Tell whether there are rows enough for a regression of the target on these columns."""
+        n_regressors = 1 + sum(self._block(variable).shape[1] for variable in given)
+        if self._designs.kind(target) == "regression":
+            return self.table.n_rows > n_regressors
+        return self.table.n_rows >= _rows_for(self._designs.codes(target), n_regressors)
+
     def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
         given = self.table.canonical(given)
         forth = [self._improves(target, x, given) for x in xs]
@@ -129,7 +137,7 @@ class BoundLikelihoodRatio(BatchedTest):
         n_scores = int(labels.max())
         if n_scores < 1:
             return INDEPENDENT
-        if len(labels) < _ROWS_PER_COEFFICIENT * n_scores * (basis.shape[1] + added.shape[1]):
+        if len(labels) < _rows_for(labels, basis.shape[1] + added.shape[1]):
             return CANNOT_TELL
         without = self._without(target, given)
         self._n_fits += 1
@@ -141,6 +149,11 @@ class BoundLikelihoodRatio(BatchedTest):
     def _fit_without(self, target: int, given: tuple[int, ...]) -> LogisticFit:
         self._n_fits += 1
         return fit_logistic(self._basis(given), self._designs.codes(target))
+
+
+def _rows_for(labels: NDArray[np.intp], n_regressors: int) -> int:
+    """Return how many rows a logistic regression needs for the likelihood ratio to be near chi-squared."""
+    return _ROWS_PER_COEFFICIENT * int(labels.max()) * n_regressors
 
 
 def _f_test(values: Floats, basis: Floats, added: Floats) -> IndependenceResult:

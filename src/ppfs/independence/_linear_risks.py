@@ -24,7 +24,7 @@ from ppfs.independence._splits import Split
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
 Solver = Callable[[Any, Floats, NDArray[Any]], tuple[Floats, Floats]]
 
-_ENTRIES_PER_BLOCK = 2**19
+_ENTRIES_PER_BLOCK = 2**17
 _MAX_NEWTON_STEPS = 100
 _NEWTON_TOLERANCE = 1e-9
 

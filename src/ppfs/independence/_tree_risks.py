@@ -35,8 +35,8 @@ _CRITERIA = {
 }
 _LOSSES = {"log-loss", "brier", "zero-one", "squared", "absolute"}
 
-# Dense columns are sorted and assessed in blocks of this many entries, which bounds the memory.
-_ENTRIES_PER_BLOCK = 2**21
+# Columns are sorted and assessed in blocks of about this many stored entries, which bounds the memory.
+_ENTRIES_PER_BLOCK = 2**18
 
 
 def why_not_engine(problem: Problem, table: Table) -> str | None:
@@ -95,7 +95,9 @@ class TreeRisks:
         """Return how many questions to answer at once, at first and at most."""
         if are_members or not is_marginal:
             return 1, 64
-        block = max(1, _ENTRIES_PER_BLOCK // self._table.n_rows)
+        table = self._table
+        entries_per_column = 1 + table.X.nnz // table.n_features if table.is_sparse else table.n_rows
+        block = max(1, _ENTRIES_PER_BLOCK // entries_per_column)
         return block, block
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:

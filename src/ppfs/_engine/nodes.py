@@ -1,0 +1,55 @@
+"""A tree as the kernels hold it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppfs._engine._jit import Float64s, Int32s, Records
+
+#: What a node's ``feature`` holds where there is no split (yet).
+LEAF, UNGROWN = -1, -2
+
+NODE = np.dtype(
+    [
+        ("feature", np.int32),  # the column a node splits on, `LEAF`, or `UNGROWN`
+        ("left", np.int32),  # left child; the right child comes next; 0 for a leaf
+        ("start", np.int32),  # the train rows of a node are rows[start:stop]
+        ("stop", np.int32),
+        ("depth", np.int32),
+        ("threshold", np.float64),  # values up to and including it go left; 0 for a leaf
+    ],
+    align=True,
+)
+
+
+class Nodes(NamedTuple):
+    """A tree: records of the type `NODE`, the root first, and the statistics of each node's train rows."""
+
+    nodes: Records  # (n_nodes,)
+    stats: Float64s  # (n_nodes, n_stats) class counts, or the sum and the sum of squares
+
+
+def make_nodes(capacity: int, n_stats: int) -> Nodes:
+    """Allocate room for a tree."""
+    return Nodes(np.zeros(capacity, dtype=NODE), np.empty((capacity, n_stats)))
+
+
+def ungrown_root(stats: Float64s, n_train: int) -> Nodes:
+    """Return a tree that is still to be grown from ``n_train`` rows with the given statistics (n_stats,)."""
+    root = make_nodes(1, stats.size)
+    root.nodes["feature"] = UNGROWN
+    root.nodes["stop"] = n_train
+    root.stats[0] = stats
+    return root
+
+
+def topmost(tree: Nodes, feature: int) -> Int32s:
+    """Return the nodes with the given feature that lie below no other such node, from left to right."""
+    nodes = tree.nodes
+    found = np.flatnonzero(nodes["feature"] == feature)
+    # A parent starts no later than its children and has a smaller number.
+    found = found[np.lexsort((found, nodes["start"][found]))]
+    reach = np.maximum.accumulate(nodes["stop"][found])
+    is_topmost = np.append(True, nodes["start"][found][1:] >= reach[:-1])
+    numbers: Int32s = found[is_topmost].astype(np.int32)
+    return numbers
