@@ -132,6 +132,17 @@ def test_too_few_rows_for_the_coefficients_is_cannot_tell():
     assert LikelihoodRatio().evaluate(X, labels, 0, given=[1, 2]).is_reliable
 
 
+def test_rows_for_a_conditioning_set():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 3, 40), rng.normal(size=(40, 6))])
+    labelled = LikelihoodRatio().bind(read_table(X, np.tile([0, 1], 20), task="auto", owner="test"))
+    # Intercept, two dummies and five quantities: 8 coefficients need 40 rows.
+    assert labelled.has_rows_for(7, range(6))
+    assert not labelled.has_rows_for(7, range(7))
+    measured = LikelihoodRatio().bind(read_table(X, rng.normal(size=40), task="auto", owner="test"))
+    assert measured.has_rows_for(7, range(7))
+
+
 def test_symmetric_version_combines_both_directions(mixed):
     X, y, _ = mixed
     test = LikelihoodRatio(symmetric=True)

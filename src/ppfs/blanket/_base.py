@@ -175,7 +175,8 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         self.support_[self.blanket_] = True
         self.pvalues_, self.importances_ = _deciding_answers(trace, chosen, self.blanket_.tolist())
         with np.errstate(divide="ignore"):
-            self.scores_ = np.log(1.0 / self.pvalues_)
+            # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
+            self.scores_ = 0.0 - np.log(self.pvalues_)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -45,6 +45,8 @@ class SGAI(IndependenceSearch):
     (3) the i-th group is tested at level wealth / (2 i); a discovery earns `wealth` less that level,
     anything else costs it; (4) a backward pass.
 
+    Only columns that depend on the target on their own are considered, so spouses are not found.
+
     Where the test cannot tell, a column is left out in (1) and stays alone in (2); (3) passes over it
     without pay; (4) does not drop it.
 

@@ -103,7 +103,7 @@ class BoundLikelihoodRatio(BatchedTest):
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
         """Tell whether there are rows enough for a regression of the target on these columns."""
-        n_regressors = 1 + sum(self._block(variable).shape[1] for variable in given)
+        n_regressors = 1 + sum(int(self._block(variable).shape[1]) for variable in given)
         if self._designs.kind(target) == "regression":
             return self.table.n_rows > n_regressors
         return self.table.n_rows >= _rows_for(self._designs.codes(target), n_regressors)

@@ -1,0 +1,96 @@
+"""Rewrite the numbers in docs/speed.md from the results of the benchmarks.
+
+A block of the page between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` belongs to this script; everything else is
+written by hand. With ``--check`` nothing is written, and a page that is out of date is an error.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import growth
+import memory
+import startup
+from recording import REPOSITORY, load, machine_lines, say
+
+sys.path.append(str(REPOSITORY / "benchmarks" / "peers"))
+
+import pyimpetus
+
+PAGE = REPOSITORY / "docs" / "speed.md"
+
+
+def peers_block(results: Mapping[str, Any]) -> list[str]:
+    return [pyimpetus.table_of(results["sets"]), *pyimpetus.notes_of(results)]
+
+
+def growth_block(results: Mapping[str, Any]) -> list[str]:
+    axes = results["axes"]
+    return [
+        growth.exponents_table(axes),
+        growth.timings_table(axes),
+        "\n".join(machine_lines(results["machine"])),
+    ]
+
+
+def memory_block(results: Mapping[str, Any]) -> list[str]:
+    return [*memory.tables_of(results["cases"]), "\n".join(machine_lines(results["machine"]))]
+
+
+def startup_block(results: Mapping[str, Any]) -> list[str]:
+    return [*startup.tables_of(results), "\n".join(machine_lines(results["machine"]))]
+
+
+#: Where the numbers of each block come from, and how they are shown.
+BLOCKS: dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]] = {
+    "peers": (pyimpetus.RESULTS, peers_block),
+    "growth": (growth.RESULTS, growth_block),
+    "memory": (memory.RESULTS, memory_block),
+    "startup": (startup.RESULTS, startup_block),
+}
+
+
+def replace_block(page: str, name: str, text: str) -> str:
+    r"""Put a text between the two marks of a block.
+
+    Examples
+    --------
+    >>> replace_block("<!-- begin a -->old<!-- end a -->", "a", "new")
+    '<!-- begin a -->\n\nnew\n\n<!-- end a -->'
+    """
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if len(pattern.findall(page)) != 1:
+        raise ValueError(f"The page needs exactly one block from {begin!r} to {end!r}.")
+    return pattern.sub(lambda _: f"{begin}\n\n{text}\n\n{end}", page)
+
+
+def render(page: str) -> str:
+    """Return the page with every block whose results exist."""
+    for name, (path, block) in BLOCKS.items():
+        if path.is_file():
+            page = replace_block(page, name, "\n\n".join(block(load(path))))
+        else:
+            say(f"No {path.relative_to(REPOSITORY)}: the block {name!r} stays as it is.")
+    return page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
+    arguments = parser.parse_args()
+    page = PAGE.read_text(encoding="utf-8")
+    rendered = render(page)
+    if arguments.check and rendered != page:
+        sys.exit("docs/speed.md does not show the latest results: run python benchmarks/scale/render.py")
+    if not arguments.check:
+        PAGE.write_text(rendered, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

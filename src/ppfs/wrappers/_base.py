@@ -1,0 +1,83 @@
+"""What the wrappers share: reading the data, the model, scikit-learn's contract."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ppfs._random import RandomStateLike, root_entropy
+from ppfs._reading import read_table, require_finite
+from ppfs._table import Table, Task
+from ppfs.independence._predictive_permutation import estimator_for, input_tags
+
+
+class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
+    """A selector that asks a model how well it predicts.
+
+    A subclass has the parameters `estimator` and `random_state`, and implements `_select`.
+    """
+
+    estimator: Any
+    random_state: RandomStateLike
+
+    support_: NDArray[np.bool_]
+    task_: Task
+
+    @abstractmethod
+    def _select(self, table: Table, estimator: Any, entropy: int) -> list[int]:
+        """Return the columns to keep."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the columns that the model needs.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The columns.
+
+        y : array-like of shape (n_rows,)
+            The target.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        table = read_table(X, y, task=self._declared_task() or "auto", owner=self)
+        validate_data(self, X, skip_check_array=True)
+        estimator = estimator_for(self.estimator, table.task)
+        allow_missing = input_tags(estimator).allow_nan and not table.is_sparse
+        require_finite(table, allow_missing=allow_missing, user=type(estimator).__name__)
+        selected = self._select(table, estimator, root_entropy(self.random_state))
+        self.support_ = np.zeros(table.n_features, dtype=bool)
+        self.support_[selected] = True
+        self.task_ = table.task
+        return self
+
+    def _declared_task(self) -> Task | None:
+        """Tell the task that the model implies, or None when the target decides."""
+        if self.estimator is None:
+            return None
+        if is_classifier(self.estimator):
+            return "classification"
+        return "regression" if is_regressor(self.estimator) else None
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        model = estimator_for(None, "classification") if self.estimator is None else self.estimator
+        accepts = input_tags(model)
+        tags.target_tags.required = True
+        tags.input_tags.sparse = accepts.sparse
+        tags.input_tags.allow_nan = accepts.allow_nan
+        return tags

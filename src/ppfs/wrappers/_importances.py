@@ -1,0 +1,130 @@
+"""How much a model's score falls when a column is shuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import train_test_split
+from sklearn.utils.parallel import Parallel, delayed
+
+from ppfs._random import integer_seed, stream
+from ppfs._scoring import seeded
+from ppfs._table import Matrix, Table
+
+Floats = NDArray[np.float64]
+
+# What a random stream is for: its first key.
+_SPLIT, _SHUFFLE, _NULL = range(3)
+
+
+@dataclass(frozen=True)
+class Importances:
+    """The fall of the score by column.
+
+    Attributes
+    ----------
+    mean, std : ndarray of shape (n_features,)
+        Over the shuffles.
+
+    reference : float
+        The score before anything is shuffled.
+    """
+
+    mean: Floats
+    std: Floats
+    reference: float
+
+
+class ShuffledScores:
+    """Permutation importances of one model on one table.
+
+    Parameters
+    ----------
+    test_size : float or None
+        Share of rows to score; None scores the rows that the model was fitted on.
+
+    entropy : int
+        Seed of split, shuffles and model.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        estimator: Any,
+        *,
+        scoring: str | Callable[..., float] | None,
+        n_repeats: int,
+        test_size: float | None,
+        entropy: int,
+    ) -> None:
+        self._table = table
+        # A model fitted on all columns must not see their order: trees break ties by it.
+        self._order = table.canonical(range(table.n_features))
+        self._X = table.take(self._order)
+        self._estimator = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))
+        self._scorer = check_scoring(self._estimator, scoring)
+        self._n_repeats = n_repeats
+        self._entropy = entropy
+        self._train, self._test = self._split(test_size)
+
+    def importances(self, null: int | None = None) -> Importances:
+        """Return the importances; with the number of a null, those for a shuffled target."""
+        y = self._table.y
+        if null is not None:
+            y = stream(self._entropy, _NULL, null).permutation(y)
+        model = clone(self._estimator).fit(self._X[self._train], y[self._train])
+        X, truth = self._X[self._test], y[self._test]
+        reference = float(self._scorer(model, X, truth))
+        falls = np.array([self._falls(model, X, truth, reference, place) for place in range(X.shape[1])])
+        mean, std = np.empty(len(self._order)), np.empty(len(self._order))
+        mean[list(self._order)], std[list(self._order)] = falls.mean(axis=1), falls.std(axis=1)
+        return Importances(mean, std, reference)
+
+    def pvalues(self, observed: Floats, n_nulls: int, n_jobs: int | None) -> Floats:
+        """Return the share of shuffled targets, the real one included, that make a column as important."""
+        nulls = Parallel(n_jobs=n_jobs)(delayed(self.importances)(null) for null in range(n_nulls))
+        exceeded = sum((null.mean >= observed).astype(np.float64) for null in nulls)
+        return np.asarray((1.0 + exceeded) / (1.0 + n_nulls))
+
+    def _falls(self, model: Any, X: Matrix, truth: NDArray[Any], reference: float, place: int) -> Floats:
+        """Return reference minus shuffled score for each shuffle of one column, shape (n_repeats,)."""
+        falls = np.empty(self._n_repeats)
+        for repeat in range(self._n_repeats):
+            # Keyed by the repeat alone: copies of a column are shuffled alike, wherever they stand.
+            order = stream(self._entropy, _SHUFFLE, repeat).permutation(X.shape[0])
+            falls[repeat] = reference - self._scorer(model, _with_shuffled(X, place, order), truth)
+        return falls
+
+    def _split(self, test_size: float | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        rows = np.arange(self._table.n_rows)
+        if test_size is None:
+            return rows, rows
+        counts = np.unique(self._table.y, return_counts=True)[1]
+        is_divisible = self._table.task == "classification" and counts.min() >= 2
+        n_classes = counts.size if is_divisible else 0
+        n_test = int(np.ceil(test_size * rows.size))
+        can_stratify = is_divisible and n_classes <= min(n_test, rows.size - n_test)
+        train, test = train_test_split(
+            rows,
+            test_size=test_size,
+            stratify=self._table.y if can_stratify else None,
+            random_state=integer_seed(stream(self._entropy, _SPLIT, 0)),
+        )
+        return train, test
+
+
+def _with_shuffled(X: Matrix, place: int, order: NDArray[np.intp]) -> Matrix:
+    """Return a copy of `X` in which one column's rows are in another order."""
+    if isinstance(X, np.ndarray):
+        copy = X.copy()
+        copy[:, place] = X[order, place]
+        return copy
+    copy = X.tolil()
+    copy[:, [place]] = X[:, [place]].tocsr()[order]
+    return copy.tocsr()

@@ -1,0 +1,208 @@
+"""Selection by permutation importance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer_names
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from ppfs._random import RandomStateLike
+from ppfs._scoring import CrossValidated
+from ppfs._table import Table
+from ppfs.exceptions import InvalidInputError
+from ppfs.wrappers._base import BaseWrapper
+from ppfs.wrappers._importances import ShuffledScores
+
+Select = Literal["threshold", "n_features", "pvalue", "cv"]
+
+
+class PermutationImportance(BaseWrapper):
+    """Selection by permutation importance (PIFS).
+
+    Fits one model on all columns and measures how much its score falls when a column is shuffled. One
+    fit serves all columns, so it is fast; columns that carry the same information hide each other,
+    because the model can use either.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The model. None is a decision tree.
+
+    select : {"threshold", "n_features", "pvalue", "cv"}, default="threshold"
+        Which columns to keep: those with an importance above `threshold`; the `n_features` most
+        important; those whose importance is significant (Altmann); or as many of the most important
+        as cross-validate best.
+
+    threshold : float, default=0.0
+        For "threshold".
+
+    n_features : int, default=None
+        For "n_features"; for "cv" the largest number to try. None is all columns for "cv".
+
+    n_nulls : int, default=50
+        For "pvalue": how often the target is shuffled and everything repeated.
+
+    alpha : float, default=0.05
+        For "pvalue".
+
+    n_repeats : int, default=10
+        Shuffles of each column.
+
+    test_size : float or None, default=0.25
+        Share of the rows that are kept from the fit and used for the scores. None scores the rows of the
+        fit, where a model that overfits finds all columns important.
+
+    cv : int, default=5
+        Folds for "cv".
+
+    scoring : str or callable, default=None
+        As in scikit-learn; None is the estimator's own score.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides split, shuffles and folds, and seeds estimators that were left unseeded.
+
+    n_jobs : int, default=None
+        Parallel shuffles of the target, or parallel folds.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        Which columns were selected.
+
+    importances_ : ndarray of shape (n_features,)
+        Fall of the score when the column is shuffled, the mean of `n_repeats`.
+
+    importances_std_ : ndarray of shape (n_features,)
+        Its standard deviation.
+
+    ranking_ : ndarray of int
+        All columns, most important first.
+
+    pvalues_ : ndarray of shape (n_features,)
+        For "pvalue": (1 + nulls as important) / (1 + nulls).
+
+    cv_scores_ : ndarray
+        For "cv": the score with the most important column, the two most important, and so on.
+
+    reference_score_ : float
+        The score before anything is shuffled.
+
+    task_ : {"classification", "regression"}
+        How the target was read.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X had string names.
+
+    References
+    ----------
+    Altmann et al., "Permutation importance: a corrected feature importance measure", 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs.wrappers import PermutationImportance
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PermutationImportance(select="n_features", n_features=2, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        "select": [StrOptions({"threshold", "n_features", "pvalue", "cv"})],
+        "threshold": [Interval(Real, None, None, closed="neither")],
+        "n_features": [Interval(Integral, 1, None, closed="left"), None],
+        "n_nulls": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "test_size": [Interval(Real, 0, 1, closed="neither"), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "random_state": ["random_state", np.random.Generator],
+        "n_jobs": [Integral, None],
+    }
+
+    importances_: NDArray[np.float64]
+    pvalues_: NDArray[np.float64]
+    cv_scores_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        select: Select = "threshold",
+        threshold: float = 0.0,
+        n_features: int | None = None,
+        n_nulls: int = 50,
+        alpha: float = 0.05,
+        n_repeats: int = 10,
+        test_size: float | None = 0.25,
+        cv: int = 5,
+        scoring: str | Callable[..., float] | None = None,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.select = select
+        self.threshold = threshold
+        self.n_features = n_features
+        self.n_nulls = n_nulls
+        self.alpha = alpha
+        self.n_repeats = n_repeats
+        self.test_size = test_size
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _select(self, table: Table, estimator: Any, entropy: int) -> list[int]:
+        self._check_n_features(table)
+        shuffled = ShuffledScores(
+            table,
+            estimator,
+            scoring=self.scoring,
+            n_repeats=self.n_repeats,
+            test_size=self.test_size,
+            entropy=entropy,
+        )
+        found = shuffled.importances()
+        self.importances_ = found.mean
+        self.importances_std_ = found.std
+        self.reference_score_ = found.reference
+        # Equal importances in order of content, so that the order of the columns does not decide.
+        ranking = sorted(table.canonical(range(table.n_features)), key=lambda x: -found.mean[x])
+        self.ranking_ = np.array(ranking, dtype=np.intp)
+        if self.select == "threshold":
+            return [x for x in ranking if found.mean[x] > self.threshold]
+        if self.select == "n_features":
+            return ranking[: self.n_features]
+        if self.select == "pvalue":
+            self.pvalues_ = shuffled.pvalues(found.mean, self.n_nulls, self.n_jobs)
+            return [x for x in ranking if self.pvalues_[x] <= self.alpha]
+        return self._best_length(table, estimator, ranking, entropy)
+
+    def _best_length(self, table: Table, estimator: Any, ranking: list[int], entropy: int) -> list[int]:
+        """Return as many of the most important columns as cross-validate best, the fewest if equal."""
+        scores = CrossValidated(
+            table, estimator, cv=self.cv, scoring=self.scoring, entropy=entropy, n_jobs=self.n_jobs
+        )
+        lengths = range(1, min(self.n_features or table.n_features, table.n_features) + 1)
+        self.cv_scores_ = np.array([scores.score(ranking[:length]) for length in lengths])
+        return ranking[: int(np.argmax(self.cv_scores_)) + 1]
+
+    def _check_n_features(self, table: Table) -> None:
+        if self.select != "n_features":
+            return
+        if self.n_features is None or self.n_features > table.n_features:
+            raise InvalidInputError(
+                f"select='n_features' needs n_features between 1 and the {table.n_features} columns of X, but it is "
+                f"{self.n_features}. Set n_features, or use another select."
+            )

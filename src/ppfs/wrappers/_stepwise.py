@@ -1,0 +1,183 @@
+"""Stepwise selection: add and remove columns while the cross-validated score says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer_names
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from ppfs._random import RandomStateLike
+from ppfs._scoring import CrossValidated
+from ppfs._table import Table
+from ppfs.wrappers._base import BaseWrapper
+
+
+@dataclass(frozen=True)
+class Move:
+    """One column added or removed.
+
+    Attributes
+    ----------
+    feature : int
+        The column.
+
+    is_added : bool
+        False when it was removed.
+
+    score : float
+        The cross-validated score afterwards.
+    """
+
+    feature: int
+    is_added: bool
+    score: float
+
+
+class Stepwise(BaseWrapper):
+    """Bidirectional stepwise selection.
+
+    Adds the column that raises the cross-validated score most, if by more than `tol`; then removes
+    columns as long as that does not lower the score by more than `tol`; and so on until neither moves. It
+    optimises prediction with one model, so unlike a blanket search it does not tell which columns
+    matter to others.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The model that the columns are meant for. None is a decision tree.
+
+    tol : float, default=0.001
+        What counts as a change of the score.
+
+    cv : int, default=5
+        Folds, shuffled, and stratified where every class has enough rows.
+
+    scoring : str or callable, default=None
+        As in scikit-learn; None is the estimator's own score.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides the folds, and seeds estimators that were left unseeded.
+
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        Which columns were selected.
+
+    selected_ : ndarray of int
+        Their numbers, in the order in which they entered.
+
+    moves_ : list of Move
+        What was added and removed, with the score after each move.
+
+    score_ : float
+        The score of the selected columns.
+
+    task_ : {"classification", "regression"}
+        How the target was read.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X had string names.
+
+    Notes
+    -----
+    A column that would lead back to a selection seen before does not enter. Without columns the score is
+    that of a constant prediction. Every step fits ``cv`` models for each column left, so this is
+    for some dozens of columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from ppfs.wrappers import Stepwise
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> Stepwise(LogisticRegression(max_iter=1000), random_state=0).fit(X, y).get_feature_names_out()
+    array(['petal width (cm)'], dtype=object)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "random_state": ["random_state", np.random.Generator],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        tol: float = 1e-3,
+        cv: int = 5,
+        scoring: str | Callable[..., float] | None = None,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.tol = tol
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _select(self, table: Table, estimator: Any, entropy: int) -> list[int]:
+        scores = CrossValidated(
+            table, estimator, cv=self.cv, scoring=self.scoring, entropy=entropy, n_jobs=self.n_jobs
+        )
+        walk = _Walk(table, scores, self.tol)
+        while walk.add():
+            while walk.remove():
+                pass
+        self.moves_ = walk.moves
+        self.score_ = scores.score(walk.selected)
+        self.selected_ = np.array(walk.selected, dtype=np.intp)
+        return walk.selected
+
+
+class _Walk:
+    """The selection so far, and where it has been."""
+
+    def __init__(self, table: Table, scores: CrossValidated, tol: float) -> None:
+        self._table = table
+        self._scores = scores
+        self._tol = tol
+        self._seen = {frozenset[int]()}
+        self.selected: list[int] = []
+        self.moves: list[Move] = []
+
+    def add(self) -> bool:
+        """Add the best column if it raises the score by more than the tolerance."""
+        outside = [x for x in range(self._table.n_features) if x not in self.selected]
+        reached = {x: [*self.selected, x] for x in outside if {*self.selected, x} not in self._seen}
+        # In order of content, so that the order of the columns does not decide between equal scores.
+        best = max(self._table.canonical(reached), key=lambda x: self._scores.score(reached[x]), default=None)
+        if best is None:
+            return False
+        if self._scores.score(reached[best]) <= self._scores.score(self.selected) + self._tol:
+            return False
+        return self._move(best, reached[best])
+
+    def remove(self) -> bool:
+        """Remove the column that is missed least if the score does not fall by more than the tolerance."""
+        reached = {x: [other for other in self.selected if other != x] for x in self.selected}
+        best = max(self._table.canonical(reached), key=lambda x: self._scores.score(reached[x]), default=None)
+        if best is None or self._scores.score(reached[best]) < self._scores.score(self.selected) - self._tol:
+            return False
+        return self._move(best, reached[best])
+
+    def _move(self, feature: int, selected: list[int]) -> bool:
+        self.moves.append(Move(feature, len(selected) > len(self.selected), self._scores.score(selected)))
+        self.selected = selected
+        self._seen.add(frozenset(selected))
+        return True

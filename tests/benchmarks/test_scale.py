@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def growth(script):
+    return script("scale/growth.py")
+
+
+@pytest.fixture(scope="module")
+def memory(script):
+    return script("scale/memory.py")
+
+
+@pytest.fixture(scope="module")
+def startup(script):
+    return script("scale/startup.py")
+
+
+@pytest.fixture(scope="module")
+def render(script):
+    return script("scale/render.py")
+
+
+@pytest.fixture(scope="module")
+def recording(script):
+    return script("scale/recording.py")
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_exponent_of_a_power_law_is_its_power(growth, power):
+    amounts = np.array([1.0, 2.0, 4.0, 8.0])
+    assert growth.exponent(amounts, 3.0 * amounts**power) == pytest.approx(power)
+
+
+def test_time_that_follows_n_log_n_has_exponent_one_in_it(growth):
+    rows = growth.AXES[0]
+    points = [
+        {"n_rows": n, "growth": n * np.log2(n), "fit": float(n), "argsort": float(n)}
+        for n in (500, 1000, 2000)
+    ]
+    found = growth.exponents_of(rows, points)
+    assert found["growth in expected"] == pytest.approx(1.0)
+    assert found["fit"] == pytest.approx(1.0)
+
+
+def test_every_axis_is_doubled_while_the_others_stay(growth):
+    sizes = growth.AXES[1].sizes(4)
+    assert [size.n_columns for size in sizes] == [500, 1000, 2000, 4000, 8000]
+    assert len({(size.n_rows, size.n_splits) for size in sizes}) == 1
+
+
+def test_a_size_is_measured(growth):
+    point = growth.measure(growth.Size(40, 6, 5), n_repeats=1)
+    assert set(growth.TIMED) <= set(point)
+
+
+def test_alpha_of_the_growth_phase_is_never_reached(growth):
+    size = growth.Size(200, 6, 160)
+    X, y = growth.make_problem(size)
+    with pytest.warns(UserWarning, match="cannot be reached"):
+        selector = growth.PPFS(n_splits=160, alpha=growth.UNREACHABLE, random_state=0).fit(X, y)
+    assert {step.phase for step in selector.trace_} == {"growth"}
+
+
+def test_peak_memory_is_read_in_mebibytes(memory):
+    assert memory.status_mib("Name: x\nVmHWM:\t  3072 kB\nVmRSS:\t 1024 kB", "VmHWM") == 3.0
+    with pytest.raises(ValueError, match="VmSwap"):
+        memory.status_mib("VmRSS: 1 kB", "VmSwap")
+
+
+def test_input_size_is_that_of_the_values(memory):
+    assert memory.nbytes_of(np.zeros((10, 3))) == 240
+    frame, _ = memory.planted_frame(10, 6)
+    assert memory.nbytes_of(frame) == 480
+
+
+def test_memory_beyond_the_limit_is_called_missed(memory):
+    case = {"n_splits": 30, "input": 10.0, "peak above": 25.0, "multiple": 2.5}
+    assert "| NO " in memory.dense_table({"noise": case})
+
+
+def test_import_times_are_read_from_pythons_report(startup):
+    report = "import time: self [us] | cumulative | imported package\nimport time:      2500 |    9000 |   scipy.stats"
+    assert startup.parse_import_times(report) == {"scipy.stats": 2.5}
+
+
+def test_compiling_is_what_the_second_fit_does_not_need(startup):
+    fits = {"classification": {"first": {"cpu": 7.5}, "second": {"cpu": 0.5}}}
+    assert startup.compile_cpu(fits, "classification") == 7.0
+
+
+def test_a_table_is_aligned(recording):
+    table = recording.markdown_table(["set", "s"], [["wdbc", 1], ["a", 22]])
+    assert table.splitlines() == ["| set  | s  |", "| ---- | -- |", "| wdbc | 1  |", "| a    | 22 |"]
+
+
+def test_missing_data_end_with_the_way_out(recording, monkeypatch, tmp_path):
+    monkeypatch.setenv("PPFS_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(SystemExit, match="Set PPFS_DATA"):
+        recording.data_folder()
+
+
+def test_a_block_of_the_page_is_replaced(render):
+    page = "before\n<!-- begin a -->old<!-- end a -->\nafter"
+    assert render.replace_block(page, "a", r"\1") == (
+        "before\n<!-- begin a -->\n\n\\1\n\n<!-- end a -->\nafter"
+    )
+    with pytest.raises(ValueError, match="exactly one block"):
+        render.replace_block(page, "b", "new")
+
+
+def test_the_page_shows_the_latest_results(render):
+    page = render.PAGE.read_text(encoding="utf-8")
+    assert render.render(page) == page
