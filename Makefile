@@ -21,8 +21,9 @@ types: $(VENV)/test.stamp
 layers: $(VENV)/test.stamp
 	$(BIN)/lint-imports
 
+# One thread of linear algebra a worker: the workers already take all cores.
 unit: $(VENV)/test.stamp
-	$(BIN)/pytest -n auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 doctest: $(VENV)/test.stamp
 	$(BIN)/pytest --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
