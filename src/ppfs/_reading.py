@@ -65,7 +65,7 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
             f"{name} requires y to be passed, but the target y is None. "
             "Feature selection needs the values that the columns should predict."
         )
-    target = column_or_1d(_plain_series(y), warn=True)
+    target: NDArray[Any] = column_or_1d(_plain_series(y), warn=True)
     if target.dtype.kind == "O":
         target = _plain_objects(target)
     if target.dtype.kind in "fc":

@@ -71,7 +71,7 @@ class Table:
     @property
     def is_sparse(self) -> bool:
         """Whether the columns are stored sparsely."""
-        return sp.issparse(self.X)
+        return bool(sp.issparse(self.X))
 
     @cached_property
     def classes(self) -> NDArray[Any]:

@@ -143,7 +143,7 @@ class Trace:
         """
         return "\n".join(self._sentence(step) for step in self.of(feature))
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Any = None) -> Any:
         """Return the steps as a data frame, one row a question.
 
         Parameters
@@ -165,7 +165,7 @@ class Trace:
             "target": [self._name(step.target) for step in self],
             "n_withheld": [len(step.withheld) for step in self],
         }
-        return nw.from_dict(columns, backend=backend or _installed_backend()).to_native()
+        return nw.from_dict(columns, backend=_installed_backend() if backend is None else backend).to_native()
 
     def _sentence(self, step: Step) -> str:
         others = [self._name(column) for column in step.given if column != step.feature]
@@ -192,7 +192,7 @@ class Trace:
         return len(step.given) - (step.feature in step.given)
 
 
-def _installed_backend() -> str:
+def _installed_backend() -> Any:
     for name in ("pandas", "polars", "pyarrow"):
         try:
             __import__(name)

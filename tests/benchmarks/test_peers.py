@@ -49,8 +49,8 @@ def test_features_selected_by_both_are_counted(pyimpetus):
 
 def test_a_partial_run_keeps_earlier_sets(pyimpetus, tmp_path):
     path = tmp_path / "results.json"
-    path.write_text(json.dumps({"machine": {}, "sets": {"wdbc": {"ratio": 1}, "sonar": {"ratio": 2}}}))
-    merged = pyimpetus.merged({"machine": {}, "sets": {"wdbc": {"ratio": 3}}}, path)
+    path.write_text(json.dumps({"sets": {"wdbc": {"ratio": 1}, "sonar": {"ratio": 2}}}))
+    merged = pyimpetus.merged({"sets": {"wdbc": {"ratio": 3}}}, path)
     assert merged["sets"] == {"sonar": {"ratio": 2}, "wdbc": {"ratio": 3}}
 
 
@@ -67,3 +67,19 @@ def test_our_worker_prints_one_json_object():
     answer = json.loads(done.stdout.splitlines()[-1])
     assert answer["selected"]
     assert answer["seconds"] > 0
+
+
+def test_sets_of_different_runs_are_told_apart(pyimpetus):
+    machine = {
+        "cores": 2,
+        "processor": "p",
+        "system": "s",
+        "date": "monday",
+        "load before": 0.0,
+        "python": "3.11",
+        "versions": {},
+    }
+    later = machine | {"date": "tuesday"}
+    assert len(pyimpetus.runs_of({"sonar": {"machine": machine}, "wdbc": {"machine": machine}})) == 1
+    runs = pyimpetus.runs_of({"sonar": {"machine": machine}, "wdbc": {"machine": later}})
+    assert [run.partition(":")[0] for run in runs] == ["sonar", "wdbc"]

@@ -31,7 +31,9 @@ def test_log_loss_is_scikit_learns(n_classes):
     assert ours.mean() == pytest.approx(log_loss(y, model.predict_proba(X)), rel=1e-12)
 
 
-@pytest.mark.parametrize("model", [SVC(random_state=0), LinearSVC(random_state=0), RidgeClassifier()], ids=repr)
+@pytest.mark.parametrize(
+    "model", [SVC(random_state=0), LinearSVC(random_state=0), RidgeClassifier()], ids=repr
+)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_hinge_is_scikit_learns_for_classifiers_with_margins_only(model, n_classes):
     X, y = data(n_classes)

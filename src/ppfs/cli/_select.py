@@ -81,7 +81,9 @@ def _source(data: Path | None, target: str | None, dataset: str | None) -> Input
     if data is not None or dataset is None:
         _fail("Name either a CSV file or a --dataset, for example: ppfs select data.csv --target price")
     if target is not None:
-        _fail(f"--target belongs to a CSV file; the data set {dataset!r} has a target of its own. Leave it out.")
+        _fail(
+            f"--target belongs to a CSV file; the data set {dataset!r} has a target of its own. Leave it out."
+        )
     return read_dataset(dataset)
 
 
