@@ -26,7 +26,7 @@ unit: $(VENV)/test.stamp
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 doctest: $(VENV)/test.stamp
-	$(BIN)/pytest --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
+	$(BIN)/pytest -n auto --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

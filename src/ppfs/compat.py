@@ -212,7 +212,7 @@ class PPIMBC(_PyImpetusSelector):
     >>> from sklearn.datasets import load_iris
     >>> from ppfs.compat import PPIMBC
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> selector = PPIMBC(random_state=0, n_jobs=1, verbose=0)
+    >>> selector = PPIMBC(simul_type=1, random_state=0, n_jobs=1, verbose=0)
     >>> selector.fit_transform(X, y).shape
     (150, 2)
     >>> sorted(selector.MB)
