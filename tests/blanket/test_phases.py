@@ -1,0 +1,71 @@
+"""The paper's two shrink phases."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.naive_bayes import GaussianNB
+
+from ppfs._reading import read_table
+from ppfs._trace import Trace
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._phases import adjust, shrink
+from ppfs.independence import PPI, DSeparation
+
+
+def inquiry(test, X, y, alpha=0.05):
+    table = read_table(X, y, task="auto", owner="test")
+    return Inquiry(test.bind(table), table.target, alpha, Trace(table.names), fold=0)
+
+
+def test_one_ordered_pass_needs_fewer_fits_than_restarting():
+    X, y = load_breast_cancer(return_X_y=True)
+    test = PPI(GaussianNB(), n_splits=10, random_state=0)
+    ordered, restarted = (inquiry(test, X[:, :10], y) for _ in range(2))
+    shrink(ordered, range(10))
+    shrink(restarted, range(10), restart=True)
+    assert ordered.test.n_fits < restarted.test.n_fits
+    assert len(ordered.trace) == 10 < len(restarted.trace)
+
+
+def test_restarting_drops_what_one_pass_can_no_longer_reach():
+    """T -> 0 <- 1: given its child 0, the spouse 1 matters; without it, no more.
+
+    Asked in the order 1, 0 with 0 made independent afterwards, only a restart comes back to 1.
+    """
+    edges = [(0, 1), (2, 1)]
+    X, y = np.zeros((4, 2)), np.arange(4)
+
+    class Forgetful(DSeparation):
+        """The oracle of the graph above, except that it calls the child independent."""
+
+        def bind(self, table, **keywords):
+            bound = super().bind(table, **keywords)
+            truth = bound._answers
+
+            def answers(xs, target, given):
+                for x, result in zip(xs, truth(xs, target, given), strict=True):
+                    yield bound.query(0, target, ()) if x == 1 else result
+
+            bound._answers = answers
+            return bound
+
+    assert shrink(inquiry(Forgetful(edges), X, y), [0, 1]) == [0]
+    assert shrink(inquiry(Forgetful(edges), X, y), [0, 1], restart=True) == []
+
+
+@pytest.mark.parametrize(
+    ("correction", "expected"),
+    [
+        (None, [0.01, 0.02, 0.03, 0.5]),
+        # By hand: p * 4; p * 4 / rank, made monotone; the same times 1 + 1/2 + 1/3 + 1/4.
+        ("bonferroni", [0.04, 0.08, 0.12, 1.0]),
+        ("bh", [0.04, 0.04, 0.04, 0.5]),
+        ("by", [0.04 * 25 / 12, 0.04 * 25 / 12, 0.04 * 25 / 12, 1.0]),
+    ],
+)
+def test_adjusted_pvalues_by_hand(correction, expected):
+    np.testing.assert_allclose(adjust(np.array([0.01, 0.02, 0.03, 0.5]), correction), expected)
+
+
+def test_nothing_to_adjust():
+    assert adjust(np.empty(0), "bh").size == 0
