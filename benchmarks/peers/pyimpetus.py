@@ -3,6 +3,9 @@
 PyImpetus runs in an environment of its own, made on first use in the user's cache folder. On the three wide
 sets it would take from a quarter of an hour to more than an hour: there its growth phase is timed on 1,000 random
 columns and scaled to all of them, and our whole fit is compared with that growth alone.
+
+PyImpetus's speed depends on its SciPy: the ``wilcoxon`` of 1.17 is slow for few splits with ties or zeros, that of
+1.12 is not. ``--older-scipy`` runs PyImpetus with 1.12.
 """
 
 import argparse
@@ -37,8 +40,7 @@ from recording import (
 )
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results" / "pyimpetus.json"
-REQUIREMENTS = HERE / "pyimpetus-requirements.txt"
+NEWEST, OLDER_SCIPY = "pyimpetus", "pyimpetus-older-scipy"
 ALPHA = 0.05
 SEED_OF_COLUMNS = 0
 
@@ -100,26 +102,27 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
         help="fewer columns and repeats, a first impression; nothing is written",
     )
     parser.add_argument(
-        "--environment", type=Path, default=default_environment(), help="folder of PyImpetus's environment"
+        "--older-scipy", action="store_true", help="run PyImpetus with SciPy 1.12, which is faster"
     )
     return parser.parse_args(arguments)
 
 
-def default_environment() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "ppfs" / "pyimpetus"
+def results_path(peer: str) -> Path:
+    return HERE / "results" / f"{peer}.json"
 
 
-def make_environment(folder: Path) -> Path:
+def make_environment(peer: str) -> Path:
     """Return the interpreter that has PyImpetus, installing it where the requirements are new."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ppfs" / peer
+    requirements = HERE / f"{peer}-requirements.txt"
     python = folder / "bin" / "python"
     stamp = folder / "requirements.sha256"
-    wanted = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+    wanted = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
     if stamp.is_file() and stamp.read_text() == wanted:
         return python
     say(f"Installing PyImpetus into {folder} ...")
     venv.create(folder, clear=True, with_pip=True)
-    install = [python, "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]
+    install = [python, "-m", "pip", "install", "--quiet", "--requirement", requirements]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"PyImpetus could not be installed:\n{done.stderr.strip()}")
@@ -244,10 +247,20 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
         "`random_state=0`, PyImpetus 0 to B - 1. PyImpetus: one run, worker processes already started. ppfs: "
         f'median of {len(record["warm fits"])} fits of new selectors; "compile once" is the first fit with an '
         "empty cache, less that median.",
-        *machine_lines(results["machine"]),
+        *runs_of(results["sets"]),
         f"PyImpetus ran with {theirs}.",
     ]
     return lines
+
+
+def runs_of(sets: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Say where and when the sets were measured; those of several runs are named run by run."""
+    names: dict[str, list[str]] = {}
+    for name, record in sets.items():
+        names.setdefault(" ".join(machine_lines(record["machine"])), []).append(name)
+    if len(names) == 1:
+        return list(names)
+    return [f"{', '.join(measured)}: {lines}" for lines, measured in names.items()]
 
 
 def merged(results: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -260,17 +273,20 @@ def merged(results: dict[str, Any], path: Path) -> dict[str, Any]:
 def main() -> None:
     arguments = read_arguments()
     os.environ["PPFS_DATA"] = str(data_folder())
-    python = make_environment(arguments.environment)
+    peer = OLDER_SCIPY if arguments.older_scipy else NEWEST
+    python = make_environment(peer)
     effort = QUICK if arguments.quick else THOROUGH
-    results: dict[str, Any] = {"machine": describe_machine(), "sets": {}}
+    machine = describe_machine()
+    results: dict[str, Any] = {"sets": {}}
     with tempfile.TemporaryDirectory() as folder:
         for comparison in COMPARISONS:
             if comparison.name in arguments.sets:
-                results["sets"][comparison.name] = compare(comparison, python, Path(folder), effort)
+                record = compare(comparison, python, Path(folder), effort)
+                results["sets"][comparison.name] = record | {"machine": machine}
     print(table_of(results["sets"]))
     print("", *notes_of(results), sep="\n")
     if not arguments.quick:
-        save(merged(results, RESULTS), RESULTS)
+        save(merged(results, results_path(peer)), results_path(peer))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def describe_machine() -> dict[str, Any]:
     """Note what timings depend on: cores, processor, versions, and how busy the machine was before."""
     load = os.getloadavg()[0]
     cores = len(os.sched_getaffinity(0))
-    if load > _BUSY * cores:
+    if _is_busy(load, cores):
         say(f"The machine is busy (load {load:.1f} on {cores} cores): timings will be too long.")
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -58,9 +58,15 @@ def describe_machine() -> dict[str, Any]:
 def machine_lines(machine: Mapping[str, Any]) -> list[str]:
     """Say in two lines where results come from."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    load = machine["load before"]
+    busy = (
+        " (other work was running: timings by the clock are too long)"
+        if _is_busy(load, machine["cores"])
+        else ""
+    )
     return [
         f"{machine['cores']} cores ({machine['processor']}, {machine['system']}), {machine['date']}, "
-        f"load before the run {machine['load before']}.",
+        f"load before the run {load}{busy}.",
         f"Python {machine['python']}, {versions}.",
     ]
 
@@ -112,6 +118,10 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> s
 def verdict(is_met: bool) -> str:
     """Say whether a requirement is met."""
     return "yes" if is_met else "NO"
+
+
+def _is_busy(load: float, cores: int) -> bool:
+    return load > _BUSY * cores
 
 
 def _processor() -> str:

@@ -46,7 +46,8 @@ def startup_block(results: Mapping[str, Any]) -> list[str]:
 
 #: Where the numbers of each block come from, and how they are shown.
 BLOCKS: dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]] = {
-    "peers": (pyimpetus.RESULTS, peers_block),
+    "peers": (pyimpetus.results_path(pyimpetus.NEWEST), peers_block),
+    "peers-older-scipy": (pyimpetus.results_path(pyimpetus.OLDER_SCIPY), peers_block),
     "growth": (growth.RESULTS, growth_block),
     "memory": (memory.RESULTS, memory_block),
     "startup": (startup.RESULTS, startup_block),
