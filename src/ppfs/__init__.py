@@ -1,9 +1,25 @@
 """Predictive Permutation Feature Selection: the smallest set of columns that still predicts the target."""
 
-from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from ppfs.blanket import PPFS
-
-__version__ = version("ppfs")
+if TYPE_CHECKING:
+    from ppfs.blanket import PPFS
 
 __all__ = ["PPFS", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for, so that importing the package costs nothing."""
+    if name == "PPFS":
+        from ppfs.blanket import PPFS
+
+        return PPFS
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ppfs")
+    raise AttributeError(f"module 'ppfs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -98,9 +98,11 @@ class SortedColumns:
 
     def look_up(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float32s:
         """Return the values of a few columns in row order, shape (len(columns), n_rows)."""
-        part = self.take(columns)
-        dense = np.zeros((part.n_columns, self.n_rows), dtype=np.float32)
-        dense[np.repeat(np.arange(part.n_columns), part.n_stored), part.arrays.rows] = part.arrays.values
+        indptr, rows, values = self.arrays
+        dense = np.zeros((len(columns), self.n_rows), dtype=np.float32)
+        for row_order, column in zip(dense, columns, strict=True):
+            stored = slice(indptr[column], indptr[column + 1])
+            row_order[rows[stored]] = values[stored]
         return dense
 
 
@@ -131,7 +133,7 @@ class ValueTable:
                 return
             n_slots = self._n_slots + new.size
             if n_slots > len(self.values):
-                larger = np.empty((2 * n_slots, self._columns.n_rows), dtype=np.float32)
+                larger = np.empty((n_slots + n_slots // 2, self._columns.n_rows), dtype=np.float32)
                 larger[: self._n_slots] = self.values[: self._n_slots]
                 self.values = larger
             self.values[self._n_slots : n_slots] = self._columns.look_up(new)
