@@ -32,8 +32,6 @@ NETWORKS = (
 WITH_SOME_TARGETS = ("pigs", "link")
 GRAPHS = ("continuous", "mixed")
 
-# Sample i is drawn with this seed plus i: a range that nothing in the library was tried out on.
-FIRST_SEED = 1000
 N_GRAPHS = 10
 
 
@@ -52,14 +50,14 @@ def data_folder() -> Path:
     return Path(os.environ.get("PPFS_DATA", beside))
 
 
-def draw(name: str, n_rows: int, sample: int) -> Iterator[Problem]:
+def draw(name: str, n_rows: int, seed: int) -> Iterator[Problem]:
     """Yield one problem for each target of a sample."""
-    return _graphs(name, n_rows, sample) if name in GRAPHS else _network(name, n_rows, sample)
+    return _graphs(name, n_rows, seed) if name in GRAPHS else _network(name, n_rows, seed)
 
 
-def _network(name: str, n_rows: int, sample: int) -> Iterator[Problem]:
+def _network(name: str, n_rows: int, seed: int) -> Iterator[Problem]:
     network = read_network(data_folder() / "networks" / f"{name}.bif.gz")
-    codes = network.sample_codes(n_rows, random_state=FIRST_SEED + sample).astype(float)
+    codes = network.sample_codes(n_rows, random_state=seed).astype(float)
     nodes = list(network.nodes)
     targets = np.arange(len(nodes))
     if name in WITH_SOME_TARGETS:
@@ -73,7 +71,7 @@ def _network(name: str, n_rows: int, sample: int) -> Iterator[Problem]:
         yield Problem(np.delete(codes, target, axis=1), y, blanket)
 
 
-def _graphs(mechanism: str, n_rows: int, sample: int) -> Iterator[Problem]:
+def _graphs(mechanism: str, n_rows: int, seed: int) -> Iterator[Problem]:
     """Yield planted problems of 30 columns, each with its own graph."""
     for graph in range(N_GRAPHS):
         X, y, blanket = make_blanket_problem(
@@ -85,6 +83,6 @@ def _graphs(mechanism: str, n_rows: int, sample: int) -> Iterator[Problem]:
             n_relatives=8,
             mechanism="linear" if mechanism == "continuous" else "mixed",
             task="regression" if mechanism == "continuous" else "classification",
-            random_state=(FIRST_SEED + sample) * N_GRAPHS + graph,
+            random_state=seed * N_GRAPHS + graph,
         )
         yield Problem(X, y, frozenset(blanket.tolist()))

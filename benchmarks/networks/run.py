@@ -22,12 +22,15 @@ import numpy as np
 import scipy
 import sklearn
 from contenders import ALPHA, contenders
-from problems import FIRST_SEED, GRAPHS, NETWORKS, Problem, draw
+from problems import GRAPHS, NETWORKS, Problem, draw
 from tables import print_tables
 
 import ppfs
 
 RESULTS = Path(__file__).parent / "results" / "networks.csv"
+
+# A range that nothing in the library was tried out on.
+FIRST_SEED = 1000
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Row:
 
     problem: str
     n_rows: int
-    sample: int
+    seed: int
     search: str
     test: str
     n_targets: int
@@ -49,7 +52,7 @@ class Row:
     @property
     def key(self) -> tuple[str, ...]:
         """What tells rows apart."""
-        return self.problem, str(self.n_rows), str(self.sample), self.search, self.test
+        return self.problem, str(self.n_rows), str(self.seed), self.search, self.test
 
 
 def score(found: frozenset[int], true: frozenset[int]) -> tuple[float, float, float]:
@@ -73,37 +76,38 @@ def measure(problems: list[Problem], make) -> np.ndarray:
     return np.mean(rows, axis=0)
 
 
-def run(name: str, n_rows: int, sample: int, known: set[tuple[str, ...]], searches: set[str] | None) -> None:
+def run(name: str, n_rows: int, seed: int, results: Path, searches: set[str] | None) -> None:
     """Run whatever is missing for one sample and append it to the results."""
+    known = read_keys(results)
     problems: list[Problem] = []
     for (search, test), make in contenders(name).items():
-        key = (name, str(n_rows), str(sample), search, test)
+        key = (name, str(n_rows), str(seed), search, test)
         if key in known or (searches and search not in searches):
             continue
-        problems = problems or list(draw(name, n_rows, sample))
+        problems = problems or list(draw(name, n_rows, seed))
         precision, recall, f1, n_tests, seconds = measure(problems, make).round(5).tolist()
-        row = Row(name, n_rows, sample, search, test, len(problems), precision, recall, f1, n_tests, seconds)
-        append(row)
-        print(f"{name:<11}{n_rows:>6}{sample:>3}  {search:<13}{test:<17} F1 {f1:.3f}  "
+        row = Row(name, n_rows, seed, search, test, len(problems), precision, recall, f1, n_tests, seconds)
+        append(row, results)
+        print(f"{name:<11}{n_rows:>6}{seed:>6}  {search:<13}{test:<17} F1 {f1:.3f}  "
               f"{n_tests:9.1f} tests {seconds:8.3f} s", flush=True)  # fmt: skip
 
 
-def append(row: Row) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    is_new = not RESULTS.exists()
-    with RESULTS.open("a", newline="") as file:
+def append(row: Row, results: Path) -> None:
+    results.parent.mkdir(exist_ok=True)
+    is_new = not results.exists()
+    with results.open("a", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Row)])
         if is_new:
             writer.writeheader()
         writer.writerow(asdict(row))
 
 
-def read_keys() -> set[tuple[str, ...]]:
-    if not RESULTS.exists():
+def read_keys(results: Path) -> set[tuple[str, ...]]:
+    if not results.exists():
         return set()
-    with RESULTS.open(newline="") as file:
+    with results.open(newline="") as file:
         return {
-            (row["problem"], row["n_rows"], row["sample"], row["search"], row["test"])
+            (row["problem"], row["n_rows"], row["seed"], row["search"], row["test"])
             for row in csv.DictReader(file)
         }
 
@@ -112,24 +116,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", nargs="+", default=[*NETWORKS, *GRAPHS], help="networks and graphs")
     parser.add_argument("--rows", nargs="+", type=int, default=[500, 5000], help="sizes of the samples")
-    parser.add_argument("--samples", type=int, default=5, help="samples of each; sample i has seed 1000 + i")
+    parser.add_argument("--samples", type=int, default=5, help="samples of each")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help="seed of the first sample")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the results are kept")
     parser.add_argument("--searches", nargs="+", help="only these")
     parser.add_argument("--table", action="store_true", help="print the tables of what is there, run nothing")
     arguments = parser.parse_args()
     if arguments.table:
-        print_tables(RESULTS)
+        print_tables(arguments.results)
         return
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.samples)
     print(
         f"ppfs {ppfs.__version__}, python {platform.python_version()}, numpy {np.__version__}, "
         f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}; alpha {ALPHA}, "
-        f"seeds {FIRST_SEED} to {FIRST_SEED + arguments.samples - 1}"
+        f"seeds {seeds[0]} to {seeds[-1]}"
     )
     warnings.simplefilter("ignore")
     searches = set(arguments.searches) if arguments.searches else None
     for name in arguments.problems:
         for n_rows in arguments.rows:
-            for sample in range(arguments.samples):
-                run(name, n_rows, sample, read_keys(), searches)
+            for seed in seeds:
+                run(name, n_rows, seed, arguments.results, searches)
 
 
 if __name__ == "__main__":

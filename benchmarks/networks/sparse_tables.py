@@ -18,7 +18,7 @@ from ppfs.independence import ChiSquared, GSquared
 LEVEL = 0.01
 # Rows, levels of x and of the target, strata.
 SHAPES = ((500, 2, 4), (500, 3, 8), (5000, 3, 12), (5000, 4, 48), (5000, 4, 150), (5000, 4, 300))
-CONCENTRATIONS = (3.0, 1.0, 0.5)
+CONCENTRATIONS = (3.0, 1.0, 0.5, 0.1)
 ANSWER_ALWAYS = {"min_rows_per_cell": 0, "max_levels": 1000}
 TESTS = {
     "GSquared": GSquared(**ANSWER_ALWAYS),

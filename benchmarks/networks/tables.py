@@ -27,7 +27,7 @@ def print_tables(path: Path) -> None:
         gain = (means["chi2-moments"] - means["g2"]).rename("gain").reset_index()
         print_overview(gain.assign(test=""), "gain", 2)
     for (problem, n_rows), part in results.groupby(["problem", "n_rows"], sort=False):
-        n_samples, n_targets = part["sample"].nunique(), part["n_targets"].max()
+        n_samples, n_targets = part["seed"].nunique(), part["n_targets"].max()
         print(f"\n{problem}, {n_rows} rows: {n_targets} targets, {n_samples} samples\n")
         print_table(part)
 

@@ -1,7 +1,6 @@
 """The Child network: searches recover published structure from 5,000 rows.
 
-The bounds are two standard errors below the means over five samples in docs/searches.md, so that another
-sample passes and a wrong algorithm does not.
+Single samples scatter by 0.03 or so around the means in docs/searches.md; the bounds leave that much room.
 """
 
 import os
