@@ -49,6 +49,13 @@ def draw_splits(rng, n_rows, n_splits):
     return Splits.from_sequences(train, test, permutations)
 
 
+def draw_folds(rng, n_rows, n_folds):
+    """Draw K folds, each the test part of one split: every row is tested once."""
+    folds = np.array_split(rng.permutation(n_rows), n_folds)
+    train = [np.setdiff1d(np.arange(n_rows), fold) for fold in folds]
+    return Splits.from_sequences(train, folds, [rng.permutation(fold.size) for fold in folds])
+
+
 def _continuous(rng, n_rows):
     return rng.normal(size=n_rows) * 10.0 ** rng.integers(-3, 7)
 

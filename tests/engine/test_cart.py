@@ -20,7 +20,7 @@ from reference.single_column_tree import tree_risk
 
 from engine.problems import COLUMN_KINDS, Problem, draw_splits, problems
 from engine.trees import NodeComparison, fit_sklearn, sklearn_risk
-from ppfs._engine import Splits, TreeRules, grow_forest
+from ppfs._engine import SortedColumns, Splits, TreeRules, cart, grow_forest
 
 
 def _compare_with_sklearn(problem):
@@ -119,3 +119,27 @@ def test_deep_trees_get_room_for_their_pending_nodes():
     problem = Problem(X, y, 2, splits, TreeRules(), is_sparse=False)
     for comparison in _compare_with_sklearn(problem):
         assert comparison.n_ties == 0
+
+
+def test_a_second_attempt_with_more_room_starts_from_the_root(monkeypatch):
+    """Little room at first: the tree that is grown at last is the one that was grown at once."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 30)), rng.normal(size=120)
+    splits = draw_splits(rng, 120, 3)
+    rules = TreeRules(criterion="squared_error", loss="squared")
+
+    def forests():
+        whole = grow_forest(SortedColumns.from_dense(X), y, 0, splits, rules)
+        return whole, whole.without(int(whole.tree(0).feature[0]))[0]
+
+    at_once = forests()
+    monkeypatch.setattr(cart, "_USUAL_DEPTH", 0)
+    attempts = forests()
+    for one, other in zip(at_once, attempts, strict=True):
+        for split in range(3):
+            assert_same_tree(one.tree(split), other.tree(split))
+
+
+def assert_same_tree(one, other):
+    for name in ("feature", "threshold", "left", "right", "n_samples", "value"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -33,7 +33,7 @@ def test_single_column_risks_on_threads_and_in_blocks(monkeypatch, build, X, arg
     columns = build(X)
     expected = single_column_risks(columns, *arguments)
     for n_entries in (1, 100, 10**6):
-        monkeypatch.setattr("ppfs._engine.single_column._ENTRIES_PER_TASK", n_entries)
+        monkeypatch.setattr("ppfs._engine.plan._ENTRIES_PER_TASK", n_entries)
         for n_threads in (1, 2):
             found = single_column_risks(columns, *arguments, n_threads=n_threads)
             np.testing.assert_array_equal(found, expected)

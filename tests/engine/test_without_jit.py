@@ -10,10 +10,17 @@ ENGINE_TESTS = Path(__file__).parent
 
 def test_kernels_pass_without_the_compiler():
     chosen = (
-        "slow_twin or missing_from or tiny_scale or exactly_equal or single_column_kernel or lose_all or room"
+        "slow_twin or missing_from or tiny_scale or exactly_equal or single_column_kernel or lose_all or room "
+        "or never_tested or weighted_mean"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen]
-    files = ["test_single_column.py", "test_cart.py", "test_forest.py"]
+    files = [
+        "test_single_column.py",
+        "test_cart.py",
+        "test_forest.py",
+        "test_row_losses.py",
+        "test_class_weights.py",
+    ]
     finished = subprocess.run(
         command + [str(ENGINE_TESTS / name) for name in files],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

@@ -8,6 +8,7 @@ from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.forest import Forest, Tree, grow_forest
 from ppfs._engine.rules import TreeRules
 from ppfs._engine.single_column import single_column_risks
+from ppfs._engine.single_column_rows import single_column_row_losses
 from ppfs._engine.splits import Splits
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "fits_float32",
     "grow_forest",
     "single_column_risks",
+    "single_column_row_losses",
 ]

@@ -307,10 +307,11 @@ def grow_nodes(
     n_stored = columns.n_stored[active]
     n_entries = sum(int(np.minimum(n_stored, size).sum()) for size in sizes.tolist())
     tree, sides = make_nodes(2 * old_train.size, n_stats), make_sides(n_stats)
-    scratch = _make_scratch(columns.n_rows, stale.size)
     n_nodes, n_listed = OUT_OF_ROOM, (stale.size + _USUAL_DEPTH) * (active.size + 1)
     while n_nodes == OUT_OF_ROOM:
+        # All of it anew: an attempt that ran out of room leaves its pending nodes behind.
         train = old_train.copy()
+        scratch = _make_scratch(columns.n_rows, stale.size)
         segments = make_segments(n_entries, n_listed, columns.n_rows)
         n_nodes = grow(
             columns.arrays, active, target, limits, old, stale, sizes, segments, sides, scratch, tree, train

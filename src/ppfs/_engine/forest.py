@@ -1,27 +1,33 @@
 """The B trees of the shrink phase, and what removing a column does to them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Bools, Float64s, Int32s
+from ppfs._engine._jit import Bools, Float32s, Float64s, Int32s
 from ppfs._engine.cart import grow_nodes
 from ppfs._engine.columns import SortedColumns, ValueTable
+from ppfs._engine.loss import make_scoring, total_weights
 from ppfs._engine.nodes import LEAF, UNGROWN, Nodes, ungrown_root
-from ppfs._engine.routing import risks
 from ppfs._engine.rules import TreeRules
+from ppfs._engine.scored_tree import (
+    NOTHING,
+    GrownTree,
+    Problem,
+    base_losses,
+    joint_risk,
+    permuted_risks,
+    replaced_losses,
+)
 from ppfs._engine.splits import Splits
-from ppfs._engine.target import Target, make_target, total_statistics
+from ppfs._engine.target import make_target, total_statistics
 from ppfs._engine.threads import run_tasks
 
 # With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
 _ENTRIES_FOR_THREADS = 1_000_000
-
-# Stands for "no column" among permuted columns and their slots.
-_NOTHING = -1
 
 
 @dataclass(frozen=True)
@@ -50,33 +56,6 @@ class Tree:
     value: Float64s
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """What all trees of a forest share."""
-
-    columns: SortedColumns
-    target: Target
-    splits: Splits
-    rules: TreeRules
-    n_threads: int
-    table: ValueTable
-
-
-@dataclass(frozen=True)
-class _GrownTree:
-    """A tree with its test risks. It never changes, so forests share it."""
-
-    tree: Nodes
-    rows: Int32s  # (n_train,) in the order of the nodes' intervals
-    risks: dict[int, float] = field(default_factory=dict)  # by permuted column, filled when asked for
-
-    @property
-    def used(self) -> Int32s:
-        """The columns the tree splits on, ascending."""
-        feature = self.tree.nodes["feature"]
-        return np.unique(feature[feature != LEAF])
-
-
 @dataclass(frozen=True, eq=False)
 class Forest:
     """One tree a split, on the same columns, with the risks of permuted columns.
@@ -91,7 +70,7 @@ class Forest:
     used : array of shape (n_splits, n_columns), bool
         Whether the tree of a split does split on a column.
     base_risk : array of shape (n_splits,), float64
-        Mean test loss of each tree.
+        Mean test loss of each tree, weighted by class if asked.
     n_fits : int
         Trees grown so far, those of the forests this one came from included.
     """
@@ -100,8 +79,8 @@ class Forest:
     used: Bools
     base_risk: Float64s
     n_fits: int
-    _trees: tuple[_GrownTree, ...]
-    _problem: _Problem
+    _trees: tuple[GrownTree, ...]
+    _problem: Problem
 
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every tree when one column is permuted in the test part.
@@ -121,8 +100,77 @@ class Forest:
         used = self.used[:, asked]
         for split in np.flatnonzero(used.any(axis=1)).tolist():
             places = np.flatnonzero(used[split])
-            answer[places, split] = _risks(self._problem, split, self._trees[split], asked[places].tolist())
+            answer[places, split] = permuted_risks(
+                self._problem, split, self._trees[split], asked[places].tolist()
+            )
         return answer
+
+    def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
+        """Mean test loss of every tree when several columns are permuted together in the test part.
+
+        A feature may be encoded as several columns. All of them take their values from the same other row, so
+        that no combination arises that the feature cannot have.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Permuted by the same permutation.
+
+        Returns
+        -------
+        array of shape (n_splits,), float64
+            Exactly the base risk where the tree uses none of the columns; exactly `permuted_risk` where it uses
+            one.
+        """
+        answer = self.base_risk.copy()
+        for split, used in self._users(columns):
+            answer[split] = joint_risk(self._problem, split, self._trees[split], used)
+        return answer
+
+    def row_losses(self) -> list[Float64s]:
+        """Loss of each test row, times its class weight if there are weights.
+
+        Returns
+        -------
+        list of n_splits read-only arrays of shape (n_test,), float64
+            In the order of ``splits.test[split]``.
+        """
+        return [base_losses(self._problem, split, grown) for split, grown in enumerate(self._trees)]
+
+    def replaced_row_losses(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
+        """Loss of each test row when columns are replaced in the test part, for several draws.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The columns of one feature, all replaced at once.
+        values : sequence of n_splits arrays of shape (len(columns), n_draws, n_test), float32
+            What the columns hold in the rows ``splits.test[split]``, for each draw.
+
+        Returns
+        -------
+        list of n_splits arrays of shape (n_draws, n_test), float64
+            A read-only view of the base losses where the tree uses none of the columns.
+        """
+        asked = np.asarray(columns, dtype=np.intp)
+        answer = []
+        for split, (grown, drawn) in enumerate(zip(self._trees, values, strict=True)):
+            _check_values(split, drawn, asked.size, self._problem.splits.test[split].size)
+            places = np.flatnonzero(self.used[split, asked])
+            if places.size:
+                answer.append(replaced_losses(self._problem, split, grown, asked[places], drawn[places]))
+            else:
+                answer.append(np.broadcast_to(base_losses(self._problem, split, grown), np.shape(drawn)[1:]))
+        return answer
+
+    def _users(
+        self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the splits whose trees use any of the columns, and the columns they use, ascending."""
+        asked = np.unique(np.asarray(columns, dtype=np.intp))
+        used = self.used[:, asked]
+        for split in np.flatnonzero(used.any(axis=1)).tolist():
+            yield split, tuple(asked[used[split]].tolist())
 
     def without(self, column: int) -> tuple["Forest", int]:
         """Remove a column.
@@ -141,7 +189,7 @@ class Forest:
             return replace(self, active=active), 0
         candidates = np.flatnonzero(active).astype(np.int32)
 
-        def regrow(split: int) -> _GrownTree:
+        def regrow(split: int) -> GrownTree:
             grown = self._trees[split]
             return _grow_tree(self._problem, candidates, grown.tree, grown.rows, column)
 
@@ -175,6 +223,7 @@ def grow_forest(
     splits: Splits,
     rules: TreeRules,
     n_threads: int = 1,
+    class_weights: npt.ArrayLike | None = None,
 ) -> Forest:
     """Grow one tree on each split's train part, from all columns.
 
@@ -192,12 +241,16 @@ def grow_forest(
     rules : TreeRules
     n_threads : int
         Trees are grown side by side; the answer does not depend on it.
+    class_weights : array of shape (n_classes,) or None
+        Weights of the test rows by their class; trees are grown without them. None for numbers.
     """
     target = make_target(y, n_classes)
-    problem = _Problem(columns, target, splits, rules, n_threads, ValueTable(columns))
+    scoring = make_scoring(rules, n_classes, class_weights)
+    weights = total_weights(target, scoring, splits.test)
+    problem = Problem(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
     candidates = np.arange(columns.n_columns, dtype=np.int32)
 
-    def grow_new(split: int) -> _GrownTree:
+    def grow_new(split: int) -> GrownTree:
         rows = np.sort(splits.train[split])
         root = ungrown_root(total_statistics(target, n_classes, rows), rows.size)
         return _grow_tree(problem, candidates, root, rows.astype(np.int32), UNGROWN)
@@ -211,17 +264,13 @@ def grow_forest(
     return Forest(active, used, base_risk, splits.n_splits, tuple(trees), problem)
 
 
-def _grow_tree(
-    problem: _Problem, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int
-) -> _GrownTree:
+def _grow_tree(problem: Problem, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
     limits = problem.rules.limits(old_rows.size)
-    return _GrownTree(
-        *grow_nodes(problem.columns, candidates, problem.target, limits, removed, old, old_rows)
-    )
+    return GrownTree(*grow_nodes(problem.columns, candidates, problem.target, limits, removed, old, old_rows))
 
 
 def _note_trees(
-    problem: _Problem, splits: Sequence[int], trees: Sequence[_GrownTree], used: Bools, base_risk: Float64s
+    problem: Problem, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
 ) -> None:
     """Enter new trees into the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
     for split, grown in zip(splits, trees, strict=True):
@@ -229,27 +278,13 @@ def _note_trees(
         used[split, grown.used] = True
     problem.table.add(np.flatnonzero(used[splits].any(axis=0)))
     for split, grown in zip(splits, trees, strict=True):
-        base_risk[split] = _risks(problem, split, grown, [_NOTHING])[0]
+        base_risk[split] = permuted_risks(problem, split, grown, [NOTHING])[0]
 
 
-def _risks(problem: _Problem, split: int, grown: _GrownTree, columns: list[int]) -> list[float]:
-    """Test risks of a tree, for each of the columns permuted; computed once and kept with the tree."""
-    missing = [column for column in columns if column not in grown.risks]
-    if missing:
-        slots = problem.table.slots
-        answer = np.empty(len(missing))
-        risks(
-            grown.tree,
-            slots[grown.tree.nodes["feature"]],
-            problem.table.values,
-            problem.splits.test[split],
-            problem.splits.permutations[split],
-            problem.target,
-            problem.rules.loss_code,
-            slots[missing],
-            np.empty_like(grown.tree.stats),
-            np.empty(2),
-            answer,
+def _check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:
+    shape = np.shape(values)
+    if len(shape) != 3 or shape[0] != n_columns or shape[2] != n_test:
+        raise ValueError(
+            f"values[{split}] has the shape {shape}, but {n_columns} columns are replaced in {n_test} test rows. "
+            f"Give an array of shape ({n_columns}, n_draws, {n_test})."
         )
-        grown.risks.update(zip(missing, answer.tolist(), strict=True))
-    return [grown.risks[column] for column in columns]

@@ -28,6 +28,7 @@ from ppfs._engine.criterion import (
     midpoint,
     subtract_stats,
 )
+from ppfs._engine.plan import Plan
 from ppfs._engine.rules import Criterion, Limits
 from ppfs._engine.splits import TRAIN
 from ppfs._engine.target import Target
@@ -44,31 +45,6 @@ GROUP = np.dtype(
 
 #: A test row that a column stores.
 TEST = np.dtype([("row", np.int32), ("value", np.float32)])
-
-
-class Plan(NamedTuple):
-    """The splits as kernels read them.
-
-    Attributes
-    ----------
-    receivers : array of shape (n_splits, n_rows), int32
-        See `Splits.receivers`.
-    n_train, n_test : arrays of shape (n_splits,), int64
-    train_stats, test_stats : arrays of shape (n_splits, n_stats), float64
-        Statistics of all rows of a part; those of test numbers are taken after ``centre`` is subtracted.
-    centre : float
-        The mean of the numbers: sums of squared errors about it do not cancel. Trees are grown from the numbers
-        as they are, because ties between splits must be rounded as scikit-learn rounds them.
-    loss : int
-    """
-
-    receivers: Int32s
-    n_train: Int64s
-    n_test: Int64s
-    train_stats: Float64s
-    test_stats: Float64s
-    centre: float
-    loss: int
 
 
 class Groups(NamedTuple):
@@ -90,13 +66,32 @@ class Pending(NamedTuple):
     right: Float64s
 
 
-def make_groups(n_groups: int, n_stats: int) -> Groups:
-    """Allocate room for the groups of one column."""
+class Work(NamedTuple):
+    """Memory for the leaves of one column, reused by every column and split of a task."""
+
+    zeros: Float64s  # (1, n_stats) statistics of the train rows that a column does not store
+    groups: Groups
+    pending: Pending
+    tests: Records  # (n_entries,) of the type `TEST`, sorted by value
+
+
+def make_work(n_entries: int, n_stats: int) -> Work:
+    """Allocate for columns with up to ``n_entries`` stored entries."""
+    # The zeros that are not stored form one more group.
+    n_groups = n_entries + 1
+    return Work(
+        zeros=np.empty((1, n_stats)),
+        groups=_make_groups(n_groups, n_stats),
+        pending=_make_pending(n_groups, n_stats),
+        tests=np.empty(n_entries, dtype=TEST),
+    )
+
+
+def _make_groups(n_groups: int, n_stats: int) -> Groups:
     return Groups(np.empty(n_groups, dtype=GROUP), np.empty((n_groups, n_stats)))
 
 
-def make_pending(n_groups: int, n_stats: int) -> Pending:
-    """Allocate for splitting the groups of one column."""
+def _make_pending(n_groups: int, n_stats: int) -> Pending:
     nodes = np.empty((n_groups + 1, 3), dtype=np.int64)
     return Pending(nodes, np.empty(n_stats), np.empty(n_stats), np.empty(n_stats))
 
@@ -312,3 +307,12 @@ def limited_leaves(n_groups: int, n_train: int, limits: Limits, groups: Groups, 
             _push(n_pending, cut, end, depth + 1, nodes)
             _push(n_pending + 1, first, cut, depth + 1, nodes)
             n_pending += 2
+
+
+@kernel_part
+def zero_leaf(groups: Groups) -> int:
+    """Return the leaf of the rows that a sparse column does not store."""
+    leaf = int64(0)
+    while groups.records[leaf]["threshold"] < 0.0:
+        leaf += 1
+    return leaf

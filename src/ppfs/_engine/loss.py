@@ -4,12 +4,16 @@ A permutation often deals the same losses to other rows. The risk must then not 
 in the last bit would count as a difference in a signed-rank test. So sums are compensated.
 """
 
+from collections.abc import Sequence
 from math import log
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ppfs._engine._jit import Float64s, kernel_part
-from ppfs._engine.rules import Loss
+from ppfs._engine.rules import Loss, TreeRules
+from ppfs._engine.target import Target
 
 _SMALLEST_SHARE = float(np.finfo(np.float64).eps)
 _LARGEST_LOG_LOSS = -log(_SMALLEST_SHARE)
@@ -17,6 +21,51 @@ _SMALLEST_LOG_LOSS = -log(1.0 - _SMALLEST_SHARE)
 
 # Multiplying by 2**27 + 1 and subtracting splits a float64 into two halves of at most 26 bits (Veltkamp).
 _SPLITTER = 134217729.0
+
+
+class Scoring(NamedTuple):
+    """How the prediction for a test row is scored.
+
+    Attributes
+    ----------
+    loss : int
+        See `Loss`.
+    class_weights : array of shape (n_classes,), float64, or None
+        What the loss of a row is multiplied by, for each class. None, for classes that weigh the same and for
+        numbers, is a type of its own to Numba: the code for weights is then not compiled.
+    """
+
+    loss: int
+    class_weights: Float64s | None
+
+
+def make_scoring(rules: TreeRules, n_classes: int, class_weights: npt.ArrayLike | None) -> Scoring:
+    """Check the weights, one for each class; None weighs all classes alike."""
+    if class_weights is None:
+        return Scoring(rules.loss_code, None)
+    if n_classes == 0:
+        raise ValueError(
+            f"class_weights={class_weights!r} was given, but numbers are predicted, which have no classes. "
+            "Leave class_weights out."
+        )
+    weights = np.array(class_weights, dtype=np.float64)
+    if weights.shape != (n_classes,) or not (np.isfinite(weights) & (weights > 0.0)).all():
+        raise ValueError(
+            f"class_weights={class_weights!r} must hold one positive number for each of the {n_classes} classes. "
+            "Use a small weight for a class that should hardly count."
+        )
+    return Scoring(rules.loss_code, weights)
+
+
+def total_weights(target: Target, scoring: Scoring, parts: Sequence[npt.NDArray[np.int64]]) -> Float64s:
+    """Sum the class weights of the rows of each part: what the sum of their losses is divided by.
+
+    Without class weights, every row weighs 1.
+    """
+    weights = scoring.class_weights
+    if weights is None:
+        return np.array([float(rows.size) for rows in parts])
+    return np.array([weights[target.classes[rows]].sum() for rows in parts])
 
 
 @kernel_part
@@ -30,8 +79,10 @@ def log_loss(share: float) -> float:
 
 
 @kernel_part
-def class_losses(counts: Float64s, weight: float, loss: int, out: Float64s) -> None:
-    """Fill ``out`` (n_classes,) with the loss of a row of each class in a leaf with these counts."""
+def class_losses(
+    counts: Float64s, weight: float, loss: int, class_weights: Float64s | None, out: Float64s
+) -> None:
+    """Fill ``out`` (n_classes,) with the weighted loss of a row of each class in a leaf with these counts."""
     n_classes = counts.size
     squares = 0.0
     likeliest = 0
@@ -48,6 +99,8 @@ def class_losses(counts: Float64s, weight: float, loss: int, out: Float64s) -> N
             out[label] = squares - share * share + (share - 1.0) * (share - 1.0)
         else:
             out[label] = 0.0 if label == likeliest else 1.0
+        if class_weights is not None:
+            out[label] *= class_weights[label]
 
 
 @kernel_part
@@ -56,6 +109,29 @@ def number_loss(error: float, loss: int) -> float:
     if loss == Loss.SQUARED:
         return error * error
     return abs(error)
+
+
+@kernel_part
+def predict(
+    stats: Float64s, place: int, weight: float, scoring: Scoring, target: Target, predicted: Float64s
+) -> None:
+    """Fill ``predicted[place]`` with what the leaf with the statistics ``stats[place]`` predicts.
+
+    That is the loss of a row of each class; or a number, in the first column.
+    """
+    if target.classes.size:
+        class_losses(stats[place], weight, scoring.loss, scoring.class_weights, predicted[place])
+    else:
+        predicted[place, 0] = stats[place, 0] / weight
+
+
+@kernel_part
+def row_loss(row: int, place: int, scoring: Scoring, target: Target, predicted: Float64s) -> float:
+    """Loss of a row in the leaf whose prediction is ``predicted[place]``."""
+    if target.classes.size:
+        known: float = predicted[place, target.classes[row]]
+        return known
+    return number_loss(target.values[row] - predicted[place, 0], scoring.loss)
 
 
 @kernel_part

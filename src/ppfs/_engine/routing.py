@@ -1,7 +1,7 @@
-"""Test rows sent down a tree, with one column at a time permuted."""
+"""Test rows sent down a tree, with columns permuted or replaced."""
 
-from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, kernel
-from ppfs._engine.loss import add_loss, class_losses, number_loss
+from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, int64, kernel
+from ppfs._engine.loss import Scoring, add_loss, predict, row_loss
 from ppfs._engine.nodes import Nodes
 from ppfs._engine.target import Target
 
@@ -14,7 +14,8 @@ def risks(
     test: Int64s,
     permutation: Int64s,
     target: Target,
-    loss: int,
+    scoring: Scoring,
+    weight: float,
     replaced: Int32s,
     predicted: Float64s,
     total: Float64s,
@@ -30,7 +31,9 @@ def risks(
     table : array of shape (n_slots, n_rows), float32
     test, permutation : arrays of shape (n_test,), int64
     target : Target
-    loss : int
+    scoring : Scoring
+    weight : float
+        What the sum of the losses is divided by.
     replaced : array of shape (n_choices,), int32
         Slots of the columns to permute; -1 permutes nothing.
     predicted : array of shape (n_nodes, n_stats), float64
@@ -42,10 +45,8 @@ def risks(
     """
     nodes, stats = tree
     for node in range(nodes.size):
-        weight = float(nodes[node]["stop"] - nodes[node]["start"])
-        predicted[node, 0] = stats[node, 0] / weight
-        if target.classes.size:
-            class_losses(stats[node], weight, loss, predicted[node])
+        n_train = float(nodes[node]["stop"] - nodes[node]["start"])
+        predict(stats, node, n_train, scoring, target, predicted)
     for choice in range(replaced.size):
         total[0], total[1] = 0.0, 0.0
         for place in range(test.size):
@@ -55,8 +56,61 @@ def risks(
                 slot = slots[node]
                 value = table[slot, source if slot == replaced[choice] else row]
                 node = nodes[node]["left"] + (value > nodes[node]["threshold"])
-            if target.classes.size:
-                add_loss(total, predicted[node, target.classes[row]])
-            else:
-                add_loss(total, number_loss(target.values[row] - predicted[node, 0], loss))
-        answer[choice] = (total[0] + total[1]) / test.size
+            add_loss(total, row_loss(row, node, scoring, target, predicted))
+        answer[choice] = (total[0] + total[1]) / weight
+
+
+@kernel
+def losses_of_rows(
+    tree: Nodes,
+    slots: Int32s,
+    table: Float32s,
+    test: Int64s,
+    target: Target,
+    scoring: Scoring,
+    replaced: Int32s,
+    values: Float32s,
+    predicted: Float64s,
+    answer: Float64s,
+) -> None:
+    """Loss of each test row in a tree, for each draw of the replaced columns.
+
+    Parameters
+    ----------
+    tree, slots, table, test, target, scoring, predicted
+        As for `risks`.
+    replaced : array of shape (n_nodes,), int32
+        Which of the replaced columns a node splits on, or -1.
+    values : array of shape (n_replaced, n_draws, n_test), float32
+        What the replaced columns hold in the test rows.
+    answer : array of shape (n_draws, n_test), float64
+        Receives the losses.
+    """
+    nodes, stats = tree
+    for node in range(nodes.size):
+        n_train = float(nodes[node]["stop"] - nodes[node]["start"])
+        predict(stats, node, n_train, scoring, target, predicted)
+    for place in range(test.size):
+        row = test[place]
+        # Down to the first node that splits on a replaced column, all draws go the same way.
+        stem = int64(0)
+        while nodes[stem]["left"] > 0 and replaced[stem] < 0:
+            value = table[slots[stem], row]
+            stem = nodes[stem]["left"] + (value > nodes[stem]["threshold"])
+        for draw in range(answer.shape[0]):
+            node = stem
+            while nodes[node]["left"] > 0:
+                which = replaced[node]
+                value = values[which, draw, place] if which >= 0 else table[slots[node], row]
+                node = nodes[node]["left"] + (value > nodes[node]["threshold"])
+            answer[draw, place] = row_loss(row, node, scoring, target, predicted)
+
+
+@kernel
+def weighted_mean(losses: Float64s, weight: float, total: Float64s) -> float:
+    """Mean of weighted losses (n_test,), rounded as `risks` rounds it; ``total`` is memory, shape (2,)."""
+    total[0], total[1] = 0.0, 0.0
+    for loss in losses:
+        add_loss(total, loss)
+    mean: float = (total[0] + total[1]) / weight
+    return mean

@@ -1,0 +1,246 @@
+"""Losses row by row of trees on one column each, for the column as it is and for many permuted copies.
+
+Where every row is tested once, as with K folds, a column has one loss a row. A permuted copy of the column sends
+a row to the leaf of the row it takes its value from. So the leaf of each test row is noted once, and a copy then
+costs one look-up and one addition a row.
+"""
+
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine._jit import Float64s, Int32s, Int64s, kernel, kernel_stage
+from ppfs._engine.columns import ColumnArrays, SortedColumns
+from ppfs._engine.leaves import (
+    Work,
+    count_zeros,
+    exhaustive_leaves,
+    gather,
+    limited_leaves,
+    make_work,
+    zero_leaf,
+)
+from ppfs._engine.loss import Scoring, add_loss, make_scoring, predict, row_loss
+from ppfs._engine.plan import Plan, column_blocks, make_limits, make_plan
+from ppfs._engine.rules import Limits, TreeRules
+from ppfs._engine.splits import Splits
+from ppfs._engine.target import Target, make_target
+from ppfs._engine.threads import run_tasks
+
+
+class Draws(NamedTuple):
+    """The test parts of all splits, one after the other, and where permuted copies take their values from."""
+
+    ends: Int64s  # (n_splits + 1,) the test rows of a split are rows[ends[split]:ends[split + 1]]
+    rows: Int32s  # (n_tested,)
+    sources: Int32s  # (n_draws, n_tested) row whose value the row at this place takes
+
+
+class Losses(NamedTuple):
+    """What is asked for."""
+
+    base: Float64s  # (n_columns, n_rows)
+    replaced: Float64s  # (n_columns, n_rows)
+    by_draw: Float64s  # (n_columns, n_draws)
+
+
+class RowWork(NamedTuple):
+    """Memory for the losses of one column, beside that of its leaves."""
+
+    leaf_of: Int32s  # (n_rows,) leaf of each test row
+    predicted: Float64s  # (n_leaves, n_stats) losses of each class, or the number, that a leaf predicts
+    totals: Float64s  # (n_draws, 2) compensated sum of each draw
+
+
+@kernel_stage
+def _find_leaves(
+    n_tests: int,
+    split: int,
+    target: Target,
+    scoring: Scoring,
+    plan: Plan,
+    draws: Draws,
+    work: Work,
+    rows: RowWork,
+) -> None:
+    """Note the leaf of each test row of a split, and what these leaves predict."""
+    groups, tests = work.groups, work.tests
+    if n_tests < plan.n_test[split]:
+        leaf = zero_leaf(groups)
+        predict(groups.stats, leaf, groups.records[leaf]["weight"], scoring, target, rows.predicted)
+        for place in range(draws.ends[split], draws.ends[split + 1]):
+            rows.leaf_of[draws.rows[place]] = leaf
+    leaf = -1
+    limit = -inf
+    for test in range(n_tests):
+        if tests[test]["value"] > limit:
+            while tests[test]["value"] > limit:
+                leaf += 1
+                limit = groups.records[leaf]["threshold"]
+            predict(groups.stats, leaf, groups.records[leaf]["weight"], scoring, target, rows.predicted)
+        rows.leaf_of[tests[test]["row"]] = leaf
+
+
+@kernel_stage
+def _add_losses(
+    column: int, split: int, target: Target, scoring: Scoring, draws: Draws, rows: RowWork, losses: Losses
+) -> None:
+    """Enter the losses of a split's test rows; ``losses.replaced`` receives the mean over the draws.
+
+    That mean is the base loss plus the mean rise. When no draw changes the loss of a row, the two are then equal
+    to the last bit, and a paired test sees no difference.
+    """
+    n_draws = draws.sources.shape[0]
+    begin, end = draws.ends[split], draws.ends[split + 1]
+    for place in range(begin, end):
+        row = draws.rows[place]
+        losses.base[column, row] = row_loss(row, rows.leaf_of[row], scoring, target, rows.predicted)
+    for draw in range(n_draws):
+        total = rows.totals[draw]
+        for place in range(begin, end):
+            row = draws.rows[place]
+            leaf = rows.leaf_of[draws.sources[draw, place]]
+            loss = row_loss(row, leaf, scoring, target, rows.predicted)
+            losses.replaced[column, row] += loss - losses.base[column, row]
+            add_loss(total, loss)
+    for place in range(begin, end):
+        row = draws.rows[place]
+        losses.replaced[column, row] = losses.base[column, row] + losses.replaced[column, row] / n_draws
+
+
+@kernel
+def _column_row_losses(
+    first: int,
+    end: int,
+    columns: ColumnArrays,
+    target: Target,
+    scoring: Scoring,
+    plan: Plan,
+    limits: Int64s | None,
+    draws: Draws,
+    work: Work,
+    rows: RowWork,
+    losses: Losses,
+) -> None:
+    """Fill the rows ``first`` to ``end - 1`` of the arrays of ``losses``, which hold zeros.
+
+    ``limits`` comes from `make_limits`.
+    """
+    # The leaves are built as in `_column_risks`, line by line: a stage for these lines would count references to
+    # every array it is handed, which takes a tenth of the time of a sparse column.
+    zeros, groups, pending, tests = work
+    n_splits, n_rows = plan.receivers.shape
+    for column in range(first, end):
+        rows.totals.fill(0.0)
+        start, stop = columns.indptr[column], columns.indptr[column + 1]
+        for split in range(n_splits):
+            n_zeros = 0
+            if stop - start < n_rows:
+                n_zeros = count_zeros(start, stop, split, columns, target, plan, zeros)
+            n_groups, n_tests = gather(
+                start, stop, plan.receivers[split], n_zeros, zeros, columns, target, groups, tests
+            )
+            if limits is None:
+                exhaustive_leaves(n_groups, target.classes.size > 0, groups)
+            else:
+                rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
+                limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
+            _find_leaves(n_tests, split, target, scoring, plan, draws, work, rows)
+            _add_losses(column, split, target, scoring, draws, rows, losses)
+        for draw in range(rows.totals.shape[0]):
+            losses.by_draw[column, draw] = rows.totals[draw, 0] + rows.totals[draw, 1]
+
+
+def single_column_row_losses(
+    columns: SortedColumns,
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    draws: Sequence[npt.NDArray[np.int64]],
+    n_threads: int = 1,
+    class_weights: npt.ArrayLike | None = None,
+) -> tuple[Float64s, Float64s, Float64s]:
+    """Losses row by row of the tree on each single column, before and after the column is permuted.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        Number of classes of the whole table; 0 for regression.
+    splits : Splits
+        No row may be in two test parts. The permutations are not used.
+    rules : TreeRules
+    draws : sequence of n_splits arrays of shape (n_draws, n_test)
+        Permutations of the test positions: the column at position ``i`` of ``splits.test[split]`` takes the value
+        at position ``draws[split][draw, i]``.
+    n_threads : int
+        The answer does not depend on it.
+    class_weights : array of shape (n_classes,) or None
+        What a row's loss is multiplied by, for each class; trees are grown without them. None for numbers.
+
+    Returns
+    -------
+    base : array of shape (n_columns, n_rows)
+        Loss of each row; 0 for rows that are never tested.
+    replaced : array of shape (n_columns, n_rows)
+        Mean over the draws of the loss of each row when the column is permuted. Exactly the base loss where no
+        draw changes it.
+    by_draw : array of shape (n_columns, n_draws)
+        Sum over all tested rows of the losses under each draw: a compensated sum, to be compared with
+        ``math.fsum`` of the base losses.
+    """
+    target = make_target(y, n_classes)
+    scoring = make_scoring(rules, n_classes, class_weights)
+    plan = make_plan(target, n_classes, splits, rules, columns.n_rows)
+    limits = make_limits(target, splits, rules)
+    drawn = _make_draws(splits, draws)
+    n_columns, n_draws = columns.n_columns, drawn.sources.shape[0]
+    by_row = (n_columns, columns.n_rows)
+    losses = Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((n_columns, n_draws)))
+    n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_work(n_entries, n_stats)
+        rows = RowWork(
+            leaf_of=np.empty(columns.n_rows, dtype=np.int32),
+            predicted=np.empty_like(work.groups.stats),
+            totals=np.empty((n_draws, 2)),
+        )
+        _column_row_losses(*bounds, columns.arrays, target, scoring, plan, limits, drawn, work, rows, losses)
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    return losses.base, losses.replaced, losses.by_draw
+
+
+def _make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> Draws:
+    _check_draws(splits, draws)
+    rows = np.concatenate(splits.test)
+    sources = [test[positions] for test, positions in zip(splits.test, draws, strict=True)]
+    return Draws(
+        ends=np.cumsum([0, *(test.size for test in splits.test)], dtype=np.int64),
+        rows=rows.astype(np.int32),
+        sources=np.concatenate(sources, axis=1).astype(np.int32),
+    )
+
+
+def _check_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> None:
+    tested, counts = np.unique(np.concatenate(splits.test), return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(
+            f"Row {tested[counts > 1][0]} is in several test parts, but each row has one loss only. "
+            "Use splits whose test parts do not overlap, such as K folds."
+        )
+    n_draws = len(draws[0])
+    for split, (test, positions) in enumerate(zip(splits.test, draws, strict=True)):
+        if np.shape(positions) != (n_draws, test.size) or n_draws == 0:
+            raise ValueError(
+                f"draws[{split}] has the shape {np.shape(positions)}, but the test part has {test.size} rows and "
+                f"draws[0] holds {n_draws} draws. Give every split an array of shape (n_draws, n_test), with at "
+                "least one draw."
+            )
