@@ -1,8 +1,8 @@
-"""What is in the data: columns, a target and the task."""
+"""What is in the data: features, a target and the task."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
@@ -24,31 +24,76 @@ MAX_INTEGER_CLASSES = 20
 
 
 class Table:
-    """Columns and a target, addressed by number.
+    """Features and a target, addressed by number.
 
-    Columns are 0 to ``n_features - 1`` and the target is number ``n_features``, so
-    that a question may be asked about any variable, the target included.
+    Features are 0 to ``n_features - 1`` and the target is number ``n_features``, so that a question may
+    be asked about any variable, the target included. A feature is a column, or a group of columns that
+    are kept or dropped together.
 
     Parameters
     ----------
-    X : ndarray or csc_array of shape (n_rows, n_features)
-        The columns, as floats.
+    X : ndarray or csc_array of shape (n_rows, n_columns)
+        The columns, as floats; categories as codes.
 
-    y : ndarray of shape (n_rows,)
-        The target: labels of any kind, or numbers.
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        The target: labels of any kind, or numbers; or a structured array of numbers.
 
     names : sequence of str
-        One name a column.
+        One name a feature.
 
     task : {"classification", "regression"}
         How the target is to be predicted.
+
+    columns : sequence of tuple of int, default=None
+        The columns of each feature. None: every column is a feature.
+
+    column_names : sequence of str, default=None
+        One name a column. None: the names of the features.
+
+    n_levels : ndarray of shape (n_columns,), default=None
+        The number of categories of each column, 0 for a quantity. None: all are quantities.
+
+    categories : mapping of int to tuple of str, default=None
+        What the categories of a column are called, in the order of their codes.
+
+    weights : ndarray of shape (n_rows,), default=None
+        How much each row counts. None: all alike.
+
+    groups : ndarray of shape (n_rows,), default=None
+        The number of the group that each row belongs to.
+
+    kept_rows : ndarray of shape (n_rows,), default=None
+        Which of the caller's rows these are. None: all of them.
     """
 
-    def __init__(self, X: Matrix, y: NDArray[Any], names: Sequence[str], task: Task) -> None:
+    def __init__(
+        self,
+        X: Matrix,
+        y: NDArray[Any],
+        names: Sequence[str],
+        task: Task,
+        *,
+        columns: Sequence[tuple[int, ...]] | None = None,
+        column_names: Sequence[str] | None = None,
+        n_levels: NDArray[np.intp] | None = None,
+        categories: Mapping[int, tuple[str, ...]] | None = None,
+        weights: NDArray[np.float64] | None = None,
+        groups: NDArray[np.intp] | None = None,
+        kept_rows: NDArray[np.intp] | None = None,
+    ) -> None:
         self.X = X
         self.y = y
         self.names = tuple(names)
         self.task = task
+        self.column_names = self.names if column_names is None else tuple(column_names)
+        self.n_levels = np.zeros(X.shape[1], dtype=np.intp) if n_levels is None else n_levels
+        self.categories = dict(categories or {})
+        self.weights = weights
+        self.groups = groups
+        self.kept_rows = kept_rows
+        # None when feature j is column j, for all j.
+        has_units = columns is not None and any(len(unit) > 1 for unit in columns)
+        self._units = tuple(columns) if columns is not None and has_units else None
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
         self._compared: set[int] = set()
@@ -60,8 +105,8 @@ class Table:
 
     @property
     def n_features(self) -> int:
-        """Number of columns, the target not counted."""
-        return int(self.X.shape[1])
+        """Number of features, the target not counted."""
+        return int(self.X.shape[1]) if self._units is None else len(self._units)
 
     @property
     def target(self) -> int:
@@ -73,53 +118,126 @@ class Table:
         """Whether the columns are stored sparsely."""
         return bool(sp.issparse(self.X))
 
+    @property
+    def has_units(self) -> bool:
+        """Whether some feature has more than one column."""
+        return self._units is not None
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Whether some column holds categories."""
+        return bool(self.n_levels.any())
+
+    @cached_property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of each feature."""
+        if self._units is not None:
+            return self._units
+        return tuple((column,) for column in range(self.n_features))
+
     @cached_property
     def classes(self) -> NDArray[Any]:
         """The target's distinct values, sorted."""
-        return np.unique(self.y)
+        return np.unique(self.y if self.task == "classification" else self.codes)
 
     @cached_property
     def codes(self) -> NDArray[np.float64]:
-        """The target as numbers: itself, or the position of each label among the classes."""
+        """The target as numbers: itself, or the position of each label among the classes.
+
+        Shape (n_rows,); or (n_rows, k) for a target of k columns, or of k fields.
+        """
+        if self.y.dtype.names is not None:
+            return np.column_stack([self.y[name].astype(np.float64) for name in self.y.dtype.names])
         if self.task == "regression":
             return np.asarray(self.y, dtype=np.float64)
         return np.searchsorted(self.classes, self.y).astype(np.float64)
 
     @cached_property
     def constant_mask(self) -> NDArray[np.bool_]:
-        """Which columns hold one value only, shape (n_features,)."""
-        if not self.is_sparse:
-            mask: NDArray[np.bool_] = (self.X == self.X[0]).all(axis=0)
-            return mask
-        lowest, highest = (extreme(axis=0).toarray().ravel() for extreme in (self.X.min, self.X.max))
-        return np.asarray(lowest == highest)
+        """Which features hold one value only, shape (n_features,)."""
+        if self.is_sparse:
+            extremes = (extreme(axis=0).toarray().ravel() for extreme in (self.X.min, self.X.max))
+            mask = np.equal(*extremes)
+        else:
+            mask = (self.X == self.X[0]).all(axis=0)
+        if self._units is None:
+            return np.asarray(mask)
+        return np.array([mask[list(unit)].all() for unit in self._units])
 
     def values(self, variable: int) -> NDArray[Any]:
-        """Return one variable as a dense vector; `variable` may be the target."""
-        return self.y if variable == self.target else dense_column(self.X, variable)
+        """Return one variable densely; `variable` may be the target.
+
+        Shape (n_rows,), or (n_rows, width) for a feature of several columns.
+        """
+        if variable == self.target:
+            return self.y
+        unit = (variable,) if self._units is None else self._units[variable]
+        return dense_column(self.X, unit[0]) if len(unit) == 1 else _dense(self.X[:, list(unit)])
 
     def task_of(self, variable: int) -> Task:
         """Tell how `variable` would be predicted if it were the target."""
-        return self.task if variable == self.target else infer_task(self.values(variable))
+        if variable == self.target:
+            return self.task
+        unit = (variable,) if self._units is None else self._units[variable]
+        if len(unit) > 1:
+            raise InvalidInputError(
+                f"The group {self.names[variable]!r} has {len(unit)} columns, so it cannot be a target or be called "
+                "categorical or continuous. Use a search and a test that ask about the target only, such as PPFS, "
+                "or leave the group out of feature_groups."
+            )
+        return "classification" if self.n_levels[unit[0]] else infer_task(self.values(variable))
 
     def take(self, variables: Sequence[int]) -> Matrix:
         """Return some variables as one matrix, rows first, as models like to read them.
 
-        The target may be among them, as numbers.
+        The target may be among them, as numbers. A feature of several columns brings all of them;
+        `places` tells where each variable stands.
         """
         if self.target in variables:
-            columns = [self.codes if v == self.target else self.values(v) for v in variables]
-            return np.column_stack(columns)
-        chosen = self.X[:, list(variables)]
+            parts = [self.codes if v == self.target else self.values(v) for v in variables]
+            return np.column_stack(parts)
+        wanted = list(variables) if self._units is None else self._columns_of(variables)
+        chosen = self.X[:, wanted]
         return chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
 
+    def places(self, variables: Sequence[int]) -> list[slice]:
+        """Tell where the columns of each variable stand in ``take(variables)``."""
+        stops = np.cumsum([self._width(variable) for variable in variables]).tolist()
+        return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
+
+    def levels(self, variables: Sequence[int]) -> NDArray[np.intp]:
+        """Return the number of categories of each column of ``take(variables)``, 0 for a quantity."""
+        if self.target not in variables:
+            wanted = list(variables) if self._units is None else self._columns_of(variables)
+            return np.asarray(self.n_levels[wanted])
+        n_classes = self.classes.size if self.task == "classification" else 0
+        parts = [
+            np.full(self._width(v), n_classes, dtype=np.intp) if v == self.target else self.levels([v])
+            for v in variables
+        ]
+        return np.concatenate(parts)
+
     def rows(self, index: NDArray[np.intp]) -> Table:
-        """Return the table of some of the rows, with the same columns and task."""
-        X = self.X.tocsr()[index].tocsc() if self.is_sparse else self.X[index]
-        return Table(X, self.y[index], self.names, self.task)
+        """Return the table of some of the rows.
+
+        Features, codes and numbers of categories are those of the whole table.
+        """
+        return Table(
+            self.X.tocsr()[index].tocsc() if self.is_sparse else self.X[index],
+            self.y[index],
+            self.names,
+            self.task,
+            columns=self._units,
+            column_names=self.column_names,
+            n_levels=self.n_levels,
+            categories=self.categories,
+            weights=None if self.weights is None else self.weights[index],
+            groups=None if self.groups is None else self.groups[index],
+            kept_rows=index if self.kept_rows is None else self.kept_rows[index],
+        )
 
     def key(self, variable: int) -> bytes:
-        """Return a digest of a variable's values: equal columns have equal keys."""
+        """Return a digest of a variable's values: equal features have equal keys."""
         if variable not in self._keys:
             key = self._digest(variable)
             self._keys[variable] = key
@@ -143,24 +261,56 @@ class Table:
         """
         return tuple(sorted(variables, key=lambda variable: (self.key(variable), variable)))
 
+    def _columns_of(self, variables: Sequence[int]) -> list[int]:
+        return [column for variable in variables for column in self.columns[variable]]
+
+    def _width(self, variable: int) -> int:
+        """Return how many columns of a matrix a variable takes."""
+        if variable == self.target:
+            return 1 if self.codes.ndim == 1 else int(self.codes.shape[1])
+        return 1 if self._units is None else len(self._units[variable])
+
     def _digest(self, variable: int) -> bytes:
-        """Hash the non-zero entries: a sparse column and its dense copy have the same key."""
-        if self.is_sparse and variable != self.target:
-            stored = slice(self.X.indptr[variable], self.X.indptr[variable + 1])
-            rows, values = self.X.indices[stored], self.X.data[stored]
-        else:
-            column = self.take([variable]).ravel()
-            rows = np.flatnonzero(column)
-            values = column[rows]
-        digest = blake2b(rows.astype(np.int64).tobytes(), digest_size=16)
-        digest.update(values.astype(np.float64).tobytes())
-        return digest.digest()
+        if variable == self.target:
+            return _vector_digest(self.codes.ravel(), 0)
+        unit = (variable,) if self._units is None else self._units[variable]
+        digests = [column_digest(self.X, column, int(self.n_levels[column])) for column in unit]
+        # Sorted, because the same columns in another order are the same group.
+        return (
+            digests[0] if len(digests) == 1 else blake2b(b"".join(sorted(digests)), digest_size=16).digest()
+        )
+
+
+def column_digest(X: Matrix, column: int, n_levels: int) -> bytes:
+    """Return a digest of a column's values and whether they are codes of so many categories."""
+    if not sp.issparse(X):
+        return _vector_digest(dense_column(X, column), n_levels)
+    stored = slice(X.indptr[column], X.indptr[column + 1])
+    return _sparse_digest(X.indices[stored], X.data[stored], n_levels)
+
+
+def _vector_digest(values: NDArray[Any], n_levels: int) -> bytes:
+    rows = np.flatnonzero(values)
+    return _sparse_digest(rows, values[rows], n_levels)
+
+
+def _sparse_digest(rows: NDArray[Any], values: NDArray[Any], n_levels: int) -> bytes:
+    """Hash the non-zero entries: a sparse column and its dense copy have the same key."""
+    digest = blake2b(rows.astype(np.int64).tobytes(), digest_size=16)
+    digest.update(values.astype(np.float64).tobytes())
+    if n_levels:
+        # The same numbers as quantities are another column.
+        digest.update(n_levels.to_bytes(8, "little"))
+    return digest.digest()
+
+
+def _dense(columns: Matrix) -> NDArray[Any]:
+    return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
 
 
 def dense_column(X: Matrix, position: int) -> NDArray[Any]:
     """Return one column of a matrix, sparse or not, as a dense vector."""
-    column = X[:, [position]]
-    return np.asarray(column.toarray() if sp.issparse(column) else column).ravel()
+    return _dense(X[:, [position]]).ravel()
 
 
 def infer_task(target: NDArray[Any]) -> Task:

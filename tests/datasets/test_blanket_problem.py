@@ -1,10 +1,17 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from ppfs._table import Table
 from ppfs.datasets import make_blanket_problem
+from ppfs.datasets._blanket_problem import _parents_of
 from ppfs.datasets._mechanisms import CURVES
+from ppfs.datasets._presentation import COARSE_STEP, harmless_gaps
+from ppfs.datasets._seeds import SeedTree
+from ppfs.datasets._structures import planted_edges, random_edges
+from ppfs.independence import DSeparation
 
 ROLES = {"parents": [0, 1], "children": [2, 3], "spouse": [4], "relatives": [5, 6, 7, 8, 9]}
 IRRELEVANT = list(range(10, 20))
@@ -216,6 +223,107 @@ def test_blanket_may_be_empty():
     assert blanket.dtype.kind == "i"
 
 
+def real_table(n_samples=300, **parameters):
+    """A problem with text, groups and gaps, and no relatives: gaps may be anywhere."""
+    options = {"n_features": 10, "n_relatives": 0, "n_categorical": 3, "n_grouped": 2, "missing": 0.1}
+    return make_blanket_problem(n_samples, random_state=0, **{**options, **parameters})
+
+
+def test_text_columns_come_in_a_frame():
+    X, _, blanket, groups = real_table(shuffle=False)
+    assert isinstance(X, pd.DataFrame)
+    assert list(X.columns)[:8] == ["x0", "x1_coarse", "x1_fine", "x2", "x3_coarse", "x3_fine", "x4", "x5"]
+    assert groups == {"group0": ["x1_coarse", "x1_fine"], "group1": ["x3_coarse", "x3_fine"]}
+    is_text = [not pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes]
+    assert list(X.columns[is_text]) == ["x0", "x2", "x4"]
+    assert X[["x0", "x2", "x4"]].nunique().tolist() == [2, 3, 4]
+    assert blanket.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_without_text_groups_are_numbers_of_columns_of_an_array():
+    X, _, blanket, groups = real_table(n_categorical=0, shuffle=False)
+    assert X.shape == (300, 12)
+    assert groups == {"group0": [0, 1], "group1": [2, 3]}
+    assert blanket.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_parts_of_a_group_add_up_to_its_value():
+    whole, _, _ = real_table(n_categorical=0, n_grouped=0, missing=0.0, shuffle=False)
+    X, _, _, _ = real_table(n_categorical=0, missing=0.0, shuffle=False)
+    np.testing.assert_allclose(X[:, 0] + X[:, 1], whole[:, 0], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(X[:, 0] % COARSE_STEP, 0)
+    assert ((X[:, 1] >= 0) & (X[:, 1] < COARSE_STEP)).all()
+    np.testing.assert_array_equal(X[:, 4:], whole[:, 2:])
+
+
+def test_gaps_have_the_wanted_share_and_hide_what_would_be_there():
+    full = real_table(2000, missing=0.0)[0]
+    X = real_table(2000, missing=0.2)[0]
+    # Four standard deviations of a binomial share are 0.036.
+    np.testing.assert_allclose(X.isna().mean(), 0.2, atol=0.036)
+    pd.testing.assert_frame_equal(X, full.where(X.notna()))
+    assert not full.isna().any().any()
+
+
+def test_gaps_of_different_columns_are_made_apart():
+    gaps = real_table(2000, missing=0.3)[0].isna().to_numpy().astype(float)
+    links = np.corrcoef(gaps.T) - np.eye(gaps.shape[1])
+    assert np.abs(links).max() < 4.5 / np.sqrt(2000)
+
+
+def test_fewer_rows_are_the_head_of_more():
+    short, y, *_ = real_table(100)
+    long, t, *_ = real_table(300)
+    pd.testing.assert_frame_equal(short, long.head(100))
+    np.testing.assert_array_equal(y, t[:100])
+
+
+def test_groups_and_gaps_leave_the_target_as_it_is():
+    *_, y, _, _, edges = real_table(n_categorical=0, return_edges=True)
+    plain = make_blanket_problem(300, n_features=10, n_relatives=0, random_state=0, return_edges=True)
+    np.testing.assert_array_equal(y, plain[1])
+    assert edges == plain[-1]
+
+
+def test_shuffled_groups_are_where_the_mapping_says():
+    X, _, blanket, groups = real_table(n_categorical=0, missing=0.0, shuffle=True)
+    plain, _, same = real_table(n_categorical=0, n_grouped=0, missing=0.0, shuffle=True)
+    np.testing.assert_array_equal(blanket, same)
+    starts = sorted(columns[0] for columns in groups.values())
+    # The second group stands one column later for the second column of the first.
+    for shift, start in enumerate(starts):
+        np.testing.assert_allclose(X[:, start] + X[:, start + 1], plain[:, start - shift], rtol=0, atol=1e-12)
+
+
+def test_members_with_relatives_have_no_gaps():
+    edges = planted_edges(20, n_parents=2, n_children=2, n_spouses=1, n_relatives=5)
+    assert harmless_gaps(_parents_of(edges, 21), 20) == set(range(4, 20))
+    X, _, _ = make_blanket_problem(200, missing=0.2, shuffle=False, random_state=0)
+    assert np.flatnonzero(np.isnan(X).any(axis=0)).tolist() == list(range(4, 20))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blanket_holds_where_values_are_missing(seed):
+    edges = random_edges(8, edge_probability=0.3, stream=SeedTree(seed).stream(0))
+    parents = _parents_of(edges, 9)
+    bound = DSeparation(edges).bind(_no_values(8))
+    harmless = harmless_gaps(parents, 8)
+    children = {effect for cause, effect in edges if cause == 8}
+    blanket = ({cause for cause, effect in edges if effect == 8 or effect in children} | children) - {8}
+    outside = sorted(set(range(8)) - blanket)
+    # Any of the members may be missing in a row, or all of them at once.
+    for gone in [*({member} for member in blanket & harmless), blanket & harmless]:
+        assert all(bound.query(x, 8, sorted(blanket - gone)).pvalue == 1 for x in outside)
+    # Of the other members, each has someone behind it.
+    for member in blanket - harmless:
+        assert any(bound.query(x, 8, sorted(blanket - {member})).pvalue < 1 for x in outside)
+
+
+def _no_values(n_features):
+    names = [f"x{i}" for i in range(n_features)]
+    return Table(np.zeros((2, n_features)), np.array([0.0, 1.0]), names, "regression")
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -234,6 +342,14 @@ def test_blanket_may_be_empty():
         ({"noise": float("nan")}, "noise is nan"),
         ({"structure": "random", "edge_probability": 1.5}, "edge_probability is 1.5; it must lie between 0 and 1"),
         ({"random_state": "seed"}, "random_state is 'seed'"),
+        ({"n_categorical": -1}, "n_categorical is -1"),
+        ({"n_grouped": 1.5}, "n_grouped is 1.5"),
+        ({"n_categorical": 21}, "n_categorical=21 and n_grouped=0 do not fit into n_features=20"),
+        ({"n_categorical": 15, "n_grouped": 6}, "of which there are 5. Raise n_features"),
+        ({"n_grouped": 11, "mechanism": "mixed"}, "of which there are 10"),
+        ({"n_categorical": 2, "mechanism": "mixed"}, "n_categorical is 2 with mechanism='mixed'"),
+        ({"missing": 1}, "missing is 1; it must be at least 0 and less than 1"),
+        ({"missing": float("nan")}, "missing is nan"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_named_with_their_value_and_rule(parameters, message):

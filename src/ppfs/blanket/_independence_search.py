@@ -11,8 +11,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from ppfs._random import RandomStateLike
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
-from ppfs.independence import PPI, IndependenceTest
+from ppfs.independence import IndependenceTest
 from ppfs.independence._choose import TESTS_BY_NAME
+from ppfs.independence._predictive import PredictiveTest
 
 
 class IndependenceSearch(BaseBlanketSelector):
@@ -58,5 +59,7 @@ class IndependenceSearch(BaseBlanketSelector):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # A decision tree takes missing values, other models may; the classical tests do not.
-        tags.input_tags.allow_nan = self.independence == "ppi" or isinstance(self.independence, PPI)
+        tags.input_tags.allow_nan = self.independence in ("ppi", "cross-fit-ppi") or isinstance(
+            self.independence, PredictiveTest
+        )
         return tags

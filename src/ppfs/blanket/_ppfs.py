@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from ppfs._random import RandomStateLike
-from ppfs._table import Task
+from ppfs._table import Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._phases import CORRECTIONS, grow_marginally, shrink
-from ppfs.independence import PPI, IndependenceTest
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import PPI, CrossFitPPI, IndependenceTest
 from ppfs.independence._losses import LossFunction
-from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS, estimator_for, input_tags
+from ppfs.independence._predictive import PredictiveTest, estimator_for, input_tags
+from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS
 from ppfs.independence._splits import Stratify
 
 
@@ -50,11 +52,18 @@ class PPFS(BaseBlanketSelector):
         Keep the proportions of the classes in the splits; "auto" does when every class can be
         represented in both parts.
 
-    knockoff : {"permutation"}, default="permutation"
-        What replaces a column in the test part.
+    knockoff : {"permutation", "conditional"}, default="permutation"
+        What replaces a column in the test part: its values shuffled, or draws given the other columns of the
+        model; see `ppfs.independence.PPI`.
 
-    significance : {"wilcoxon", "paired-t"}, default="wilcoxon"
+    significance : {"wilcoxon", "paired-t", "corrected-t"}, default="wilcoxon"
         The one-sided paired test over the splits.
+
+    n_draws : int, default=1
+        How often a column is replaced in each test part.
+
+    conditional : estimator, default=None
+        The model of a column given others, for the conditional knockoff; see `ppfs.independence.PPI`.
 
     loss : str or callable, default="auto"
         See `ppfs.independence.PPI`.
@@ -141,7 +150,8 @@ class PPFS(BaseBlanketSelector):
     Bayesian network or one side of an exclusive-or, is independent of the target on its own and
     never becomes a candidate. Searches that grow conditionally, such as FBED, find it.
 
-    The p-values are the paper's and too small, because the splits overlap.
+    The p-values are the paper's and too small, because the splits overlap and shuffling a column breaks its links to
+    the others; `PPFS.calibrated` is the same search with p-values that hold their level.
 
     References
     ----------
@@ -176,6 +186,8 @@ class PPFS(BaseBlanketSelector):
         stratify: Stratify = "auto",
         knockoff: str = "permutation",
         significance: str = "wilcoxon",
+        n_draws: int = 1,
+        conditional: Any = None,
         loss: str | LossFunction = "auto",
         correction: str | None = None,
         task: Task | Literal["auto"] = "auto",
@@ -195,6 +207,8 @@ class PPFS(BaseBlanketSelector):
         self.stratify = stratify
         self.knockoff = knockoff
         self.significance = significance
+        self.n_draws = n_draws
+        self.conditional = conditional
         self.loss = loss
         self.correction = correction
         self.task = task
@@ -205,6 +219,66 @@ class PPFS(BaseBlanketSelector):
         self.progress = progress
         self.always_keep = always_keep
         self.condition_on = condition_on
+
+    @classmethod
+    def calibrated(
+        cls,
+        estimator: Any = None,
+        *,
+        correction: str | None = "bh",
+        loss: str | LossFunction = "auto",
+        stratify: Stratify = "auto",
+        task: Task | Literal["auto"] = "auto",
+        growth_estimator: Any = None,
+        conditional: Any = None,
+        **parameters: Any,
+    ) -> Self:
+        """Return the recommended settings: p-values that mean what they say, and fewer fits.
+
+        The test is `ppfs.independence.CrossFitPPI`, and the growth phase is corrected for the number of columns:
+        with nothing to find, something is selected in about one of twenty tables.
+
+        Parameters
+        ----------
+        estimator, loss, stratify, task, growth_estimator, conditional
+            See `PPFS`; here they describe the cross-fitted test.
+
+        correction : {"bh", "by", "bonferroni"} or None, default="bh"
+            How the growth phase's p-values are adjusted.
+
+        **parameters
+            Any other parameter of `PPFS` that does not describe the paper's test: `n_folds`, `alpha`,
+            `random_state`, `n_jobs`, `progress`, `always_keep`, `condition_on`.
+
+        Returns
+        -------
+        PPFS
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from ppfs import PPFS
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
+        >>> selector.get_feature_names_out()
+        array(['petal width (cm)'], dtype=object)
+        """
+        replaced = {"independence", "n_splits", "test_size", "knockoff", "significance", "n_draws"}
+        wrong = sorted(replaced & set(parameters))
+        if wrong:
+            raise InvalidInputError(
+                f"PPFS.calibrated does not take {listed(wrong)}: the preset decides how the test is made. Use "
+                "PPFS(independence=CrossFitPPI(...), correction='bh') to set the test's own parameters."
+            )
+        test = CrossFitPPI(
+            estimator,
+            conditional=conditional,
+            stratify=stratify,
+            loss=loss,
+            task=task,
+            marginal_estimator=growth_estimator,
+        )
+        return cls(independence=test, correction=correction, **parameters)
 
     def _independence_test(self) -> IndependenceTest:
         if self.independence is not None:
@@ -218,6 +292,8 @@ class PPFS(BaseBlanketSelector):
             stratify=self.stratify,
             knockoff=self.knockoff,
             significance=self.significance,
+            n_draws=self.n_draws,
+            conditional=self.conditional,
             loss=self.loss,
             task=self.task,
             marginal_estimator=self.growth_estimator,
@@ -233,9 +309,10 @@ class PPFS(BaseBlanketSelector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self.independence is None:
-            task: Task = "classification" if self.task == "auto" else self.task
-            accepts = input_tags(self.estimator if self.estimator is not None else estimator_for(None, task))
+        test = self if self.independence is None else self.independence
+        if isinstance(test, PPFS | PredictiveTest):
+            task: Task = "classification" if test.task == "auto" else test.task
+            accepts = input_tags(test.estimator if test.estimator is not None else estimator_for(None, task))
             tags.input_tags.sparse = accepts.sparse
             tags.input_tags.allow_nan = accepts.allow_nan
         return tags

@@ -7,6 +7,7 @@ import numpy as np
 from ppfs.datasets._checks import check_choice, check_count, check_family, check_noise, check_probability
 from ppfs.datasets._graph import markov_blanket
 from ppfs.datasets._mechanisms import Mechanism, simulate
+from ppfs.datasets._presentation import Presentation, harmless_gaps
 from ppfs.datasets._seeds import RandomState, SeedTree
 from ppfs.datasets._structures import Edge, planted_edges, random_edges
 
@@ -28,6 +29,9 @@ def make_blanket_problem(
     shuffle: bool = True,
     random_state: RandomState = None,
     return_edges: bool = False,
+    n_categorical: int = 0,
+    n_grouped: int = 0,
+    missing: float = 0.0,
 ) -> tuple[Any, ...]:
     """Make a regression or classification problem with a known Markov blanket.
 
@@ -75,16 +79,31 @@ def make_blanket_problem(
         Seed. Every column has its own stream.
     return_edges : bool, default=False
         Whether to return the graph too.
+    n_categorical : int, default=0
+        Number of features that hold text: 2 to 4 categories in no meaningful order. X is then a data
+        frame, of pandas if installed, else of polars. Every second feature of the unshuffled order is
+        one until there are enough, so each role gets some.
+    n_grouped : int, default=0
+        Number of features that are two columns, like hours and minutes: the first continuous ones of the
+        unshuffled order. Only together do the columns tell the feature's value.
+    missing : float, default=0.0
+        Share of values that are missing, by chance, in every feature where this leaves the blanket as it
+        is: outside the blanket, and in members with no relatives (when a parent is missing, a
+        grandparent tells of the target). With ``n_relatives=0`` that is everywhere.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features + n_grouped), or a data frame
     y : ndarray of shape (n_samples,)
         Floats for regression, integers for classification.
     blanket : ndarray of int
-        Columns of the Markov blanket, ascending.
+        Features of the Markov blanket, ascending. Without groups a feature is a column; a group is one
+        feature, counted where its first column stands.
+    feature_groups : dict of str to list
+        The columns of each group, as ``feature_groups`` of a search takes them: numbers, or names if X is
+        a data frame. Only with ``n_grouped > 0``.
     edges : list of (int, int)
-        Arcs from cause to effect, columns being 0 to n_features - 1 and the target n_features, as
+        Arcs from cause to effect, features being 0 to n_features - 1 and the target n_features, as
         ``DSeparation`` takes them. Only with ``return_edges=True``.
 
     Examples
@@ -96,6 +115,16 @@ def make_blanket_problem(
     >>> *_, edges = make_blanket_problem(n_features=8, n_relatives=1, shuffle=False, return_edges=True)
     >>> edges
     [(0, 8), (1, 8), (4, 2), (5, 0), (8, 2), (8, 3)]
+
+    A table as people have them: text, gaps, and features of two columns.
+
+    >>> X, y, blanket, feature_groups = make_blanket_problem(
+    ...     200, n_features=6, n_relatives=0, n_categorical=2, n_grouped=1, missing=0.1, shuffle=False, random_state=0
+    ... )
+    >>> list(X.columns), feature_groups
+    (['x0', 'x1_coarse', 'x1_fine', 'x2', 'x3', 'x4', 'x5'], {'group0': ['x1_coarse', 'x1_fine']})
+    >>> blanket.tolist()  # the group is feature 1
+    [0, 1, 2, 3, 4]
     """
     check_count("n_samples", n_samples, at_least=1)
     check_count("n_features", n_features, at_least=1)
@@ -105,6 +134,7 @@ def make_blanket_problem(
     check_choice("structure", structure, ("planted", "random"))
     check_noise(noise)
     check_probability("edge_probability", edge_probability)
+    _check_presentation(n_features, mechanism, n_categorical, n_grouped, missing)
     seeds = SeedTree(random_state)
     if structure == "planted":
         family = {
@@ -118,18 +148,26 @@ def make_blanket_problem(
     else:
         edges = random_edges(n_features, edge_probability=edge_probability, stream=seeds.stream(1))
     parents = _parents_of(edges, n_features + 1)
-    n_levels = _level_counts(n_features, mechanism, n_classes if task == "classification" else 0)
-    rules = Mechanism(curved=mechanism == "nonlinear", nominal=mechanism == "mixed", noise=noise)
+    categorical = _categorical_nodes(n_features, mechanism, n_categorical)
+    n_levels = {node: 2 + node // 2 % 3 if node in categorical else 0 for node in range(n_features)}
+    n_levels[n_features] = n_classes if task == "classification" else 0
+    rules = Mechanism(curved=mechanism == "nonlinear", nominal=bool(categorical), noise=noise)
     values = simulate(parents, n_levels, rules, n_samples, seeds)
-    # order[k] is the node that becomes column k; the target stays last.
+    # order[k] is the node that becomes feature k; the target stays last.
     order = seeds.stream(2).permutation(n_features) if shuffle else np.arange(n_features)
-    column = np.append(np.argsort(order), n_features)
-    X = np.ascontiguousarray(values[:, order])
+    feature = np.append(np.argsort(order), n_features)
+    continuous = [node for node in range(n_features) if node not in categorical]
+    presentation = Presentation(
+        categorical=frozenset(categorical if n_categorical else ()),
+        grouped=frozenset(continuous[:n_grouped]),
+        with_gaps=harmless_gaps(parents, n_features) if missing else frozenset(),
+        missing=missing,
+    )
+    X, groups = presentation.table(values, order.tolist(), seeds)
     y = values[:, n_features].astype(np.int64 if task == "classification" else np.float64)
-    blanket = np.sort(column[list(markov_blanket(parents, n_features))])
-    if not return_edges:
-        return X, y, blanket
-    return X, y, blanket, sorted((int(column[cause]), int(column[effect])) for cause, effect in edges)
+    blanket = np.sort(feature[list(markov_blanket(parents, n_features))])
+    arcs = sorted((int(feature[cause]), int(feature[effect])) for cause, effect in edges)
+    return X, y, blanket, *([groups] if n_grouped else []), *([arcs] if return_edges else [])
 
 
 def _parents_of(edges: list[Edge], n_nodes: int) -> dict[int, list[int]]:
@@ -139,9 +177,27 @@ def _parents_of(edges: list[Edge], n_nodes: int) -> dict[int, list[int]]:
     return parents
 
 
-def _level_counts(n_features: int, mechanism: str, target_levels: int) -> dict[int, int]:
-    # Every second node, so that each role of a planted problem has both kinds.
-    counts = {
-        node: 2 + node // 2 % 3 if mechanism == "mixed" and node % 2 == 0 else 0 for node in range(n_features)
-    }
-    return {**counts, n_features: target_levels}
+def _categorical_nodes(n_features: int, mechanism: str, n_categorical: int) -> list[int]:
+    # Every second node first, so that each role of a planted problem has both kinds.
+    even = list(range(0, n_features, 2))
+    return even if mechanism == "mixed" else [*even, *range(1, n_features, 2)][:n_categorical]
+
+
+def _check_presentation(
+    n_features: int, mechanism: str, n_categorical: int, n_grouped: int, missing: float
+) -> None:
+    check_count("n_categorical", n_categorical, at_least=0)
+    check_count("n_grouped", n_grouped, at_least=0)
+    if mechanism == "mixed" and n_categorical:
+        raise ValueError(
+            f"n_categorical is {n_categorical} with mechanism='mixed', whose categories are codes in every second "
+            "column. Use mechanism='linear' or 'nonlinear' with n_categorical, or leave n_categorical at 0."
+        )
+    n_continuous = n_features - len(_categorical_nodes(n_features, mechanism, n_categorical))
+    if n_categorical > n_features or n_grouped > n_continuous:
+        raise ValueError(
+            f"n_categorical={n_categorical} and n_grouped={n_grouped} do not fit into n_features={n_features}: groups "
+            f"are made of continuous features, of which there are {n_continuous}. Raise n_features or ask for fewer."
+        )
+    if not 0 <= missing < 1:
+        raise ValueError(f"missing is {missing!r}; it must be at least 0 and less than 1.")

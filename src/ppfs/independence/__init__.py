@@ -4,6 +4,7 @@ from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceT
 from ppfs.independence._choose import Automatic
 from ppfs.independence._contingency import ChiSquared, GSquared
 from ppfs.independence._correlation import FisherZ, PartialCorrelationT
+from ppfs.independence._cross_fit import CrossFitPPI
 from ppfs.independence._likelihood_ratio import LikelihoodRatio
 from ppfs.independence._oracle import DSeparation
 from ppfs.independence._predictive_permutation import PPI
@@ -13,6 +14,7 @@ __all__ = [
     "Automatic",
     "BoundTest",
     "ChiSquared",
+    "CrossFitPPI",
     "DSeparation",
     "FisherZ",
     "GSquared",

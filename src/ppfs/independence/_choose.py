@@ -11,6 +11,7 @@ from ppfs._table import Table
 from ppfs.independence._base import BoundTest, IndependenceTest
 from ppfs.independence._contingency import ChiSquared, GSquared
 from ppfs.independence._correlation import FisherZ, PartialCorrelationT
+from ppfs.independence._cross_fit import CrossFitPPI
 from ppfs.independence._likelihood_ratio import LikelihoodRatio
 from ppfs.independence._predictive_permutation import PPI
 
@@ -72,4 +73,5 @@ TESTS_BY_NAME: dict[str, Callable[[], IndependenceTest]] = {
     "partial-t": PartialCorrelationT,
     "likelihood-ratio": LikelihoodRatio,
     "ppi": PPI,
+    "cross-fit-ppi": CrossFitPPI,
 }

@@ -1,43 +1,160 @@
-"""Stand-ins for a column: what the model sees instead of it in the test part."""
+"""Stand-ins for a feature: what the model sees instead of it in the test part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppfs._table import Matrix, dense_column
+from ppfs.independence._conditional import ConditionalLaw
+from ppfs.independence._model_design import Design, dense
+from ppfs.independence._smooth_models import is_discrete
 from ppfs.independence._splits import Split
 
-# Given the design matrix of a question, the position of x in it and a split, a knockoff is a new
-# column for the test part, shape (n_test,).
-Knockoff = Callable[[Matrix, int, Split], NDArray[Any]]
+Floats = NDArray[np.float64]
+
+# A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
+# most rows would keep their value.
+_ROWS_PER_STRATUM = 4
 
 
-def permuted(design: Matrix, position: int, split: Split) -> NDArray[Any]:
-    """Shuffle the column within the test part, as in the paper."""
-    return dense_column(design, position)[split.test[split.permutation]]
+class Draws(Protocol):
+    """What replaces one feature of one design."""
+
+    def values(self, split: Split, first: int, end: int) -> Floats:
+        """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test, width)."""
+        ...
 
 
-KNOCKOFFS: dict[str, Knockoff] = {"permutation": permuted}
+class PermutedValues:
+    """The feature's own values, shuffled within the test part, as in the paper."""
+
+    def __init__(self, design: Design, feature: int) -> None:
+        self._values = dense(design.X[:, design.places[feature]])
+
+    def values(self, split: Split, first: int, end: int) -> Floats:
+        """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test, width)."""
+        shuffled: Floats = self._values[split.test[split.permutations[first:end]]]
+        return shuffled
 
 
-def with_replaced(X: Matrix, position: int, values: NDArray[Any]) -> Matrix:
-    """Return a copy of X in which one column holds other values."""
-    if sp.issparse(X):
-        columns = X.tocsc()
-        parts = [columns[:, :position], sp.csc_array(values[:, np.newaxis]), columns[:, position + 1 :]]
-        return sp.hstack([part for part in parts if part.shape[1]], format="csr")
-    replaced = np.array(X)
-    replaced[:, position] = values
-    return replaced
+class StratifiedValues:
+    """The feature's own values, shuffled among the test rows that agree in all other columns.
+
+    No model is needed, and no error is made: where the feature is independent of the target given the others, rows of
+    the same stratum can exchange its values without a trace.
+
+    Parameters
+    ----------
+    strata : ndarray of int, shape (n_rows,)
+        The number of the stratum that each row belongs to.
+    """
+
+    def __init__(self, design: Design, feature: int, strata: NDArray[np.intp]) -> None:
+        self._values = dense(design.X[:, design.places[feature]])
+        self._strata = strata
+
+    def values(self, split: Split, first: int, end: int) -> Floats:
+        """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test, width)."""
+        strata = self._strata[split.test]
+        receivers = np.argsort(strata, kind="stable")
+        sources = np.empty((end - first, strata.size), dtype=np.intp)
+        for draw, permutation in enumerate(split.permutations[first:end]):
+            # Rows by stratum, and within it in the order of the shuffle.
+            sources[draw, receivers] = permutation[np.argsort(strata[permutation], kind="stable")]
+        shuffled: Floats = self._values[split.test[sources]]
+        return shuffled
 
 
-def stacked(copies: list[Matrix]) -> Matrix:
-    """Put copies below each other, so that a model predicts all of them in one call."""
-    if len(copies) == 1:
-        return copies[0]
-    return sp.vstack(copies, format="csr") if sp.issparse(copies[0]) else np.concatenate(copies)
+class ConditionalValues:
+    """Draws from an estimate of the feature given the other columns of the design.
+
+    The columns of one feature are drawn one after the other, each given those before it.
+
+    Parameters
+    ----------
+    model : estimator or None
+        The caller's model of a column given others; see `ConditionalLaw`.
+    """
+
+    def __init__(self, design: Design, feature: int, model: Any = None) -> None:
+        place = design.places[feature]
+        others = np.delete(np.arange(design.X.shape[1]), place)
+        self._others = design.X[:, others]
+        self._laws: list[ConditionalLaw] = []
+        for column in range(place.start, place.stop):
+            given = np.append(others, np.arange(place.start, column))
+            self._laws.append(
+                ConditionalLaw(
+                    dense(design.X[:, [column]]).ravel(),
+                    int(design.levels[column]),
+                    design.X[:, given],
+                    design.levels[given],
+                    model,
+                )
+            )
+
+    def values(self, split: Split, first: int, end: int) -> Floats:
+        """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test, width)."""
+        if len(self._laws) == 1:
+            return self._laws[0].draws(split, first, end)[:, :, np.newaxis]
+        drawn = np.empty((end - first, split.test.size, 0))
+        for law in self._laws:
+            column = law.draws(split, first, end, given_too=drawn)
+            drawn = np.concatenate([drawn, column[:, :, np.newaxis]], axis=2)
+        return drawn
+
+
+# Makes the draws that replace one feature of a design.
+Knockoff = Callable[[Design, int], Draws]
+
+KNOCKOFF_NAMES = ("permutation", "conditional")
+
+
+class ConditionalKnockoff:
+    """Makes conditional draws.
+
+    Where there is nothing to condition on, the feature is shuffled; where the other columns have few values, it is
+    shuffled among the rows that share them; else it is drawn from a model.
+
+    Parameters
+    ----------
+    model : estimator or None
+        The caller's model of a column given others. None is the package's own.
+
+    n_test : int
+        Rows of a test part.
+    """
+
+    def __init__(self, model: Any, n_test: int) -> None:
+        self.model = model
+        self.n_test = n_test
+
+    def __call__(self, design: Design, feature: int) -> Draws:
+        place = design.places[feature]
+        if place.stop - place.start == design.X.shape[1]:
+            return PermutedValues(design, feature)
+        if self.model is None:
+            strata = _strata(np.delete(np.arange(design.X.shape[1]), place), design)
+            if strata is not None and self.n_test >= _ROWS_PER_STRATUM * (strata.max() + 1):
+                return StratifiedValues(design, feature, strata)
+        return ConditionalValues(design, feature, self.model)
+
+
+def _strata(columns: NDArray[np.intp], design: Design) -> NDArray[np.intp] | None:
+    """Number the rows by their values in some columns; None if one of these is a quantity with many values."""
+    strata = np.zeros(design.X.shape[0], dtype=np.intp)
+    for column in columns:
+        values = dense(design.X[:, [column]]).ravel()
+        if not (design.levels[column] or is_discrete(values)):
+            return None
+        codes = np.unique(values, return_inverse=True)[1]
+        strata = np.unique(strata * (codes.max() + 1) + codes, return_inverse=True)[1]
+    return strata
+
+
+def choose_knockoff(name: str, model: Any, n_test: int) -> Knockoff:
+    """Return the knockoff that users spell `name`, for test parts of about `n_test` rows."""
+    return PermutedValues if name == "permutation" else ConditionalKnockoff(model, n_test)

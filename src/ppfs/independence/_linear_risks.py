@@ -16,9 +16,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._table import Table
-from ppfs.independence._knockoffs import permuted
 from ppfs.independence._losses import Output
-from ppfs.independence._model_risks import Floats, ModelRisks, PairedRisks, Problem
+from ppfs.independence._model_risks import Floats, ModelRisks
+from ppfs.independence._paired_risks import PairedRisks
+from ppfs.independence._problem import Problem
 from ppfs.independence._splits import Split
 
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
@@ -34,7 +35,7 @@ _LOGISTIC_SOLVERS = {"lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"}
 
 def linear_solver(problem: Problem, table: Table) -> Solver | None:
     """Return how to fit all columns at once, or None where that is not possible."""
-    if table.is_sparse or problem.knockoff is not permuted or problem.loss.name == "callable":
+    if table.is_sparse or problem.loss.name == "callable":
         return None
     estimator = problem.estimator
     kind = type(estimator)
@@ -95,26 +96,44 @@ class LinearRisks(ModelRisks):
             delayed(_split_risks)(self.problem, self._solve, block, split) for split in self.problem.splits
         )
         self.n_fits += len(xs) * len(self.problem.splits)
-        base, replaced = (np.stack(part, axis=1)[:-1] for part in zip(*by_split, strict=True))
-        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool))
+        base, replaced = (np.concatenate(part, axis=1)[:-1] for part in list(zip(*by_split, strict=True))[:2])
+        over_pairs = np.sum([totals for _, _, totals in by_split], axis=0)[:-1]
+        by_draw = over_pairs / base.shape[1] if self.problem.is_by_row else None
+        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool), by_draw, n_coefficients=1)
 
 
-def _split_risks(problem: Problem, solve: Solver, block: Floats, split: Split) -> tuple[Floats, Floats]:
-    """Return each column's risk in one split, and its risk with the column permuted, shape (n_columns,)."""
+def _split_risks(
+    problem: Problem, solve: Solver, block: Floats, split: Split
+) -> tuple[Floats, Floats, Floats]:
+    """Compare each column of a block with its shuffled self in one split.
+
+    Returns
+    -------
+    base, replaced : ndarray of shape (n_columns, n_pairs)
+        See `PairedRisks`.
+
+    over_pairs : ndarray of shape (n_columns, n_draws)
+        Sum over the pairs of this split.
+    """
     slopes, intercepts = solve(problem.estimator, block[split.train], problem.truth[split.train])
     outputs = block[split.test] * slopes + intercepts
     truth = problem.truth[split.test]
-    # A model of one column predicts from that column alone: permuting it permutes the predictions.
-    return _risks(problem, truth, outputs), _risks(problem, truth, outputs[split.permutation])
+    base = _pairs(problem, truth, outputs)
+    replaced, over_pairs = np.zeros_like(base), np.empty((len(base), problem.n_draws))
+    for draw, permutation in enumerate(split.permutations):
+        # A model of one column predicts from that column alone: permuting it permutes the predictions.
+        pairs = _pairs(problem, truth, outputs[permutation])
+        replaced += pairs
+        over_pairs[:, draw] = pairs.sum(axis=1)
+    return base, replaced / problem.n_draws, over_pairs
 
 
-def _risks(problem: Problem, truth: NDArray[Any], outputs: Floats) -> Floats:
-    """Return the mean loss of each column of linear outputs, shape (n_rows, n_columns)."""
+def _pairs(problem: Problem, truth: NDArray[Any], outputs: Floats) -> Floats:
+    """Return each column's losses, or their mean, from linear outputs of shape (n_rows, n_columns)."""
     n_columns = outputs.shape[1]
     prediction = _as_predicted(outputs.T.ravel(), problem.loss.output)
-    losses = problem.loss.rows(np.tile(truth, n_columns), prediction)
-    means: Floats = losses.reshape(n_columns, -1).mean(axis=1)
-    return means
+    by_row: Floats = problem.loss.rows(np.tile(truth, n_columns), prediction).reshape(n_columns, -1)
+    return by_row if problem.is_by_row else by_row.mean(axis=1, keepdims=True)
 
 
 def _as_predicted(outputs: Floats, wanted: Output) -> NDArray[Any]:

@@ -107,14 +107,22 @@ LOSS_NAMES = frozenset({"auto"}.union(*_BY_TASK.values()))
 _METHOD: dict[Output, str] = {"probabilities": "predict_proba", "margins": "decision_function"}
 
 
-def choose_loss(loss: str | LossFunction, task: Task, estimator: Any) -> Loss:
-    """Return the loss to use for this task and estimator, or say why there is none."""
+def choose_loss(
+    loss: str | LossFunction, task: Task, estimator: Any, of_probabilities: str = "log-loss"
+) -> Loss:
+    """Return the loss to use for this task and estimator, or say why there is none.
+
+    Parameters
+    ----------
+    of_probabilities : str, default="log-loss"
+        What "auto" means for classifiers with probabilities.
+    """
     if callable(loss):
         output = _natural_output(task, estimator)
         return Loss("callable", output, loss, wants_labels=True)
     if loss == "auto":
         natural: dict[Output, str] = {
-            "probabilities": "log-loss",
+            "probabilities": of_probabilities,
             "margins": "hinge",
             "labels": "zero-one",
             "values": "squared",

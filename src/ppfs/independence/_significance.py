@@ -181,11 +181,21 @@ def _normal_tail(n_tied: Floats, rank_sums: Floats) -> Floats:
 
 def paired_t(differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
     """Student's paired t-test over the splits, as if they were independent."""
-    return _t_tail(differences, variance_factor=1.0 / differences.shape[1])
+    return t_tail(differences, variance_factor=1.0 / differences.shape[1])
 
 
-def _t_tail(differences: Floats, variance_factor: float) -> tuple[Floats, Floats]:
-    """Return P(T >= mean / sqrt(variance_factor * s^2)) with one degree of freedom less than splits."""
+def corrected_t(differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+    """Nadeau and Bengio's t-test: splits that share rows agree more than independent ones would.
+
+    The variance of the mean is taken to be (1/B + n_test / n_train) times that of one difference, with the true
+    sizes of the parts; where these differ between splits, with the mean of the ratios.
+    """
+    shared = float(np.mean([split.test.size / split.train.size for split in splits]))
+    return t_tail(differences, variance_factor=1.0 / differences.shape[1] + shared)
+
+
+def t_tail(differences: Floats, variance_factor: float) -> tuple[Floats, Floats]:
+    """Return P(T >= mean / sqrt(variance_factor * s^2)) with one degree of freedom less than pairs."""
     mean = differences.mean(axis=1)
     spread = differences.std(axis=1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -194,6 +204,40 @@ def _t_tail(differences: Floats, variance_factor: float) -> tuple[Floats, Floats
     pvalues = special.stdtr(differences.shape[1] - 1, -statistic)
     pvalues[(differences == 0).all(axis=1)] = 1.0
     return pvalues, statistic
+
+
+def randomisation(risks: Floats, by_draw: Floats, stop_after: int) -> tuple[Floats, Floats]:
+    """Compare each risk with those of random draws.
+
+    Parameters
+    ----------
+    risks : ndarray of shape (n_questions,)
+
+    by_draw : ndarray of shape (n_questions, n_draws)
+        Not a number for draws that were not made.
+
+    stop_after : int
+        Draws end with this many that are no higher than the risk itself; 0 for never.
+
+    Returns
+    -------
+    pvalues : ndarray of shape (n_questions,)
+        (1 + count) / (n_draws + 1), or, where the draws ended early, count divided by the draws made (Besag
+        and Clifford, 1991).
+
+    counts : ndarray of shape (n_questions,)
+        Draws that are no higher than the risk itself.
+    """
+    # Rounding is not a difference: sums of the same losses in another order differ in their last bits.
+    is_as_good = by_draw <= risks[:, np.newaxis] + _GRID * np.abs(risks)[:, np.newaxis]
+    counts = is_as_good.sum(axis=1).astype(np.float64)
+    pvalues: Floats = (1.0 + counts) / (by_draw.shape[1] + 1.0)
+    if stop_after:
+        has_ended = counts >= stop_after
+        so_far = np.cumsum(is_as_good[has_ended], axis=1)
+        counts[has_ended] = stop_after
+        pvalues[has_ended] = stop_after / (1.0 + np.argmax(so_far == stop_after, axis=1))
+    return pvalues, counts
 
 
 def _smallest_signed_rank(n_splits: int) -> float:
@@ -206,5 +250,6 @@ SIGNIFICANCES = {
     for test in (
         Significance("wilcoxon", signed_rank, _smallest_signed_rank, min_splits=5),
         Significance("paired-t", paired_t, lambda n_splits: 0.0, min_splits=2),
+        Significance("corrected-t", corrected_t, lambda n_splits: 0.0, min_splits=2),
     )
 }

@@ -1,4 +1,4 @@
-"""The B train/test splits, drawn once and shared by every question."""
+"""The train/test splits and the shuffles of the test parts, drawn once and shared by every question."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from ppfs._random import integer_seed, stream
 from ppfs.exceptions import InvalidInputError, StratificationWarning
@@ -26,9 +26,12 @@ class Split:
     train, test : ndarray of int
         Row numbers.
 
-    permutation : ndarray of int, shape (n_test,)
-        A shuffled column takes, at test position i, the value at test position
-        ``permutation[i]``. The same shuffle serves every column.
+    permutations : ndarray of int, shape (n_draws, n_test)
+        One shuffle a draw. A shuffled column takes, at test position i, the value at test position
+        ``permutations[draw, i]``. The same shuffles serve every column.
+
+    uniforms : ndarray of shape (n_draws, n_test)
+        Random numbers between 0 and 1 that decide which category is drawn.
 
     seed : int
         For estimators that draw random numbers.
@@ -36,8 +39,15 @@ class Split:
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    permutation: NDArray[np.intp]
+    permutations: NDArray[np.intp]
+    uniforms: NDArray[np.float64]
     seed: int
+
+    @property
+    def permutation(self) -> NDArray[np.intp]:
+        """The shuffle of the first draw."""
+        first: NDArray[np.intp] = self.permutations[0]
+        return first
 
 
 def draw_splits(
@@ -48,6 +58,7 @@ def draw_splits(
     test_size: float,
     entropy: int,
     fold: int,
+    n_draws: int = 1,
 ) -> list[Split]:
     """Draw the splits of one fold, each from the stream keyed by (fold, split).
 
@@ -55,6 +66,9 @@ def draw_splits(
     ----------
     labels : ndarray of shape (n_rows,) or None
         Classes to keep in proportion, or None for plain shuffling.
+
+    n_draws : int, default=1
+        Shuffles of each test part.
     """
     splits = []
     for number in range(n_splits):
@@ -62,8 +76,30 @@ def draw_splits(
         shuffle = ShuffleSplit if labels is None else StratifiedShuffleSplit
         divider = shuffle(n_splits=1, test_size=test_size, random_state=integer_seed(generator))
         train, test = next(divider.split(np.empty((n_rows, 0)), labels))
-        splits.append(Split(train, test, generator.permutation(test.size), integer_seed(generator)))
+        splits.append(_with_draws(train, test, generator, n_draws))
     return splits
+
+
+def draw_folds(
+    n_rows: int, labels: NDArray[Any] | None, *, n_folds: int, entropy: int, fold: int, n_draws: int
+) -> list[Split]:
+    """Divide the rows so that each is in exactly one test part; see `draw_splits`."""
+    divide = KFold if labels is None else StratifiedKFold
+    divider = divide(n_folds, shuffle=True, random_state=integer_seed(stream(entropy, fold)))
+    return [
+        _with_draws(train, test, stream(entropy, fold, number), n_draws)
+        for number, (train, test) in enumerate(divider.split(np.empty((n_rows, 0)), labels))
+    ]
+
+
+def _with_draws(
+    train: NDArray[np.intp], test: NDArray[np.intp], generator: np.random.Generator, n_draws: int
+) -> Split:
+    """Draw what a split needs beside its rows; the first shuffle and the seed are the same for any `n_draws`."""
+    first = generator.permutation(test.size)
+    seed = integer_seed(generator)
+    others = [generator.permutation(test.size) for _ in range(n_draws - 1)]
+    return Split(train, test, np.stack([first, *others]), generator.random((n_draws, test.size)), seed)
 
 
 def require_enough_rows(n_rows: int, test_size: float) -> None:
@@ -98,15 +134,32 @@ def labels_to_stratify(
         return None
     if is_stratifiable(labels, test_size):
         return labels
+    _give_up(labels, stratify, f"test_size={test_size}", "enlarge test_size", warn)
+    return None
+
+
+def folds_to_stratify(
+    labels: NDArray[Any], stratify: Stratify, n_folds: int, *, warn: bool = False
+) -> NDArray[Any] | None:
+    """Return the labels whose proportions the folds keep, or None; see `labels_to_stratify`."""
+    if stratify is False:
+        return None
+    if np.unique(labels, return_counts=True)[1].min() >= n_folds:
+        return labels
+    _give_up(labels, stratify, f"n_folds={n_folds}", "use fewer folds", warn)
+    return None
+
+
+def _give_up(labels: NDArray[Any], stratify: Stratify, division: str, way_out: str, warn: bool) -> None:
+    """Refuse to stratify where the caller insists, and say so where "auto" gives up."""
     classes, counts = np.unique(labels, return_counts=True)
     impossible = (
-        f"with {labels.size} rows, {classes.size} classes and test_size={test_size} not every class can be in both "
+        f"with {labels.size} rows, {classes.size} classes and {division} not every class can be in both "
         f"parts of a split: the rarest, {classes[counts.argmin()].item()!r}, has {counts.min()} row(s)."
     )
     if stratify is True:
         raise InvalidInputError(
-            f'stratify=True is impossible: {impossible} Use stratify="auto" or False, merge rare classes, or enlarge '
-            "test_size."
+            f'stratify=True is impossible: {impossible} Use stratify="auto" or False, merge rare classes, or {way_out}.'
         )
     if warn:
         warnings.warn(
@@ -115,4 +168,3 @@ def labels_to_stratify(
             StratificationWarning,
             stacklevel=2,
         )
-    return None

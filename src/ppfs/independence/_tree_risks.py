@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._table import Table
-from ppfs.independence._knockoffs import permuted
-from ppfs.independence._model_risks import Floats, PairedRisks, Problem
+from ppfs.independence._drawing import over_draws
+from ppfs.independence._knockoffs import PermutedValues
+from ppfs.independence._model_design import Design
+from ppfs.independence._paired_risks import PairedRisks
+from ppfs.independence._problem import Problem
 
 if TYPE_CHECKING:
-    from ppfs._engine import Forest, SortedColumns, TreeRules
+    from ppfs._engine import Forest, SortedColumns, Splits, TreeRules
+
+Floats = NDArray[np.float64]
 
 # The parameters of scikit-learn's trees that the engine does not know, and the only value they may have.
 _UNKNOWN_TO_ENGINE: dict[str, Any] = {
@@ -52,8 +59,6 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
         return f"the engine does not know criterion={parameters['criterion']!r}"
     if problem.loss.name not in _LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
-    if problem.knockoff is not permuted:
-        return "the engine knows the permutation knockoff only"
     from ppfs._engine import fits_float32
 
     if not fits_float32(table.X.data if table.is_sparse else table.X):
@@ -74,22 +79,17 @@ class TreeRisks:
     """
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        from ppfs._engine import Splits
-
         self.problem = problem
         self.n_fits = 0
         self.note = f"{type(problem.estimator).__name__} is grown by the engine"
         self._table = table
         self._n_threads = effective_n_jobs(n_jobs)
         self._rules = _rules_of(problem)
-        self._splits = Splits.from_sequences(
-            [split.train for split in problem.splits],
-            [split.test for split in problem.splits],
-            [split.permutation for split in problem.splits],
-        )
+        self._splits = _engine_splits(problem, draw=0)
         self._members: Set[int] = frozenset()
-        self._position: dict[int, int] = {}
+        self._places: dict[int, slice] = {}
         self._forest: Forest | None = None
+        self._design: Design | None = None
 
     def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most."""
@@ -101,59 +101,140 @@ class TreeRisks:
         return block, block
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
-        """Return the risks of questions about members of one column set.
+        """Return the risks of questions about members of one feature set.
 
-        After a removal only the trees that split on the removed column are grown again.
+        After a removal only the trees that split on the removed feature are grown again.
         """
         forest = self._forest_of(members)
-        positions = [self._position[x] for x in xs]
+        places = [self._places[x] for x in xs]
+        if not self._is_plain or self._table.has_units:
+            unused = [not forest.used[:, place].any() for place in places]
+            parts = [
+                self._unused(forest) if is_unused else self._of_draws(x, forest)
+                for x, is_unused in zip(xs, unused, strict=True)
+            ]
+            return PairedRisks.joined(parts)
+        positions = [place.start for place in places]
         replaced = forest.permuted_risk(positions)
         base = np.broadcast_to(forest.base_risk, replaced.shape)
         return PairedRisks(base, replaced, np.logical_not(forest.used[:, positions].any(axis=0)))
 
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
-        """Return the risks of questions about columns outside `given`."""
-        if given:
-            answers = [self.of_members([x], given | {x}) for x in xs]
-            base = np.concatenate([risks.base for risks in answers])
-            replaced = np.concatenate([risks.replaced for risks in answers])
-        else:
-            base, replaced = self._of_single_columns(xs)
-        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool))
+    @property
+    def _is_plain(self) -> bool:
+        """Whether a feature is shuffled once in each split, and means are compared: the paper's test."""
+        problem = self.problem
+        return problem.knockoff is PermutedValues and problem.n_draws == 1 and not problem.is_by_row
 
-    def _of_single_columns(self, xs: Sequence[int]) -> tuple[Floats, Floats]:
+    def _base(self, forest: Forest) -> Floats:
+        return np.concatenate(forest.row_losses()) if self.problem.is_by_row else forest.base_risk
+
+    def _unused(self, forest: Forest) -> PairedRisks:
+        """Return the risks of a feature that no tree uses: replacing it changes nothing."""
+        base = self._base(forest)[np.newaxis]
+        by_draw = np.full((1, self.problem.n_draws), base.mean()) if self.problem.is_by_row else None
+        return PairedRisks(base, base, np.ones(1, dtype=bool), by_draw)
+
+    def _of_draws(self, x: int, forest: Forest) -> PairedRisks:
+        """Replace a feature by its draws, which may be any values."""
+        problem = self.problem
+        base = self._base(forest)
+        place = self._places[x]
+        draws = problem.knockoff(self._design_of_members(), x)
+        columns = range(place.start, place.stop)
+
+        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+            values = [
+                np.ascontiguousarray(np.moveaxis(draws.values(split, first, end), 2, 0), dtype=np.float32)
+                for split in problem.splits
+            ]
+            losses = forest.replaced_row_losses(columns, values)
+            if problem.is_by_row:
+                pairs = np.concatenate(losses, axis=1)
+            else:
+                pairs = np.column_stack([by_row.mean(axis=1) for by_row in losses])
+            return pairs.sum(axis=0)[np.newaxis], pairs.sum(axis=1)[np.newaxis]
+
+        replaced, by_draw = over_draws(problem, base, evaluate)
+        return PairedRisks(base[np.newaxis], replaced, np.zeros(1, dtype=bool), by_draw)
+
+    def _design_of_members(self) -> Design:
+        if self._design is None:
+            self._design = Design.of(self._table, self._table.canonical(self._members))
+        return self._design
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        """Return the risks of questions about features outside `given`."""
+        if given or self._table.has_units:
+            parts = [self.of_members([x], given | {x}) for x in xs]
+        elif self.problem.is_by_row:
+            parts = [self._rows_of_single_columns(xs)]
+        else:
+            parts = [self._of_single_columns(xs)]
+        risks = PairedRisks.joined(parts)
+        # What no tree of these models uses may be used by those of other features: only members are inert.
+        return replace(risks, unused=np.zeros(len(xs), dtype=bool))
+
+    def _of_single_columns(self, xs: Sequence[int]) -> PairedRisks:
         from ppfs._engine import single_column_risks
 
-        self.n_fits += len(xs) * len(self.problem.splits)
-        return single_column_risks(
+        problem = self.problem
+        self.n_fits += len(xs) * len(problem.splits)
+        base, replaced = np.empty(0), np.zeros((len(xs), len(problem.splits)))
+        for draw in range(problem.n_draws):
+            base, permuted = single_column_risks(
+                self._columns(xs),
+                problem.truth,
+                problem.classes.size,
+                self._splits if draw == 0 else _engine_splits(problem, draw),
+                self._rules,
+                self._n_threads,
+            )
+            replaced += permuted
+        return PairedRisks(base, replaced / problem.n_draws, np.zeros(len(xs), dtype=bool))
+
+    def _rows_of_single_columns(self, xs: Sequence[int]) -> PairedRisks:
+        from ppfs._engine import single_column_row_losses
+
+        problem = self.problem
+        self.n_fits += len(xs) * len(problem.splits)
+        base, replaced, totals = single_column_row_losses(
             self._columns(xs),
-            self.problem.truth,
-            self.problem.classes.size,
+            problem.truth,
+            problem.classes.size,
             self._splits,
             self._rules,
+            [split.permutations for split in problem.splits],
             self._n_threads,
+        )
+        tested = np.concatenate([split.test for split in problem.splits])
+        return PairedRisks(
+            base[:, tested], replaced[:, tested], np.zeros(len(xs), dtype=bool), totals / tested.size
         )
 
     def _forest_of(self, members: Set[int]) -> Forest:
         forest = self._forest
+        if members == self._members and forest is not None:
+            return forest
         gone = self._members - members
         if forest is None or len(members) + len(gone) != len(self._members):
             forest = self._grow(members)
         else:
             # Columns that no tree uses go first: they cost nothing, and no new tree can then pick them.
             n_users = forest.used.sum(axis=0).tolist()
-            for position in sorted((self._position[column] for column in gone), key=n_users.__getitem__):
+            positions = [p for x in gone for p in range(self._places[x].start, self._places[x].stop)]
+            for position in sorted(positions, key=n_users.__getitem__):
                 forest, n_refits = forest.without(position)
                 self.n_fits += n_refits
         self._forest = forest
         self._members = members
+        self._design = None
         return forest
 
     def _grow(self, members: Set[int]) -> Forest:
         from ppfs._engine import grow_forest
 
         ordered = self._table.canonical(members)
-        self._position = {column: i for i, column in enumerate(ordered)}
+        self._places = dict(zip(ordered, self._table.places(ordered), strict=True))
         self.n_fits += len(self.problem.splits)
         return grow_forest(
             self._columns(ordered),
@@ -169,6 +250,17 @@ class TreeRisks:
 
         block = self._table.take(columns)
         return SortedColumns.from_sparse(block) if sp.issparse(block) else SortedColumns.from_dense(block)
+
+
+def _engine_splits(problem: Problem, draw: int) -> Splits:
+    """Return the splits as the engine reads them, with the shuffles of one draw."""
+    from ppfs._engine import Splits
+
+    return Splits.from_sequences(
+        [split.train for split in problem.splits],
+        [split.test for split in problem.splits],
+        [split.permutations[draw] for split in problem.splits],
+    )
 
 
 def _rules_of(problem: Problem) -> TreeRules:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import read_table, require_finite
 from ppfs._table import Table, Task
-from ppfs.independence._predictive_permutation import estimator_for, input_tags
+from ppfs.independence._predictive import estimator_for, input_tags
 
 
 class BaseWrapper(SelectorMixin, BaseEstimator, ABC):

@@ -1,0 +1,8 @@
+"""From what the caller passed to ``fit`` to a `Table`, or to an error that helps."""
+
+from ppfs._reading._columns import column_names
+from ppfs._reading._finite import require_finite
+from ppfs._reading._read import read_table
+from ppfs._reading._target import read_target
+
+__all__ = ["column_names", "read_table", "read_target", "require_finite"]

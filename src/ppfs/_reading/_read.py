@@ -1,0 +1,81 @@
+"""The whole reading: columns, features, rows and target."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
+
+from sklearn.utils import check_consistent_length
+
+from ppfs._reading._columns import read_columns
+from ppfs._reading._features import read_features
+from ppfs._reading._rows import only_rows, read_groups, read_weights
+from ppfs._reading._target import read_target, typed_target
+from ppfs._table import Table, Task
+
+
+def read_table(
+    X: Any,
+    y: Any,
+    *,
+    task: Task | Literal["auto"],
+    owner: object,
+    feature_groups: Mapping[str, Collection[int | str]] | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+) -> Table:
+    """Read what the caller passed to ``fit`` into a `Table`, or say what is wrong with it.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        The columns: numbers, truth values (0 and 1), text and categories. A gap in a column of numbers
+        is NaN; a gap in a column of categories is a category of its own. Missing and infinite
+        numbers pass: whether they can be used is for the test to say.
+
+    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        The target. Several columns of numbers are a regression with several outputs. A structured
+        array, such as scikit-survival's events and times, passes as it is.
+
+    task : {"auto", "classification", "regression"}
+        "auto" reads the target with `infer_task`.
+
+    owner : object
+        Who asks, for error messages.
+
+    feature_groups : mapping of str to collection of int or str, default=None
+        Columns that are one feature together, by number or name. The others are features of their own.
+
+    sample_weight : array-like of shape (n_rows,), default=None
+        How much each row counts. Rows of weight 0 are left out here, so no one can look at them; equal
+        weights are no weights.
+
+    groups : array-like of shape (n_rows,), default=None
+        Labels of rows that belong together: a patient, a household.
+
+    Returns
+    -------
+    Table
+    """
+    weights, kept_rows = read_weights(sample_weight, X, y)
+    if kept_rows is not None:
+        check_consistent_length(X, groups)
+        X, y, groups = (only_rows(part, kept_rows) for part in (X, y, groups))
+    columns = read_columns(X, owner=owner)
+    target = read_target(y, owner=owner)
+    check_consistent_length(columns.matrix, target)
+    target, resolved = typed_target(target, task)
+    features = read_features(feature_groups, columns)
+    return Table(
+        columns.matrix,
+        target,
+        features.names,
+        resolved,
+        columns=features.columns,
+        column_names=columns.names,
+        n_levels=columns.n_levels,
+        categories=columns.categories,
+        weights=weights,
+        groups=read_groups(groups, columns.matrix.shape[0]),
+        kept_rows=kept_rows,
+    )

@@ -1,0 +1,113 @@
+"""Rows: how much each counts, and which belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
+
+from ppfs._reading._categories import is_missing
+from ppfs.exceptions import InvalidInputError
+
+
+def read_weights(
+    sample_weight: Any, X: Any, y: Any
+) -> tuple[NDArray[np.float64] | None, NDArray[np.intp] | None]:
+    """Return the weights of the rows that count, and which rows these are.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_kept,) or None
+        None when all rows that count, count alike.
+
+    kept_rows : ndarray of shape (n_kept,) or None
+        None when no row is left out.
+    """
+    if sample_weight is None:
+        return None, None
+    weights = _numeric(sample_weight)
+    n_rows = _n_rows(X)
+    if weights.shape != (n_rows,):
+        raise InvalidInputError(
+            f"sample_weight must hold one number a row, shape ({n_rows},), but its shape is {weights.shape}."
+        )
+    if y is not None:
+        check_consistent_length(X, y)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise InvalidInputError(
+            f"Weights must be finite and not negative, but sample_weight[{wrong[0]}] is {weights[wrong[0]]}. "
+            "Use 0 for a row that should not count."
+        )
+    kept = np.flatnonzero(weights)
+    if not kept.size:
+        raise InvalidInputError(
+            "sample_weight is 0 in every row, so none is left. Some rows must have weight."
+        )
+    weights = weights[kept]
+    return (
+        None if (weights == weights[0]).all() else weights,
+        None if kept.size == n_rows else kept,
+    )
+
+
+def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
+    """Return the number of each row's group, or None when there are no groups."""
+    if groups is None:
+        return None
+    labels = _plain(groups)
+    if labels.shape != (n_rows,):
+        raise InvalidInputError(
+            f"groups must hold one label a row, shape ({n_rows},), but its shape is {labels.shape}."
+        )
+    missing = [i for i, label in enumerate(labels.tolist()) if is_missing(label)]
+    if missing:
+        raise InvalidInputError(
+            f"groups is missing in {len(missing)} of {n_rows} rows, the first in row {missing[0]}. Every row must "
+            "belong to a group: give such rows a label of their own."
+        )
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)[1].ravel()
+    order = sorted(set(labels), key=lambda label: (type(label).__name__, str(label)))
+    number = {label: code for code, label in enumerate(order)}
+    return np.array([number[label] for label in labels], dtype=np.intp)
+
+
+def only_rows(part: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of whatever the caller passed; None stays None."""
+    if part is None:
+        return None
+    native = nw.from_native(part, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows.tolist()].to_native()
+    if sp.issparse(part):
+        return part.tocsr()[rows]
+    if isinstance(part, np.ndarray):
+        return part[rows]
+    return [part[row] for row in rows]
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    series = nw.from_native(values, series_only=True, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return np.asarray(series.to_numpy())
+    if isinstance(values, np.ndarray):
+        return values
+    array = np.asarray(values)
+    # NumPy makes text of a list of numbers and text, and then 1 and "1" are the same label.
+    return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
+
+
+def _numeric(sample_weight: Any) -> NDArray[np.float64]:
+    try:
+        return _plain(sample_weight).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"sample_weight must hold numbers: {error}") from error
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,0 +1,136 @@
+"""The target: labels, numbers, several columns of numbers, or a structured array."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d
+
+from ppfs._reading._categories import converts, is_missing
+from ppfs._table import Task, infer_task
+from ppfs.exceptions import InvalidInputError
+
+
+def read_target(y: Any, *, owner: object) -> NDArray[Any]:
+    """Return the target without missing values: one vector, or one column an output."""
+    if y is None:
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidInputError(
+            f"{name} requires y to be passed, but the target y is None. "
+            "Feature selection needs the values that the columns should predict."
+        )
+    plain = _plain(y)
+    if _is_structured(plain):
+        return _complete_record(plain)
+    array = np.asarray(plain)
+    has_outputs = array.ndim == 2 and array.shape[1] > 1
+    target = _outputs(array) if has_outputs else column_or_1d(plain, warn=True)
+    if target.dtype.kind == "O":
+        target = _plain_objects(target)
+    if target.dtype.kind in "fc":
+        check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
+    return target
+
+
+def typed_target(target: NDArray[Any], task: Task | Literal["auto"]) -> tuple[NDArray[Any], Task]:
+    """Return the target as its task wants it, and the task."""
+    if target.ndim == 1 and not _is_structured(target):
+        resolved = infer_task(target) if task == "auto" else task
+        return (_as_quantities(target) if resolved == "regression" else _as_labels(target)), resolved
+    if task == "classification":
+        what = "is a structured array" if _is_structured(target) else f"has {target.shape[1]} columns"
+        raise InvalidInputError(
+            f"Classification needs one label a row, but y {what}. Select for one column of it at a time, "
+            'or use a regressor and task="regression" if its columns are quantities.'
+        )
+    return target, "regression"
+
+
+def _plain(y: Any) -> Any:
+    """Return a series or frame as an array, anything else as it is."""
+    column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    return column.to_numpy() if isinstance(column, nw.Series | nw.DataFrame) else y
+
+
+def _is_structured(target: Any) -> bool:
+    return isinstance(target, np.ndarray) and target.dtype.names is not None
+
+
+def _complete_record(target: NDArray[Any]) -> NDArray[Any]:
+    """Refuse a structured array with fields that are no numbers or not finite."""
+    if target.ndim != 1:
+        raise InvalidInputError(
+            f"A structured y must have one record a row, but its shape is {target.shape}. Pass y.ravel()."
+        )
+    for name in target.dtype.names or ():
+        if target[name].dtype.kind not in "biuf" or target[name].ndim > 1:
+            raise InvalidInputError(
+                f"A structured y must hold numbers and truth values, but its field {name!r} is of type "
+                f"{target.dtype[name]}. Leave that field out."
+            )
+        wrong = np.flatnonzero(~np.isfinite(target[name]))
+        if wrong.size:
+            raise InvalidInputError(
+                f"y[{name!r}] is NaN or infinite in {wrong.size} of {target.size} rows, the first in row {wrong[0]}. "
+                "Drop those rows: a row without a target teaches nothing."
+            )
+    return target
+
+
+def _outputs(target: NDArray[Any]) -> NDArray[np.float64]:
+    """Return several columns of numbers as floats."""
+    gaps = (
+        [i for i, row in enumerate(target) if any(map(is_missing, row))] if target.dtype.kind == "O" else []
+    )
+    if gaps:
+        raise _missing(gaps, len(target))
+    if not converts(target):
+        example = next(value for value in target.ravel() if not converts(np.array([value])))
+        raise InvalidInputError(
+            f"A target of several columns must hold numbers, but y contains {str(example)!r}. It is a regression with "
+            "several outputs; select for one column at a time if they are labels."
+        )
+    return target.astype(np.float64)
+
+
+def _missing(rows: list[int], n_rows: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"Input y contains NaN or None in {len(rows)} of {n_rows} rows, the first in row {rows[0]}. "
+        "Drop those rows: a row without a target teaches nothing."
+    )
+
+
+def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
+    """Give an object vector the type of its values, and refuse missing labels."""
+    missing = [i for i, value in enumerate(target) if is_missing(value)]
+    if missing:
+        raise _missing(missing, len(target))
+    if all(isinstance(value, str) for value in target):
+        return target.astype(str)
+    try:
+        return np.array(target.tolist())
+    except ValueError as error:
+        raise InvalidInputError(f"y must be one value a row: {error}") from error
+
+
+def _as_quantities(target: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return target.astype(np.float64)
+    except ValueError as error:
+        example = next(value for value in target if not converts(np.array([value])))
+        raise InvalidInputError(
+            f"Regression needs a numeric target, but y contains {str(example)!r}. "
+            'Pass numbers, or task="classification" if y holds labels.'
+        ) from error
+
+
+def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
+    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
+        raise InvalidInputError(
+            f"Classification needs labels, but y holds numbers with a fraction, such as {target[target % 1 != 0][0]}. "
+            'Use a regressor and task="regression", or turn y into classes first.'
+        )
+    return target

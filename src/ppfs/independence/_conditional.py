@@ -1,0 +1,142 @@
+"""An estimate of one column given others, and draws from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+
+from ppfs._table import Matrix
+from ppfs.independence._encoding import prepared
+from ppfs.independence._seeding import seeded
+from ppfs.independence._smooth_models import fit_smooth_classifier, fit_smooth_regression, is_discrete
+from ppfs.independence._splits import Split
+
+Floats = NDArray[np.float64]
+
+# From rows of the conditioning columns to predicted numbers, shape (n_rows,), or to the probabilities of the
+# column's values, shape (n_rows, n_values).
+Predictor = Callable[[Matrix], Floats]
+
+
+class ConditionalLaw:
+    """What is known of a column x when other columns Z are given.
+
+    A quantity is its prediction plus a residual, and a draw is the prediction plus the residual of another row of
+    the test part. A column of few values is drawn from their predicted probabilities.
+
+    The model that comes with the package is fitted on all rows. It never sees the target, so nothing leaks; and
+    its residuals are then free of everything in Z that it can express, while those of a model fitted on a part
+    of the rows carry a trace of Z into the test part, which the test would take for a sign of dependence. It is smooth
+    enough not to learn the rows by heart. A caller's own model may, so it is fitted on the train part of each split,
+    and the residuals of the test part are those of held-out predictions.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_rows,)
+        Gaps stay gaps: their places are shuffled with the residuals.
+
+    n_levels : int
+        The number of categories of x, 0 for a quantity.
+
+    Z : ndarray or csr_array of shape (n_rows, n_given)
+
+    levels : ndarray of int, shape (n_given,)
+        The number of categories of each conditioning column, 0 for a quantity.
+
+    model : estimator or None
+        The caller's model: a regressor for quantities or a classifier for categories. For columns of the other
+        kind, and where it is None, the package's own.
+    """
+
+    def __init__(
+        self, x: Floats, n_levels: int, Z: Matrix, levels: NDArray[np.intp], model: Any = None
+    ) -> None:
+        self._x = x
+        self._Z = Z
+        self._levels = levels
+        self._is_categorical = n_levels > 0 or is_discrete(x)
+        self._values, self._labels = np.unique(x, return_inverse=True)
+        self._model = model if model is not None and self._suits(model) else None
+        self._by_split: dict[int, Predictor] = {}
+        if self._model is None:
+            self._own = self._fit_own()
+            self._expected = self._own(Z)
+
+    def _suits(self, model: Any) -> bool:
+        return bool(is_classifier(model) if self._is_categorical else is_regressor(model))
+
+    def draws(self, split: Split, first: int, end: int, given_too: Floats | None = None) -> Floats:
+        """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test).
+
+        Parameters
+        ----------
+        given_too : ndarray of shape (n_draws, n_test, n_last), default=None
+            Other values for the last columns of Z, one set a draw.
+        """
+        if given_too is None or not given_too.shape[2]:
+            expected = self._expected_at(split)[np.newaxis]
+        else:
+            expected = np.stack([self._expected_with(split, last) for last in given_too])
+        if self._is_categorical:
+            below = np.cumsum(expected, axis=2)[:, :, :-1]
+            drawn = (split.uniforms[first:end, :, np.newaxis] > below).sum(axis=2)
+            chosen: Floats = self._values[drawn]
+            return chosen
+        residuals = self._x[split.test] - self._expected_at(split)
+        shuffled: Floats = expected + residuals[split.permutations[first:end]]
+        return shuffled
+
+    def _expected_at(self, split: Split) -> Floats:
+        """What the model expects of the test rows."""
+        if self._model is None:
+            expected: Floats = self._expected[split.test]
+            return expected
+        return self._predictor(split)(self._Z[split.test])
+
+    def _expected_with(self, split: Split, last: Floats) -> Floats:
+        """What the model expects of the test rows when the last columns of Z hold other values."""
+        kept = self._Z[split.test][:, : self._Z.shape[1] - last.shape[1]]
+        Z = (
+            sp.hstack([kept, sp.csr_array(last)], format="csr")
+            if sp.issparse(kept)
+            else np.hstack([kept, last])
+        )
+        return self._predictor(split)(Z)
+
+    def _predictor(self, split: Split) -> Predictor:
+        if self._model is None:
+            return self._own
+        if split.seed not in self._by_split:
+            self._by_split[split.seed] = self._fit_callers(split)
+        return self._by_split[split.seed]
+
+    def _fit_own(self) -> Predictor:
+        if self._is_categorical:
+            return fit_smooth_classifier(self._Z, self._levels, self._labels)
+        known = ~np.isnan(self._x)
+        return fit_smooth_regression(self._Z[known], self._levels, self._x[known])
+
+    def _fit_callers(self, split: Split) -> Predictor:
+        """Fit the caller's model on the train part."""
+        model = prepared(seeded(self._model, split.seed), self._levels)
+        rows = split.train[~np.isnan(self._x[split.train])]
+        if not self._is_categorical:
+            model.fit(self._Z[rows], self._x[rows])
+            return lambda Z: np.asarray(model.predict(Z), dtype=np.float64)
+        labels = self._labels[split.train]
+        if (labels == labels[0]).all():
+            certain = np.eye(self._values.size)[labels[0]]
+            return lambda Z: np.tile(certain, (Z.shape[0], 1))
+        model.fit(self._Z[split.train], labels)
+
+        def probabilities(Z: Matrix) -> Floats:
+            answer = np.zeros((Z.shape[0], self._values.size))
+            answer[:, model.classes_] = model.predict_proba(Z)
+            return answer
+
+        return probabilities

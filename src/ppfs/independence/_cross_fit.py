@@ -1,0 +1,217 @@
+"""A predictive test that looks at every row once."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ppfs._random import RandomStateLike
+from ppfs._table import Task
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
+from ppfs.independence._losses import LossFunction
+from ppfs.independence._paired_risks import PairedRisks
+from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._significance import randomisation, t_tail
+from ppfs.independence._splits import Split, Stratify, draw_folds, folds_to_stratify
+
+# Fewer draws cannot give a randomisation p-value of 5 %.
+_MIN_RANDOMISATION_DRAWS = 19
+
+# An early stop ends the draws when so many had no higher risk than the feature itself. The p-value is then this
+# number divided by the draws made (Besag and Clifford, 1991).
+_ENOUGH_AS_GOOD = 10
+
+
+class CrossFitPPI(PredictiveTest):
+    """Predictive independence test by cross-fitting: every row is tested once.
+
+    The rows are divided into K folds. A model is fitted on the rows outside each fold, and in the fold the
+    feature is replaced, several times, by draws from an estimate of the feature given the other features of the model. The
+    rise of each row's loss, averaged over the draws, is what a one-sided test is made of. Where x is independent of
+    the target given the others, a feature and its draws are alike, and the loss does not rise.
+
+    It needs K models a question, where the paper's test needs B = 30, and holds its level where the
+    paper's test does not; docs/p-values.md has the measurements.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        Any classifier or regressor. None is a decision tree.
+
+    n_folds : int, default=5
+        The number of folds K.
+
+    n_draws : int, default=10
+        How often the feature is replaced.
+
+    significance : {"paired-t", "randomisation"}, default="paired-t"
+        "paired-t" tests the mean of the rows' differences; see Notes. "randomisation" counts the draws
+        whose total risk is no higher than the feature's own, p = (1 + count) / (n_draws + 1); it needs at
+        least 19 draws, better 199.
+
+    knockoff : {"conditional", "permutation"}, default="conditional"
+        What replaces the feature: draws given the other features, or its own values shuffled.
+
+    conditional : estimator, default=None
+        The model of a feature given the others: a regressor for quantities or a classifier for categories, fitted
+        outside each fold. None is additive: ridge or logistic regression with a line or a curve a feature, whichever
+        predicts better, fitted once on all rows (the target is never seen).
+
+    early_stop : bool, default=False
+        With "randomisation", end the draws of a question as soon as 10 of them had no higher risk
+        than the feature itself; the p-value is then 10 divided by the draws made. It is valid too, and saves most of
+        the work where there is nothing to find.
+
+    stratify : bool or "auto", default="auto"
+        Keep the proportions of the classes in the folds; "auto" does when every class has a row for each fold.
+
+    loss : str or callable, default="auto"
+        See `PPI`, except that "auto" is the Brier score where the classifier has probabilities. The log-loss of a
+        sure but wrong prediction has no bound, and a full tree is sure of every leaf: a handful of rows would decide, and
+        the level of 5 % was seen to become 19 %.
+
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" follows the estimator, and where that is None the target.
+
+    marginal_estimator : estimator, default=None
+        Another model for questions given nothing; None is `estimator`.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides folds and draws, and seeds the estimator where it was left unseeded.
+
+    n_jobs : int, default=None
+        Parallel fits; ``joblib.parallel_config`` chooses the backend.
+
+    Notes
+    -----
+    A chance pattern that two rows share shows twice: when the first is tested by a model that saw the second, and the
+    other way round. The variance of the mean difference is therefore larger than that of independent rows, at
+    most twice as large. "paired-t" uses the factor 2 - 1/q, where q is the number of coefficients that
+    a linear model spends on the feature, and 2 for all other models. With q = 1 the plain paired t-test holds its
+    level, because the spread of the rows' differences grows with the chance pattern itself
+    (docs/decisions/0016-rows-share-models.md).
+
+    A row's difference and the p-value are only as good as the estimate of the feature given the others: no test is
+    valid for every law of the data and has power as well (Shah and Peters, 2020).
+
+    References
+    ----------
+    Watson and Wright, "Testing conditional independence in supervised learning algorithms", Machine Learning 110, 2021.
+
+    Tansey, Veitch, Zhang, Rabadan and Blei, "The holdout randomization test for feature selection in black box
+    models", Journal of Computational and Graphical Statistics 31, 2022.
+
+    Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
+
+    Shah and Peters, "The hardness of conditional independence testing and the generalised covariance measure", 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs.independence import CrossFitPPI
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> test = CrossFitPPI(random_state=0)
+    >>> test.evaluate(X, y, "petal width (cm)").pvalue < 0.001
+    True
+    >>> test.evaluate(X, y, "sepal width (cm)", given=["petal width (cm)", "petal length (cm)"]).pvalue < 0.05
+    False
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **PREDICTIVE_CONSTRAINTS,
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "significance": [StrOptions({"paired-t", "randomisation"})],
+        "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
+        "early_stop": ["boolean"],
+    }
+
+    is_by_row = True
+    loss_of_probabilities = "brier"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_folds: int = 5,
+        n_draws: int = 10,
+        significance: str = "paired-t",
+        knockoff: str = "conditional",
+        conditional: Any = None,
+        early_stop: bool = False,
+        stratify: Stratify = "auto",
+        loss: str | LossFunction = "auto",
+        task: Task | Literal["auto"] = "auto",
+        marginal_estimator: Any = None,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_folds = n_folds
+        self.n_draws = n_draws
+        self.significance = significance
+        self.knockoff = knockoff
+        self.conditional = conditional
+        self.early_stop = early_stop
+        self.stratify = stratify
+        self.loss = loss
+        self.task = task
+        self.marginal_estimator = marginal_estimator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def stop_after(self) -> int:  # type: ignore[override]
+        """How many draws as good as the feature itself end a question."""
+        return _ENOUGH_AS_GOOD if self.early_stop else 0
+
+    def check_rows(self, n_rows: int) -> None:
+        """Refuse tables that are too short, and parameters that do not fit each other."""
+        if n_rows < 2 * self.n_folds:
+            raise InvalidInputError(
+                f"n_folds={self.n_folds} needs at least {2 * self.n_folds} rows, two in each fold, but there are "
+                f"{n_rows}. Use fewer folds, or more rows."
+            )
+        is_counting = self.significance == "randomisation"
+        if is_counting and self.n_draws < _MIN_RANDOMISATION_DRAWS:
+            raise InvalidInputError(
+                f"n_draws={self.n_draws} is too few for significance='randomisation', whose smallest p-value would be "
+                f"{1 / (self.n_draws + 1):.3g}: at least {_MIN_RANDOMISATION_DRAWS} draws are needed. Raise n_draws, "
+                "for example to 199, or use significance='paired-t'."
+            )
+        if self.early_stop and not is_counting:
+            raise InvalidInputError(
+                f"early_stop=True needs significance='randomisation', but it is {self.significance!r}: only "
+                "counting draws can end early. Use significance='randomisation' with n_draws=199, or early_stop=False."
+            )
+
+    def labels_to_stratify(self, labels: NDArray[Any], warn: bool) -> NDArray[Any] | None:
+        """Return the labels whose proportions the folds keep, or None."""
+        return folds_to_stratify(labels, self.stratify, self.n_folds, warn=warn)
+
+    def draw_splits(self, n_rows: int, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
+        """Divide the rows into folds, each of them the test part of one split."""
+        return draw_folds(
+            n_rows, labels, n_folds=self.n_folds, entropy=entropy, fold=fold, n_draws=self.n_draws
+        )
+
+    def make_knockoff(self, n_test: int) -> Knockoff:
+        """Return what replaces a feature."""
+        return choose_knockoff(self.knockoff, self.conditional, n_test)
+
+    def assess(self, risks: PairedRisks, differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+        """Test the rows' differences, or count the draws."""
+        if self.significance == "randomisation":
+            assert risks.by_draw is not None
+            return randomisation(risks.base.mean(axis=1), risks.by_draw, self.stop_after)
+        inflation = 2.0 - 1.0 / risks.n_coefficients if risks.n_coefficients else 2.0
+        return t_tail(differences, variance_factor=inflation / differences.shape[1])
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value this test can return, whatever the data."""
+        return 1.0 / (self.n_draws + 1) if self.significance == "randomisation" else 0.0

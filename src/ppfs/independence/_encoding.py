@@ -1,0 +1,217 @@
+"""Estimators that read a table's codes, whatever encoding they want inside."""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+
+from ppfs._table import Matrix
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._encoders import Dummies, Encoder, Medians, NativeCodes
+from ppfs.independence._wanted_encoding import Encoding, Wanted, wanted_encoding
+
+Impute = Literal["median"] | None
+
+
+def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) -> Any:
+    """Return an unfitted estimator that reads a matrix of numbers and codes of categories.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The caller's; it is cloned, never changed.
+
+    levels : ndarray of shape (n_columns,)
+        The number of categories of each column, 0 for numbers: ``table.levels(variables)``.
+
+    impute : {None, "median"}, default=None
+        Fill gaps in columns of numbers with the median of the rows that the estimator is fitted on.
+
+    Returns
+    -------
+    estimator
+        The caller's own where it reads the matrix as it is, else an `Encoded`.
+
+    Notes
+    -----
+    What the caller's estimator sees depends on its kind; `encoding_name` tells which.
+
+    - "codes", for trees and forests of scikit-learn: the matrix as it is.
+    - "native", for HistGradientBoosting, LightGBM, XGBoost and CatBoost: codes, declared to be
+      categories. Those that the train part lacks are missing values. HistGradientBoosting takes
+      `max_bins` categories a column at most; beyond, the rarest are merged.
+    - "one-hot", for all others: dummies for categories, and numbers scaled to mean 0 and variance 1.
+      The 30 most frequent categories of the train part have a dummy each, the rest share one. A
+      category that the train part lacks goes to the rest, or has all dummies 0.
+
+    Without categories nothing is scaled: numbers are passed as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from ppfs.independence._encoding import prepared
+    >>> X = np.array([[0, 1.5], [1, 2.0], [2, 0.5], [1, 1.0]])  # the first column has three categories
+    >>> model = prepared(LogisticRegression(), np.array([3, 0])).fit(X, [0, 1, 0, 1])
+    >>> model.predict(X).tolist()
+    [0, 1, 0, 1]
+    """
+    reads_codes = not levels.any() or wanted_encoding(estimator).encoding == "codes"
+    return estimator if reads_codes and impute is None else Encoded(estimator, levels, impute)
+
+
+def encoding_name(estimator: Any) -> Encoding:
+    """Tell how an estimator gets to see categories: "codes", "native" or "one-hot"."""
+    return wanted_encoding(estimator).encoding
+
+
+def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) -> dict[str, Any]:
+    """Return the arguments that bring weights to ``estimator.fit``; none when there are no weights.
+
+    A Pipeline hands them to its last step.
+
+    Raises
+    ------
+    InvalidInputError
+        When the estimator takes no weights.
+    """
+    if sample_weight is None:
+        return {}
+    if hasattr(estimator, "steps") and not get_config()["enable_metadata_routing"]:
+        name, last = estimator.steps[-1]
+        inner = weight_arguments(last, sample_weight)
+        return {f"{name}__{argument}": value for argument, value in inner.items()}
+    parameters = signature(estimator.fit).parameters
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    if not takes_any and "sample_weight" not in parameters:
+        raise InvalidInputError(
+            f"{type(estimator).__name__} takes no sample_weight. Use an estimator that does, such as "
+            "DecisionTreeClassifier or LogisticRegression, or leave the weights out."
+        )
+    return {"sample_weight": sample_weight}
+
+
+class Encoded(BaseEstimator):
+    """An estimator behind the encoding it wants; made by `prepared`.
+
+    It has `predict_proba`, `decision_function` and `classes_` when the estimator has them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Clones of it are fitted.
+
+    levels : ndarray of shape (n_columns,)
+        The number of categories of each column, 0 for numbers.
+
+    impute : {None, "median"}, default=None
+        Fill gaps in columns of numbers with the median of the train part.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted clone.
+    """
+
+    def __init__(self, estimator: Any, levels: NDArray[np.intp], impute: Impute = None) -> None:
+        self.estimator = estimator
+        self.levels = levels
+        self.impute = impute
+
+    def fit(self, X: Matrix, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None) -> Self:
+        """Learn the encoding and fit a clone of the estimator.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_columns)
+            Numbers and codes.
+
+        y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            The target.
+
+        sample_weight : ndarray of shape (n_rows,), default=None
+            Passed on when given; the encoding follows it too.
+        """
+        wanted = wanted_encoding(self.estimator) if self.levels.any() else Wanted("codes")
+        model = clone(self.estimator)
+        settings, arguments = _native_settings(model, wanted, self.levels)
+        self.encoders_ = self._encoders(wanted, model)
+        for encoder in self.encoders_:
+            X = encoder.fit(X, sample_weight).transform(X)
+        model.set_params(**settings)
+        self.estimator_ = model.fit(X, y, **weight_arguments(model, sample_weight), **arguments)
+        return self
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """Return the estimator's prediction for each row."""
+        # CatBoost returns one column for labels of more than two classes.
+        answer = np.asarray(self.estimator_.predict(self._encode(X)))
+        return answer.ravel() if answer.ndim == 2 and answer.shape[1] == 1 else answer
+
+    @available_if(lambda self: hasattr(self._model, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Matrix) -> NDArray[Any]:
+        """Return the estimator's probabilities, one column a class."""
+        return np.asarray(self.estimator_.predict_proba(self._encode(X)))
+
+    @available_if(lambda self: hasattr(self._model, "decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Matrix) -> NDArray[Any]:
+        """Return the estimator's decision values."""
+        return np.asarray(self.estimator_.decision_function(self._encode(X)))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels in the order of the estimator's probabilities."""
+        return np.asarray(self._model.classes_)
+
+    @property
+    def _model(self) -> Any:
+        return getattr(self, "estimator_", self.estimator)
+
+    def _encoders(self, wanted: Wanted, model: Any) -> list[Encoder]:
+        """Return what turns the matrix into what the model reads, first things first."""
+        encoders: list[Encoder] = [] if self.impute is None else [Medians()]
+        if wanted.encoding == "one-hot":
+            encoders.append(Dummies(self.levels))
+        if wanted.encoding == "native":
+            limit = model.get_params()[f"{wanted.path}max_bins"] if wanted.library == "scikit-learn" else None
+            encoders.append(NativeCodes(self.levels, limit, as_objects=wanted.library == "catboost"))
+        return encoders
+
+    def _encode(self, X: Matrix) -> Matrix:
+        for encoder in self.encoders_:
+            X = encoder.transform(X)
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Tags:
+        return get_tags(self.estimator)
+
+
+def _native_settings(
+    model: Any, wanted: Wanted, levels: NDArray[np.intp]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters, and the arguments of ``fit``, that declare which columns are categories."""
+    settings: dict[str, Any] = {}
+    if wanted.library == "scikit-learn":
+        settings["categorical_features"] = levels > 0
+    if wanted.library == "xgboost":
+        settings["enable_categorical"] = True
+        settings["feature_types"] = ["c" if n_levels else "q" for n_levels in levels]
+        if model.get_params()[f"{wanted.path}tree_method"] in (None, "auto"):
+            settings["tree_method"] = "hist"
+    # LightGBM ignores the parameter, and CatBoost cannot be cloned with it; both, and the searches
+    # around them, take it as an argument of fit.
+    argument = {"lightgbm": "categorical_feature", "catboost": "cat_features"}.get(wanted.library)
+    return (
+        {f"{wanted.path}{name}": value for name, value in settings.items()},
+        {} if argument is None else {argument: np.flatnonzero(levels).tolist()},
+    )

@@ -1,0 +1,53 @@
+"""What a test compares: risks with a feature as it is, and with its knockoff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairedRisks:
+    """Risks of several questions with the feature as it is, and with its knockoff.
+
+    Attributes
+    ----------
+    base, replaced : ndarray of shape (n_questions, n_pairs)
+        One pair a split (the mean loss over its test part), or one pair a tested row (its loss), in the order of
+        the splits' test parts. `replaced` is the mean over the draws.
+
+    unused : ndarray of bool, shape (n_questions,)
+        Where it is known that no model uses the feature.
+
+    by_draw : ndarray of shape (n_questions, n_draws), default=None
+        The mean over all pairs of each draw; not a number for draws that an early stop made unnecessary. None
+        where pairs are splits.
+
+    n_coefficients : int, default=0
+        How many coefficients a linear model spends on the feature; 0 for other models.
+    """
+
+    base: Floats
+    replaced: Floats
+    unused: NDArray[np.bool_]
+    by_draw: Floats | None = None
+    n_coefficients: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[PairedRisks]) -> PairedRisks:
+        """Put the answers to several batches of questions below each other."""
+        if len(parts) == 1:
+            return parts[0]
+        by_draw = [part.by_draw for part in parts if part.by_draw is not None]
+        return cls(
+            np.concatenate([part.base for part in parts]),
+            np.concatenate([part.replaced for part in parts]),
+            np.concatenate([part.unused for part in parts]),
+            np.concatenate(by_draw) if by_draw else None,
+            max(part.n_coefficients for part in parts),
+        )

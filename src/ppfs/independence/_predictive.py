@@ -1,0 +1,314 @@
+"""What the predictive tests share: models are fitted in train parts and compared with and without a knockoff."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence, Set
+from itertools import groupby
+from numbers import Integral
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from ppfs._random import RandomStateLike, root_entropy
+from ppfs._reading import require_finite
+from ppfs._table import Table, Task
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._knockoffs import Knockoff
+from ppfs.independence._linear_risks import LinearRisks, linear_solver
+from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
+from ppfs.independence._model_design import name_of
+from ppfs.independence._model_risks import ModelRisks
+from ppfs.independence._paired_risks import PairedRisks
+from ppfs.independence._problem import Problem
+from ppfs.independence._significance import risk_differences
+from ppfs.independence._splits import Split, Stratify
+from ppfs.independence._tree_risks import TreeRisks, why_not_engine
+
+Floats = NDArray[np.float64]
+
+# What every predictive test accepts.
+PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
+    "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+    "marginal_estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+    "stratify": ["boolean", StrOptions({"auto"})],
+    "n_draws": [Interval(Integral, 1, None, closed="left")],
+    "conditional": [HasMethods(["fit", "predict", "get_params"]), None],
+    "loss": [StrOptions(set(LOSS_NAMES)), callable],
+    "task": [StrOptions({"auto", "classification", "regression"})],
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": [Integral, None],
+}
+
+
+class PredictiveTest(IndependenceTest):
+    """A test that asks whether a model predicts worse when one feature gives way to its knockoff.
+
+    A subclass says how the rows are divided, what replaces a feature, and how the differences
+    become a p-value.
+    """
+
+    estimator: Any
+    stratify: Stratify
+    n_draws: int
+    conditional: Any
+    loss: str | LossFunction
+    task: Task | Literal["auto"]
+    marginal_estimator: Any
+    random_state: RandomStateLike
+    n_jobs: int | None
+
+    is_by_row: bool = False
+    loss_of_probabilities: str = "log-loss"
+    stop_after: int = 0
+
+    @abstractmethod
+    def check_rows(self, n_rows: int) -> None:
+        """Refuse tables that are too short, and parameters that do not fit each other."""
+
+    @abstractmethod
+    def labels_to_stratify(self, labels: NDArray[Any], warn: bool) -> NDArray[Any] | None:
+        """Return the labels whose proportions the splits keep, or None."""
+
+    @abstractmethod
+    def draw_splits(self, n_rows: int, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
+        """Divide the rows."""
+
+    @abstractmethod
+    def make_knockoff(self, n_test: int) -> Knockoff:
+        """Return what replaces a feature in test parts of about `n_test` rows."""
+
+    @abstractmethod
+    def assess(self, risks: PairedRisks, differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+        """Return p-values and statistics, one of each a question.
+
+        Parameters
+        ----------
+        differences : ndarray of shape (n_questions, n_pairs)
+            Replaced minus base risks, rounding error removed.
+        """
+
+    @property
+    @abstractmethod
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value this test can return, whatever the data."""
+
+    def declared_task(self) -> Task | None:
+        """Tell the task that the parameters imply, or None when the target decides."""
+        if isinstance(self.estimator, type):
+            raise InvalidInputError(
+                f"estimator={self.estimator.__name__} is a class; an instance is needed: "
+                f"{self.estimator.__name__}()."
+            )
+        if self.task != "auto":
+            return self.task
+        if self.estimator is None:
+            return None
+        if is_classifier(self.estimator):
+            return "classification"
+        return "regression" if is_regressor(self.estimator) else None
+
+    def bind(
+        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
+    ) -> BoundPredictiveTest:
+        """Return the test of these data; see `IndependenceTest.bind`."""
+        self.check_rows(table.n_rows)
+        self._check_columns(table)
+        entropy = root_entropy(random_state if self.random_state is None else self.random_state)
+        return BoundPredictiveTest(table, self, entropy, fold, n_jobs if self.n_jobs is None else self.n_jobs)
+
+    def _check_columns(self, table: Table) -> None:
+        """Refuse columns that the estimator cannot take, before any model is fitted."""
+        estimator = estimator_for(self.estimator, table.task)
+        takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
+        require_finite(table, allow_missing=takes_missing, user=type(estimator).__name__)
+
+
+class Risks(Protocol):
+    """Whatever can tell the risk with a column and with its knockoff; see `ModelRisks`."""
+
+    problem: Problem
+    n_fits: int
+    note: str
+
+    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]: ...
+
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks: ...
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks: ...
+
+
+class BoundPredictiveTest(BoundTest):
+    """The test of one table: its splits and its fitted models."""
+
+    def __init__(self, table: Table, test: PredictiveTest, entropy: int, fold: int, n_jobs: int | None) -> None:
+        super().__init__(table)
+        self._test = test
+        self._entropy = entropy
+        self._fold = fold
+        self._n_jobs = n_jobs
+        self._risks: dict[tuple[int, bool], Risks] = {}
+        # The target's own problem is made now, so that bad input is reported before any work.
+        self._risks_about(table.target, is_marginal=False)
+
+    @property
+    def n_fits(self) -> int:  # type: ignore[override]
+        """Models fitted so far, over all targets."""
+        return sum(risks.n_fits for risks in set(self._risks.values()))
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value this test can return, whatever the data."""
+        return self._test.smallest_pvalue
+
+    @property
+    def notes(self) -> list[str]:
+        """Who grows or fits the models of this table's target, and why."""
+        about_target = {self._risks_about(self.table.target, is_marginal) for is_marginal in (True, False)}
+        return sorted(risks.note for risks in about_target)
+
+    def _answers(
+        self, xs: Sequence[int], target: int, given: tuple[int, ...]
+    ) -> Iterator[IndependenceResult]:
+        members = frozenset(given)
+        for are_members, run in _runs(xs, members):
+            first, most = self._risks_about(target, not given).batch_sizes(are_members, not given)
+            for batch in _doubling_batches(run, first, most):
+                yield from self._judge(batch, target, members)
+
+    def _judge(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterator[IndependenceResult]:
+        """Answer about columns that lie all inside or all outside `given`."""
+        asked = [x for x in xs if not self._is_trivial(x, given)]
+        answered = dict(zip(asked, self._assess(asked, target, given), strict=True))
+        for x in xs:
+            yield answered.get(x, INDEPENDENT)
+
+    def _is_trivial(self, x: int, given: Set[int]) -> bool:
+        """Tell whether x says nothing beyond `given` by definition: constant, or a copy of a given column."""
+        is_constant = x != self.table.target and bool(self.table.constant_mask[x])
+        return is_constant or (bool(given) and self.table.has_twin(x, given))
+
+    def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> list[IndependenceResult]:
+        if not xs:
+            return []
+        others = given - {xs[0]} if len(xs) == 1 else given
+        source = self._risks_about(target, is_marginal=not others)
+        if not others:
+            risks = source.of_added(xs, others)
+        elif xs[0] in given:
+            risks = source.of_members(xs, given)
+        elif len(xs) == 1:
+            risks = source.of_members(xs, given | {xs[0]})
+        else:
+            risks = source.of_added(xs, given)
+        if risks.unused.all():
+            return [INERT] * len(xs)
+        differences = risk_differences(risks.base, risks.replaced)
+        pvalues, statistics = self._test.assess(risks, differences, source.problem.splits)
+        effects = differences.mean(axis=1)
+        answers = [
+            IndependenceResult(*answer)
+            for answer in zip(pvalues.tolist(), statistics.tolist(), effects.tolist(), strict=True)
+        ]
+        for i in np.flatnonzero(~differences.any(axis=1)):
+            answers[i] = INERT if risks.unused[i] else INDEPENDENT
+        return answers
+
+    def _risks_about(self, target: int, is_marginal: bool) -> Risks:
+        """Return who answers about this target; questions given nothing may have a model of their own."""
+        is_marginal = is_marginal and self._test.marginal_estimator is not None
+        if (target, is_marginal) not in self._risks:
+            estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
+            self._risks[target, is_marginal] = _risk_source(
+                self.table, self._problem(target, estimator), self._n_jobs
+            )
+        return self._risks[target, is_marginal]
+
+    def _problem(self, target: int, estimator: Any) -> Problem:
+        task = self.table.task_of(target)
+        y = self.table.values(target)
+        estimator = estimator_for(estimator, task, name=name_of(self.table, target))
+        classes = np.unique(y) if task == "classification" else np.empty(0)
+        labels = None
+        if task == "classification":
+            _require_two_classes(classes)
+            is_first = target == self.table.target and self._fold <= 1
+            labels = self._test.labels_to_stratify(y, warn=is_first)
+        splits = self._test.draw_splits(self.table.n_rows, labels, self._entropy, self._fold)
+        return Problem(
+            estimator,
+            y,
+            classes,
+            choose_loss(self._test.loss, task, estimator, self._test.loss_of_probabilities),
+            self._test.make_knockoff(min(split.test.size for split in splits)),
+            splits,
+            self._test.is_by_row,
+            self._test.stop_after,
+        )
+
+
+def _risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
+    """Return the fastest exact way to the risks of this problem."""
+    reason = why_not_engine(problem, table)
+    if reason is None:
+        return TreeRisks(table, problem, n_jobs)
+    solve = linear_solver(problem, table)
+    if solve is not None:
+        return LinearRisks(table, problem, n_jobs, reason, solve)
+    return ModelRisks(table, problem, n_jobs, reason)
+
+
+def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
+    """Return the model to fit for this task: the caller's, or the paper's decision tree."""
+    if estimator is None:
+        return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
+    suits = is_classifier(estimator) if task == "classification" else is_regressor(estimator)
+    other = is_regressor(estimator) if task == "classification" else is_classifier(estimator)
+    if other and not suits:
+        raise InvalidInputError(
+            f"{type(estimator).__name__} cannot predict {name}: the task is {task}. Use a "
+            f"{'classifier' if task == 'classification' else 'regressor'}, or estimator=None for a decision tree "
+            "that fits either task."
+        )
+    return estimator
+
+
+def input_tags(estimator: Any) -> Any:
+    """Return what an estimator says it accepts; one that says nothing is believed to accept all."""
+    try:
+        return get_tags(estimator).input_tags
+    except (AttributeError, TypeError):
+        from sklearn.utils import InputTags
+
+        return InputTags(sparse=True, allow_nan=True)
+
+
+def _require_two_classes(classes: Any) -> None:
+    if classes.size < 2:
+        raise InvalidInputError(
+            f"y has one class only, {classes[0].item()!r}: there is nothing to predict. Pass rows of at least two "
+            'classes, or task="regression" if y is a quantity.'
+        )
+
+
+def _runs(xs: Sequence[int], members: frozenset[int]) -> Iterator[tuple[bool, Sequence[int]]]:
+    """Cut `xs` into stretches that lie wholly inside or wholly outside `members`."""
+    if members.issuperset(xs) or members.isdisjoint(xs):
+        yield xs[0] in members, xs
+        return
+    for are_members, run in groupby(xs, key=members.__contains__):
+        yield are_members, list(run)
+
+
+def _doubling_batches(xs: Sequence[int], first: int, most: int) -> Iterator[Sequence[int]]:
+    done, size = 0, first
+    while done < len(xs):
+        yield xs[done : done + size]
+        done += size
+        size = min(2 * size, most)

@@ -1,0 +1,159 @@
+"""Draws of a column given others have the right law."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._conditional import ConditionalLaw
+from ppfs.independence._knockoffs import (
+    ConditionalValues,
+    PermutedValues,
+    StratifiedValues,
+    choose_knockoff,
+)
+from ppfs.independence._model_design import Design
+from ppfs.independence._smooth_models import fit_smooth_regression, is_discrete
+from ppfs.independence._splits import draw_folds
+
+N_ROWS, N_DRAWS = 2000, 4
+
+
+@pytest.fixture
+def splits():
+    return draw_folds(N_ROWS, None, n_folds=2, entropy=0, fold=0, n_draws=N_DRAWS)
+
+
+def quantities(n_columns):
+    return np.zeros(n_columns, dtype=np.intp)
+
+
+def all_draws(law, splits):
+    """Every row's first draw."""
+    drawn = np.empty(N_ROWS)
+    for split in splits:
+        drawn[split.test] = law.draws(split, 0, N_DRAWS)[0]
+    return drawn
+
+
+@pytest.mark.parametrize("shape", ["line", "curve"])
+def test_a_quantity_keeps_its_link_and_its_spread(splits, shape):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=N_ROWS)
+    expected = z if shape == "line" else np.sin(2 * z)
+    x = expected + 0.5 * rng.normal(size=N_ROWS)
+    drawn = all_draws(ConditionalLaw(x, 0, z[:, None], quantities(1)), splits)
+    noise, new_noise = x - expected, drawn - expected
+    assert new_noise.std() == pytest.approx(0.5, rel=0.05)
+    # Given z, the draw knows nothing of x: 4 standard errors.
+    assert abs(np.corrcoef(noise, new_noise)[0, 1]) < 4 / np.sqrt(N_ROWS)
+    assert abs(np.corrcoef(z, new_noise)[0, 1]) < 4 / np.sqrt(N_ROWS)
+
+
+def test_residuals_keep_no_trace_of_what_is_given(splits):
+    """Fitted on all rows, residuals are uncorrelated with the conditioning column in all rows."""
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=N_ROWS)
+    x = np.sin(2 * z) + z**2 + rng.normal(size=N_ROWS)
+    residual = x - fit_smooth_regression(z[:, None], quantities(1), x)(z[:, None])
+    for known in (z, z**2, np.sin(2 * z)):
+        assert abs(np.corrcoef(residual, known)[0, 1]) < 0.03
+
+
+def test_categories_are_drawn_with_their_probabilities(splits):
+    rng = np.random.default_rng(2)
+    z = rng.integers(0, 2, size=N_ROWS).astype(float)
+    x = np.where(rng.random(N_ROWS) < np.where(z == 1, 0.8, 0.1), 7.0, 3.0)
+    drawn = all_draws(ConditionalLaw(x, 0, z[:, None], quantities(1)), splits)
+    assert set(drawn) == {3.0, 7.0}
+    assert (drawn[z == 1] == 7).mean() == pytest.approx(0.8, abs=0.05)
+    assert (drawn[z == 0] == 7).mean() == pytest.approx(0.1, abs=0.05)
+
+
+def test_a_group_is_drawn_together(splits):
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=N_ROWS)
+    first = z + rng.normal(size=N_ROWS)
+    second = first - z + 0.3 * rng.normal(size=N_ROWS)
+    design = Design(
+        np.column_stack([z, first, second]), {0: slice(0, 1), 1: slice(1, 3)}, quantities(3), ("z", "g")
+    )
+    draws = ConditionalValues(design, 1)
+    values = np.concatenate([draws.values(split, 0, 1)[0] for split in splits])
+    given = np.concatenate([z[split.test] for split in splits])
+    # Given z and the first, the second follows: its own noise remains.
+    assert np.std(values[:, 1] - values[:, 0] + given) == pytest.approx(0.3, rel=0.1)
+
+
+def test_gaps_stay_gaps(splits):
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=N_ROWS)
+    x = z + rng.normal(size=N_ROWS)
+    x[:300] = np.nan
+    z[250:400] = np.nan
+    drawn = np.concatenate(
+        [ConditionalLaw(x, 0, z[:, None], quantities(1)).draws(split, 0, 1)[0] for split in splits]
+    )
+    assert np.isnan(drawn).sum() == 300
+
+
+def test_a_callers_model_is_fitted_without_the_test_part():
+    splits = draw_folds(200, None, n_folds=2, entropy=0, fold=0, n_draws=1)
+    rng = np.random.default_rng(5)
+    z = rng.normal(size=200)
+    x = z + rng.normal(size=200)
+    # A full tree knows its own rows by heart: fitted on all of them, the residuals would be zero.
+    law = ConditionalLaw(x, 0, z[:, None], quantities(1), DecisionTreeRegressor())
+    for split in splits:
+        drawn = law.draws(split, 0, 1)[0]
+        assert np.abs(drawn - x[split.test]).mean() > 0.5
+
+
+def test_a_callers_model_serves_its_own_kind_only():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(100, 3))
+    X[:, 1] = rng.integers(0, 3, size=100)
+    y = X[:, 0] + rng.normal(size=100)
+    for conditional in (RandomForestRegressor(5), LogisticRegression()):
+        for test in (CrossFitPPI, PPI):
+            parameters = {"knockoff": "conditional", "conditional": conditional, "random_state": 0}
+            other = test(DecisionTreeRegressor(max_depth=2), **{**parameters, "conditional": None})
+            test = test(DecisionTreeRegressor(max_depth=2), **parameters)
+            changed = [test.evaluate(X, y, x, [2]) != other.evaluate(X, y, x, [2]) for x in (0, 1)]
+            # The regressor speaks for the quantity, the classifier for the whole-numbered column.
+            assert changed[1 if isinstance(conditional, RandomForestRegressor) else 0] is False
+
+
+def test_given_nothing_a_feature_is_shuffled():
+    design = Design(np.arange(10.0)[:, None], {0: slice(0, 1)}, quantities(1), ("x",))
+    assert isinstance(choose_knockoff("conditional", None, n_test=5)(design, 0), PermutedValues)
+
+
+def test_given_few_values_a_feature_is_shuffled_among_the_rows_that_share_them():
+    rng = np.random.default_rng(7)
+    z = rng.integers(0, 3, size=60).astype(float)
+    x = rng.normal(size=60)
+    design = Design(np.column_stack([x, z]), {0: slice(0, 1), 1: slice(1, 2)}, quantities(2), ("x", "z"))
+    splits = draw_folds(60, None, n_folds=2, entropy=0, fold=0, n_draws=3)
+    draws = choose_knockoff("conditional", None, n_test=30)(design, 0)
+    assert isinstance(draws, StratifiedValues)
+    for split in splits:
+        values = draws.values(split, 0, 3)[:, :, 0]
+        for stratum in range(3):
+            inside = z[split.test] == stratum
+            for drawn in values:
+                assert sorted(drawn[inside]) == sorted(x[split.test][inside])
+        assert (values != x[split.test]).mean() > 0.5
+        np.testing.assert_array_equal(draws.values(split, 1, 3)[:, :, 0], values[1:])
+    # With too few rows a stratum most would keep their value: a model is used.
+    assert isinstance(choose_knockoff("conditional", None, n_test=11)(design, 0), ConditionalValues)
+
+
+@pytest.mark.parametrize(
+    ("column", "discrete"),
+    [([0, 1, 1, 0], True), ([0.5, 1, 1, 0], False), (list(range(11)), False), ([0, np.nan, 1, 1], True)],
+)
+def test_few_whole_numbers_are_drawn_as_categories(column, discrete):
+    assert is_discrete(np.array(column, dtype=float)) is discrete

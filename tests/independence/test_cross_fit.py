@@ -1,0 +1,212 @@
+"""CrossFitPPI: agreement with its plain-loop twin, both p-values, bad input."""
+
+import numpy as np
+import pytest
+from reference import cross_fit as twin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from ppfs._reading import read_table
+from ppfs.exceptions import InvalidInputError, StratificationWarning
+from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._splits import draw_folds, draw_splits
+
+N_ROWS = 60
+
+
+def problem(task, seed):
+    """Four columns, the second whole-numbered, correlated with the others; y depends on the first two."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N_ROWS, 4))
+    X[:, 1] = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
+    X[:, 2] += X[:, 0]
+    score = X[:, 0] + X[:, 1] + rng.normal(size=N_ROWS)
+    return X, (score > 1).astype(int) if task == "classification" else score
+
+
+# Growth with the logistic model is computed to the optimum, so the twin's has to get there too.
+MODELS = {
+    "classification": [
+        LogisticRegression(tol=1e-10, max_iter=10_000),
+        KNeighborsClassifier(),
+        DecisionTreeClassifier(max_features=1.0),
+    ],
+    "regression": [LinearRegression(), KNeighborsRegressor(), DecisionTreeRegressor(max_features=1.0)],
+}
+QUESTIONS = [(0, []), (0, [1]), (1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (1, [0, 2, 3])]
+
+
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_agrees_with_plain_loops(task, which, question):
+    x, given = question
+    X, y = problem(task, seed=which)
+    model = MODELS[task][which]
+    splits = draw_folds(
+        N_ROWS, y if task == "classification" else None, n_folds=4, entropy=7, fold=0, n_draws=19
+    )
+    rises = twin.differences(X, y, x, given, model=model, splits=splits, is_categorical=x == 1)
+    factor = 1.0 if which == 0 else 2.0
+
+    test = CrossFitPPI(model, n_folds=4, n_draws=19, random_state=7)
+    ours = test.evaluate(X, y, x, given)
+    counted = test.set_params(significance="randomisation").evaluate(X, y, x, given)
+
+    assert ours.pvalue == pytest.approx(twin.row_t_test(rises, factor), rel=1e-6, abs=1e-12)
+    assert ours.effect == pytest.approx(np.mean(np.concatenate(rises)), rel=1e-6, abs=1e-8)
+    assert counted.pvalue == pytest.approx(twin.randomisation_test(rises))
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("n_draws", [1, 3])
+def test_corrected_t_with_conditional_draws_agrees_with_plain_loops(task, n_draws):
+    X, y = problem(task, seed=5)
+    labels = y if task == "classification" else None
+    model = MODELS[task][0]
+    splits = draw_splits(N_ROWS, labels, n_splits=8, test_size=0.25, entropy=3, fold=0, n_draws=n_draws)
+    for x, given in QUESTIONS:
+        rises = twin.differences(
+            X, y, x, given, model=model, splits=splits, is_categorical=x == 1, loss="log-loss"
+        )
+        test = PPI(
+            model,
+            n_splits=8,
+            test_size=0.25,
+            knockoff="conditional",
+            significance="corrected-t",
+            n_draws=n_draws,
+            random_state=3,
+        )
+        assert test.evaluate(X, y, x, given).pvalue == pytest.approx(
+            twin.corrected_t_test(rises, splits), rel=1e-6
+        )
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("significance", ["paired-t", "randomisation"])
+def test_the_engine_gives_the_answers_of_scikit_learns_trees(task, significance):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    X[:, 1] += X[:, 0]
+    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=150)
+    y = (y > 1).astype(int) if task == "classification" else y
+    tree = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+    # scikit-learn breaks ties at random; with continuous columns and shallow trees there are none.
+    limits = {"max_depth": 3, "min_samples_leaf": 5}
+    engine, generic = (
+        CrossFitPPI(tree(**limits, **also), n_draws=25, significance=significance, random_state=1)
+        for also in ({}, {"max_features": 1.0})
+    )
+    table = read_table(X, y, task=task, owner=engine)
+    fast, slow = engine.bind(table), generic.bind(table)
+    assert "engine" in fast.notes[0]
+    assert "scikit-learn" in slow.notes[0]
+    for given in [(), (0,), (0, 1, 2)]:
+        for one, other in zip(
+            fast.query_many(range(3), 3, given), slow.query_many(range(3), 3, given), strict=True
+        ):
+            assert one.pvalue == pytest.approx(other.pvalue, rel=1e-6)
+            assert one.effect == pytest.approx(other.effect, rel=1e-6, abs=1e-12)
+
+
+def test_growth_at_once_with_linear_models_equals_one_by_one():
+    X, y = problem("regression", seed=2)
+    together = CrossFitPPI(LinearRegression(), random_state=4)
+    alone = CrossFitPPI(make_pipeline(LinearRegression()), random_state=4)
+    table = read_table(X, y, task="regression", owner=together)
+    at_once, one_by_one = together.bind(table), alone.bind(table)
+    assert "at once" in at_once.notes[0]
+    for one, other in zip(at_once.query_many(range(4), 4), one_by_one.query_many(range(4), 4), strict=True):
+        assert one.pvalue == pytest.approx(other.pvalue, rel=1e-6)
+
+
+def test_early_stop_saves_draws_and_keeps_the_decision():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 3))
+    y = X[:, 0] + rng.normal(size=100)
+    test = CrossFitPPI(LinearRegression(), significance="randomisation", n_draws=199, random_state=0)
+    whole = [test.evaluate(X, y, x) for x in range(3)]
+    early = [test.set_params(early_stop=True).evaluate(X, y, x) for x in range(3)]
+    assert early[0].pvalue == whole[0].pvalue == 1 / 200
+    for one, other in zip(early[1:], whole[1:], strict=True):
+        assert 10 / one.pvalue == pytest.approx(round(10 / one.pvalue))
+        assert one.pvalue > 0.05
+        assert other.pvalue > 0.05
+
+
+def test_early_stop_does_not_predict_what_it_does_not_need():
+    X, y = problem("classification", seed=0)
+    calls = []
+
+    class Counting(LogisticRegression):
+        def predict_proba(self, X):
+            calls.append(len(X))
+            return super().predict_proba(X)
+
+    y = np.random.default_rng(1).permutation(y)
+    parameters = {"significance": "randomisation", "n_draws": 199, "random_state": 0}
+    rows = {}
+    for early_stop in (False, True):
+        calls.clear()
+        CrossFitPPI(Counting(), early_stop=early_stop, **parameters).evaluate(X, y, 3, [0, 1])
+        rows[early_stop] = sum(calls)
+    assert rows[True] < 0.4 * rows[False]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [make_pipeline(StandardScaler(), LogisticRegression()), HistGradientBoostingClassifier(max_iter=5)],
+)
+def test_any_estimator_finds_a_planted_link(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    test = CrossFitPPI(model, random_state=0)
+    assert test.evaluate(X, y, 0, [1, 2]).pvalue < 1e-4
+    assert test.evaluate(X, y, 1, [0, 2]).pvalue > 0.01
+
+
+def test_needs_one_model_a_fold():
+    X, y = problem("classification", seed=0)
+    test = CrossFitPPI(KNeighborsClassifier(), n_folds=5, random_state=0)
+    bound = test.bind(read_table(X, y, task="auto", owner=test))
+    bound.query_many([0, 1, 2], 4, (0, 1, 2))
+    assert bound.n_fits == 5
+
+
+def test_answers_do_not_depend_on_jobs_or_batches():
+    X, y = problem("regression", seed=1)
+    for model in (None, LinearRegression(), KNeighborsRegressor()):
+        test = CrossFitPPI(model, random_state=2)
+        table = read_table(X, y, task="regression", owner=test)
+        together = test.bind(table, n_jobs=2).query_many([0, 1, 2, 3], 4, (0, 2))
+        alone = [test.bind(table, n_jobs=1).query(x, 4, {0, 2} - {x}) for x in range(4)]
+        assert together == alone
+
+
+def test_randomisation_needs_draws():
+    X, y = problem("classification", seed=0)
+    with pytest.raises(InvalidInputError, match=r"n_draws=10 .* at least 19"):
+        CrossFitPPI(significance="randomisation").evaluate(X, y, 0)
+    with pytest.raises(InvalidInputError, match="early_stop=True needs significance='randomisation'"):
+        CrossFitPPI(early_stop=True).evaluate(X, y, 0)
+
+
+def test_folds_need_rows():
+    X, y = problem("classification", seed=0)
+    with pytest.raises(InvalidInputError, match="n_folds=40 needs at least 80 rows"):
+        CrossFitPPI(n_folds=40).evaluate(X, y, 0)
+
+
+def test_a_class_rarer_than_the_folds_is_not_stratified():
+    X, y = problem("classification", seed=0)
+    y[:3] = 2
+    with pytest.warns(StratificationWarning, match="n_folds=5"):
+        CrossFitPPI(random_state=0).evaluate(X, y, 0)
+    with pytest.raises(InvalidInputError, match="use fewer folds"):
+        CrossFitPPI(stratify=True).evaluate(X, y, 0)

@@ -1,0 +1,112 @@
+"""CrossFitPPI and the conditional PPI in plain loops.
+
+Shared with the package are only the random draws (folds, shuffles, uniform numbers, seeds) and the fitted model
+of x given the other columns.
+"""
+
+import math
+
+import numpy as np
+from reference.paper import column_order
+from scipy.stats import t as student
+from sklearn.base import clone
+
+from ppfs.independence._smooth_models import fit_smooth_classifier, fit_smooth_regression
+
+
+def row_losses(model, X, y, loss):
+    """Log-loss, Brier score or squared error of each row."""
+    if not hasattr(model, "predict_proba"):
+        return [(truth - value) ** 2 for truth, value in zip(y, model.predict(X), strict=True)]
+    classes = list(model.classes_)
+    losses = []
+    for row, label in zip(model.predict_proba(X), y, strict=True):
+        if loss == "brier":
+            losses.append(sum((share - (one == label)) ** 2 for share, one in zip(row, classes, strict=True)))
+            continue
+        probability = row[classes.index(label)] if label in classes else 0.0
+        losses.append(-math.log(min(max(probability, 2.0**-52), 1 - 2.0**-52)))
+    return losses
+
+
+def knockoff(x, Z, split, draw, is_categorical):
+    """One draw of x in the test part, given the other columns."""
+    if Z.shape[1] == 0:
+        return [x[split.test[j]] for j in split.permutations[draw]]
+    if all(len(set(column)) <= 10 and all(value == round(value) for value in column) for column in Z.T):
+        strata = [tuple(row) for row in Z]
+        if len(split.test) >= 4 * len(set(strata)):
+            return shuffled_within(x, strata, split, draw)
+    no_levels = np.zeros(Z.shape[1], dtype=int)
+    if not is_categorical:
+        expected = fit_smooth_regression(Z, no_levels, x)(Z)
+        return [
+            expected[row] + x[split.test[j]] - expected[split.test[j]]
+            for row, j in zip(split.test, split.permutations[draw], strict=True)
+        ]
+    values = sorted(set(x))
+    labels = np.array([values.index(value) for value in x])
+    probabilities = fit_smooth_classifier(Z, no_levels, labels)(Z)
+    drawn = []
+    for row, uniform in zip(split.test, split.uniforms[draw], strict=True):
+        below, which = probabilities[row][0], 0
+        while uniform > below and which < len(values) - 1:
+            which += 1
+            below += probabilities[row][which]
+        drawn.append(values[which])
+    return drawn
+
+
+def shuffled_within(x, strata, split, draw):
+    """Deal the values of each stratum's test rows out again, in the order of the shuffle."""
+    dealt = {stratum: [] for stratum in strata}
+    for j in split.permutations[draw]:
+        dealt[strata[split.test[j]]].append(x[split.test[j]])
+    return [dealt[strata[row]].pop(0) for row in split.test]
+
+
+def differences(X, y, x, given, *, model, splits, is_categorical, loss="brier"):
+    """Rise of each tested row's loss, by draw: one list of (n_test, n_draws) a split."""
+    columns = column_order(X, [x, *given])
+    where = columns.index(x)
+    others = [column for column in columns if column != x]
+    answer = []
+    for split in splits:
+        design = X[:, columns]
+        fitted = clone(model)
+        if "random_state" in fitted.get_params():
+            fitted.set_params(random_state=split.seed)
+        fitted.fit(design[split.train], y[split.train])
+        base = row_losses(fitted, design[split.test], y[split.test], loss)
+        rises = []
+        for draw in range(len(split.permutations)):
+            replaced = design[split.test].copy()
+            replaced[:, where] = knockoff(X[:, x], X[:, others], split, draw, is_categorical)
+            rises.append(np.subtract(row_losses(fitted, replaced, y[split.test], loss), base))
+        answer.append(np.array(rises).T)
+    return answer
+
+
+def row_t_test(by_split, factor):
+    """One-sided t-test over all tested rows, the variance multiplied by `factor`."""
+    rows = [float(np.mean(row)) for split in by_split for row in split]
+    n = len(rows)
+    mean = sum(rows) / n
+    variance = sum((row - mean) ** 2 for row in rows) / (n - 1)
+    return student.sf(mean / math.sqrt(factor * variance / n), n - 1)
+
+
+def randomisation_test(by_split):
+    """(1 + draws with no higher total risk) / (1 + draws)."""
+    totals = sum(split.sum(axis=0) for split in by_split)
+    return (1 + sum(total <= 1e-9 for total in totals)) / (1 + len(totals))
+
+
+def corrected_t_test(by_split, splits):
+    """Nadeau and Bengio's t-test over the splits."""
+    means = [float(split.mean()) for split in by_split]
+    n = len(means)
+    mean = sum(means) / n
+    variance = sum((value - mean) ** 2 for value in means) / (n - 1)
+    factor = 1 / n + len(splits[0].test) / len(splits[0].train)
+    return student.sf(mean / math.sqrt(factor * variance), n - 1)
