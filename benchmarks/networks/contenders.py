@@ -22,7 +22,7 @@ from ppfs.blanket import (
     InterIAMBnPC,
     MixedMB,
 )
-from ppfs.independence import PPI, ChiSquared, FisherZ, GSquared, LikelihoodRatio
+from ppfs.independence import PPI, ChiSquared, CrossFitPPI, FisherZ, GSquared, LikelihoodRatio
 
 ALPHA = 0.01
 
@@ -50,8 +50,7 @@ TESTS = {
     "likelihood-ratio": lambda: LikelihoodRatio(),
 }
 
-# The predictive test, with a shallow tree so that it can be asked conditional questions. A cross-fitted
-# test joins this list when the library has one.
+# Where the predictive tests join, with a shallow tree so that they can be asked conditional questions.
 SMALL = ("asia", "cancer", "earthquake", "survey", "sachs", "child", "continuous", "mixed")
 
 
@@ -78,6 +77,9 @@ def contenders(problem: str) -> dict[tuple[str, str], Callable[[], Any]]:
         ppi = lambda: PPI(tree(max_depth=4), n_splits=10, significance="wilcoxon")  # noqa: E731
         chosen["PPFS", "ppi"] = lambda: PPFS(independence=ppi(), alpha=ALPHA, random_state=0)
         chosen["FBED", "ppi"] = lambda: FBED(independence=ppi(), alpha=ALPHA, random_state=0)
+        cross_fit = lambda: CrossFitPPI(tree(max_depth=4))  # noqa: E731
+        chosen["PPFS", "cross-fit-ppi"] = lambda: PPFS(independence=cross_fit(), alpha=ALPHA, random_state=0)
+        chosen["FBED", "cross-fit-ppi"] = lambda: FBED(independence=cross_fit(), alpha=ALPHA, random_state=0)
     return chosen
 
 
