@@ -336,7 +336,7 @@ def test_equal_weights_are_no_weights():
         ([1, -1, 1, 1], r"sample_weight\[1\] is -1.0"),
         ([1, 1, np.nan, 1], r"sample_weight\[2\] is nan"),
         ([1, 1, np.inf, 1], r"sample_weight\[2\] is inf"),
-        ([0, 0, 0, 0], "0 in every row"),
+        ([0, 0, 0, 0], "zero in every row"),
         (["a", 1, 1, 1], "sample_weight must hold numbers"),
     ],
 )

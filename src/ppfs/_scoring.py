@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._random import integer_seed, stream
-from ppfs._table import Table
+from ppfs._table import Matrix, Table
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._encoding import prepared, weight_arguments
+from ppfs.independence._folds import divide_into_folds
+
+Scorer = Callable[..., float]
 
 
 class CrossValidated:
-    """Mean cross-validated scores of one model on column sets of one table.
+    """Mean cross-validated scores of one model on feature sets of one table.
 
     Parameters
     ----------
@@ -25,7 +31,7 @@ class CrossValidated:
         Cloned for every fit; where its `random_state` was left open it gets a seed.
 
     cv : int
-        Number of folds, shuffled, stratified where every class has enough rows.
+        Number of folds, shuffled, stratified where every class has enough rows; groups stay together.
 
     scoring : str, callable or None
         As in scikit-learn; None is the estimator's own score.
@@ -47,35 +53,65 @@ class CrossValidated:
         generator = stream(entropy)
         self._table = table
         self._estimator = seeded(estimator, integer_seed(generator))
-        self._scorer = check_scoring(self._estimator, scoring)
-        self._folds = list(_folds(table, cv, integer_seed(generator)))
+        self._scorer = scorer_for(self._estimator, scoring, is_weighted=table.weights is not None)
+        self._folds = _folds(table, cv, integer_seed(generator))
         self._n_jobs = n_jobs
         self._known: dict[frozenset[int], float] = {}
 
-    def score(self, columns: Collection[int]) -> float:
-        """Return the mean score over the folds; without columns that of a constant prediction."""
-        chosen = frozenset(columns)
+    def score(self, features: Collection[int]) -> float:
+        """Return the mean score over the folds; without features that of a constant prediction."""
+        chosen = frozenset(features)
         if chosen not in self._known:
             self._known[chosen] = self._compute(chosen)
         return self._known[chosen]
 
-    def _compute(self, columns: frozenset[int]) -> float:
+    def _compute(self, features: frozenset[int]) -> float:
         table = self._table
-        if columns:
+        if features:
             # In an order of their own, so that the caller's makes no difference to the model.
-            X, model = table.take(table.canonical(columns)), self._estimator
+            ordered = table.canonical(features)
+            X, model = table.take(ordered), prepared(self._estimator, table.levels(ordered))
         else:
             X, model = np.zeros((table.n_rows, 1)), _constant_model(table)
-        scores = cross_val_score(
-            model,
-            X,
-            table.y,
-            cv=self._folds,
-            scoring=self._scorer,
-            n_jobs=self._n_jobs,
-            error_score="raise",
+        scores = Parallel(n_jobs=self._n_jobs)(
+            delayed(_fold_score)(model, X, table.y, table.weights, self._scorer, *fold)
+            for fold in self._folds
         )
-        return float(scores.mean())
+        return float(np.mean(scores))
+
+
+def _fold_score(
+    model: Any,
+    X: Matrix,
+    y: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    scorer: Scorer,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+) -> float:
+    """Fit on the rows outside a fold and score those inside."""
+    in_train, in_test = (None if weights is None else weights[rows] for rows in (train, test))
+    fitted = clone(model).fit(X[train], y[train], **weight_arguments(model, in_train))
+    return weighted_score(scorer, fitted, X[test], y[test], in_test)
+
+
+def weighted_score(
+    scorer: Scorer, model: Any, X: Matrix, y: NDArray[Any], weights: NDArray[np.float64] | None
+) -> float:
+    """Return a fitted model's score, with weights where there are some."""
+    return float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
+
+
+def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is_weighted: bool) -> Scorer:
+    """Return scikit-learn's scorer, or say that the caller's function takes no weights."""
+    scorer: Scorer = check_scoring(estimator, scoring)
+    parameters = signature(scorer).parameters
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    if is_weighted and not takes_any and "sample_weight" not in parameters:
+        raise InvalidInputError(
+            f"scoring={scoring!r} takes no sample_weight. Give the function such an argument, or leave the weights out."
+        )
+    return scorer
 
 
 def seeded(estimator: Any, seed: int) -> Any:
@@ -92,9 +128,9 @@ def _constant_model(table: Table) -> Any:
     return DummyClassifier(strategy="prior") if table.task == "classification" else DummyRegressor()
 
 
-def _folds(table: Table, cv: int, seed: int) -> Any:
+def _folds(table: Table, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if cv > table.n_rows:
         raise InvalidInputError(f"cv={cv} is more than the {table.n_rows} rows. Use fewer folds.")
     counts = np.unique(table.y, return_counts=True)[1] if table.task == "classification" else np.zeros(1)
-    divide = StratifiedKFold if counts.min() >= cv else KFold
-    return divide(cv, shuffle=True, random_state=seed).split(np.zeros((table.n_rows, 1)), table.y)
+    labels = table.y if counts.min() >= cv else None
+    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, parameter="cv")

@@ -22,6 +22,9 @@ Matrix: TypeAlias = Any
 # regression problem 55 distinct efforts.
 MAX_INTEGER_CLASSES = 20
 
+# What a gap in a column of categories is called.
+MISSING_LABEL = "(missing)"
+
 
 class Table:
     """Features and a target, addressed by number.
@@ -129,6 +132,16 @@ class Table:
         return bool(self.n_levels.any())
 
     @cached_property
+    def has_missing(self) -> bool:
+        """Whether some number is missing."""
+        return bool(np.isnan(self.X.data if self.is_sparse else self.X).any())
+
+    @property
+    def has_gaps_in_text(self) -> bool:
+        """Whether some column of categories has gaps, which are a category of their own."""
+        return any(labels[-1] == MISSING_LABEL for labels in self.categories.values())
+
+    @cached_property
     def columns(self) -> tuple[tuple[int, ...], ...]:
         """The columns of each feature."""
         if self._units is not None:
@@ -186,6 +199,19 @@ class Table:
                 "or leave the group out of feature_groups."
             )
         return "classification" if self.n_levels[unit[0]] else infer_task(self.values(variable))
+
+    def feature_index(self, column: int | str) -> int:
+        """Return the number of a feature, called by its name, or by the name or number of one of its columns."""
+        if self._units is None:
+            return column_index(column, self.names)
+        if isinstance(column, str) and column in self.names:
+            return self.names.index(column)
+        if isinstance(column, str) and column not in self.column_names:
+            raise InvalidInputError(
+                f"There is no column or group {column!r}. The features are {listed(self.names)}."
+            )
+        number = column_index(column, self.column_names)
+        return next(feature for feature, unit in enumerate(self._units) if number in unit)
 
     def take(self, variables: Sequence[int]) -> Matrix:
         """Return some variables as one matrix, rows first, as models like to read them.

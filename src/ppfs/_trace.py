@@ -83,7 +83,13 @@ class Trace:
     Parameters
     ----------
     names : sequence of str
-        The names of the columns.
+        The names of the features.
+
+    column_names : sequence of str, default=()
+        The names of the columns, by which features can be called too.
+
+    columns : sequence of tuple of int, default=None
+        The columns of each feature. None: every column is a feature.
 
     Attributes
     ----------
@@ -102,8 +108,16 @@ class Trace:
     ['fold', 'phase', 'feature', 'n_given']
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        column_names: Sequence[str] = (),
+        columns: Sequence[tuple[int, ...]] | None = None,
+    ) -> None:
         self.names = tuple(names)
+        self._feature_of = {
+            column_names[column]: feature for feature, unit in enumerate(columns or ()) for column in unit
+        }
         self.notes: list[str] = []
         self._steps: list[Step] = []
 
@@ -124,7 +138,9 @@ class Trace:
         return f"<Trace of {len(self)} questions about {len(self.names)} columns>"
 
     def of(self, feature: int | str) -> list[Step]:
-        """Return all steps about one column, by number or name."""
+        """Return all steps about one feature: by its number, its name, or the name of one of its columns."""
+        if isinstance(feature, str) and feature not in self.names:
+            feature = self._feature_of.get(feature, feature)
         number = column_index(feature, self.names)
         return [step for step in self._steps if step.feature == number]
 
@@ -134,7 +150,8 @@ class Trace:
         Parameters
         ----------
         feature : int or str
-            A column's number or name.
+            A column's number or name; where columns are grouped, a feature's number, or the name of a group or
+            of one of its columns.
 
         Returns
         -------

@@ -54,6 +54,7 @@ def test_every_name_makes_a_test():
         "partial-t",
         "likelihood-ratio",
         "ppi",
+        "cross-fit-ppi",
     }
     for make in TESTS_BY_NAME.values():
         make()._validate_params()

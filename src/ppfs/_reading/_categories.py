@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-# How messages call a gap in a column of categories.
-MISSING_LABEL = "(missing)"
+from ppfs._table import MISSING_LABEL
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 

@@ -9,9 +9,15 @@ import numpy as np
 from ppfs._table import Table, listed
 from ppfs.exceptions import InvalidInputError
 
+# For those who cannot fill gaps themselves.
+_IMPUTE_FIRST = (
+    "Impute them first (sklearn.impute.SimpleImputer), or use a test that does so in each train part: "
+    'PPI(impute="median").'
+)
 
-def require_finite(table: Table, *, allow_missing: bool, user: str) -> None:
-    """Refuse infinite values, and missing ones unless `user` can take them."""
+
+def require_finite(table: Table, *, allow_missing: bool, user: str, way_out: str = _IMPUTE_FIRST) -> None:
+    """Refuse infinite values, and missing ones unless `user` can take them; `way_out` ends the message."""
     entries = table.X.data if table.is_sparse else table.X
     if np.isfinite(entries).all():
         return
@@ -24,8 +30,7 @@ def require_finite(table: Table, *, allow_missing: bool, user: str) -> None:
     if not allow_missing:
         raise InvalidInputError(
             f"X contains NaN in {listed(_columns_with(table, np.isnan))}, and {user} does not accept missing values. "
-            "Impute them first (sklearn.impute.SimpleImputer), or use an estimator that takes NaN, "
-            "such as DecisionTreeClassifier or HistGradientBoostingClassifier."
+            f"{way_out}"
         )
 
 

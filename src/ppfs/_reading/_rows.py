@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _num_samples
 
 from ppfs._reading._categories import is_missing
 from ppfs.exceptions import InvalidInputError
@@ -30,7 +31,7 @@ def read_weights(
     if sample_weight is None:
         return None, None
     weights = _numeric(sample_weight)
-    n_rows = _n_rows(X)
+    n_rows = int(_num_samples(X))
     if weights.shape != (n_rows,):
         raise InvalidInputError(
             f"sample_weight must hold one number a row, shape ({n_rows},), but its shape is {weights.shape}."
@@ -46,7 +47,7 @@ def read_weights(
     kept = np.flatnonzero(weights)
     if not kept.size:
         raise InvalidInputError(
-            "sample_weight is 0 in every row, so none is left. Some rows must have weight."
+            "sample_weight is zero in every row, so none is left. Some rows must have weight."
         )
     weights = weights[kept]
     return (
@@ -86,8 +87,8 @@ def only_rows(part: Any, rows: NDArray[np.intp]) -> Any:
         return native[rows.tolist()].to_native()
     if sp.issparse(part):
         return part.tocsr()[rows]
-    if isinstance(part, np.ndarray):
-        return part[rows]
+    if hasattr(part, "__array__"):
+        return np.asarray(part)[rows]
     return [part[row] for row in rows]
 
 
@@ -107,7 +108,3 @@ def _numeric(sample_weight: Any) -> NDArray[np.float64]:
         return _plain(sample_weight).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"sample_weight must hold numbers: {error}") from error
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

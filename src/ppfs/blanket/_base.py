@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import read_table
 from ppfs._table import Table, Task
@@ -27,6 +28,7 @@ from ppfs.blanket._memory import Memory
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
 from ppfs.exceptions import InvalidInputError, UnreachableAlphaWarning
 from ppfs.independence import Automatic, BoundTest, IndependenceTest
+from ppfs.independence._folds import divide_into_folds
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
@@ -36,6 +38,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "progress": ["boolean"],
     "always_keep": ["array-like", set, frozenset],
     "condition_on": ["array-like", set, frozenset],
+    "feature_groups": [Mapping, None],
 }
 
 
@@ -43,7 +46,9 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     """A selector that finds a Markov blanket by asking an independence test.
 
     A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, may have
-    `always_keep` and `condition_on`, and implements `_independence_test` and `_search`.
+    `always_keep`, `condition_on` and `feature_groups`, and implements `_independence_test` and `_search`.
+
+    Searches speak of features; what `fit` leaves behind, the trace aside, speaks of the caller's columns.
     """
 
     n_folds: int
@@ -53,6 +58,7 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     progress: bool
     always_keep: Collection[int | str] = ()
     condition_on: Collection[int | str] = ()
+    feature_groups: Mapping[str, Collection[int | str]] | None = None
 
     support_: NDArray[np.bool_]
     blanket_: NDArray[np.intp]
@@ -67,6 +73,7 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     task_: Task
 
     _memory: Memory | None = None
+    _has_gaps_in_text: bool = False
 
     @abstractmethod
     def _independence_test(self) -> IndependenceTest:
@@ -76,16 +83,22 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     def _search(self, inquiry: Inquiry) -> list[int]:
         """Return the blanket of the inquiry's target, asking and recording as needed."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find the columns that the target depends on.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns.
+            The columns: numbers, and in data frames text and categories too.
 
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             The target.
+
+        sample_weight : array-like of shape (n_rows,), default=None
+            How much each row counts, in the fits and in the losses. A row of weight 0 is left out.
+
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
 
         Returns
         -------
@@ -93,16 +106,25 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         test = self._independence_test()
-        table = read_table(X, y, task=test.declared_task() or "auto", owner=self)
+        table = read_table(
+            X,
+            y,
+            task=test.declared_task() or "auto",
+            owner=self,
+            feature_groups=self.feature_groups,
+            sample_weight=sample_weight,
+            groups=groups,
+        )
         validate_data(self, X, skip_check_array=True)
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
-        trace = Trace(table.names)
+        trace = Trace(table.names, table.column_names, table.columns if table.has_units else None)
         if isinstance(test, Automatic):
             choice = test.choose(table)
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
         self._search_parts(table, test, special, trace)
+        self._has_gaps_in_text = table.has_gaps_in_text
         self.task_ = table.task
         self.independence_ = test
         self.trace_ = trace
@@ -141,7 +163,7 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         self._memory = memory
         self.n_fits_ = n_fits
         self.n_tests_ = n_tests
-        self._conclude(blankets, beside, trace)
+        self._conclude(blankets, beside, trace, CallersColumns.of(table))
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -164,16 +186,25 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         pvalues, effects = _deciding_answers(trace, fold, blanket)
         return tuple(sorted(blanket, key=lambda column: (-effects[column], pvalues[column], column)))
 
-    def _conclude(self, blankets: list[tuple[int, ...]], beside: list[dict[str, Any]], trace: Trace) -> None:
+    def _conclude(
+        self,
+        blankets: list[tuple[int, ...]],
+        beside: list[dict[str, Any]],
+        trace: Trace,
+        callers: CallersColumns,
+    ) -> None:
         """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
-        self.folds_ = aggregate(blankets) if self.n_folds else ()
-        chosen = next((fold.number for fold in self.folds_ if fold.is_chosen), 0)
-        self.blanket_ = np.array(blankets[max(chosen - 1, 0)], dtype=np.intp)
+        folds = aggregate(blankets) if self.n_folds else ()
+        chosen = next((fold.number for fold in folds if fold.is_chosen), 0)
+        blanket = blankets[max(chosen - 1, 0)]
+        pvalues, effects = _deciding_answers(trace, chosen, blanket)
+        self.folds_ = tuple(replace(fold, blanket=tuple(callers.numbers(fold.blanket))) for fold in folds)
+        self.blanket_ = np.array(callers.numbers(blanket), dtype=np.intp)
         for name, value in beside[max(chosen - 1, 0)].items():
-            setattr(self, name, value)
-        self.support_ = np.zeros(len(trace.names), dtype=bool)
+            setattr(self, name, callers.translated(value))
+        self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[self.blanket_] = True
-        self.pvalues_, self.importances_ = _deciding_answers(trace, chosen, self.blanket_.tolist())
+        self.pvalues_, self.importances_ = callers.spread(pvalues), callers.spread(effects)
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
             self.scores_ = 0.0 - np.log(self.pvalues_)
@@ -191,6 +222,8 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        # A gap in a column of text is a category like others, so `transform` must not stumble over it.
+        tags.input_tags.allow_nan = self._has_gaps_in_text
         return tags
 
 
@@ -202,9 +235,9 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
         )
     is_labelled = table.task == "classification"
     counts = np.unique(table.y, return_counts=True)[1] if is_labelled else np.empty(0)
-    divide = StratifiedKFold if is_labelled and counts.min() >= n_folds else KFold
-    folds = divide(n_folds, shuffle=True, random_state=integer_seed(stream(entropy)))
-    training = [rows for rows, _ in folds.split(np.empty((table.n_rows, 0)), table.y)]
+    labels = table.y if is_labelled and counts.min() >= n_folds else None
+    seed = integer_seed(stream(entropy))
+    training = [rows for rows, _ in divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed)]
     if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
         raise InvalidInputError(
             f"With n_folds={n_folds} some fold's training part has one class only. Use fewer folds, or n_folds=0."

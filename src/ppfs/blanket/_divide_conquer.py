@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -32,7 +32,7 @@ class MMMB(IndependenceSearch):
     max_k : int or None, default=3
         Largest conditioning set. None has no limit, and may take very long.
 
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too. Columns of `always_keep` count as neighbours of
         the target.
 
@@ -71,6 +71,7 @@ class MMMB(IndependenceSearch):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -81,6 +82,7 @@ class MMMB(IndependenceSearch):
             alpha=alpha,
             always_keep=always_keep,
             condition_on=condition_on,
+            feature_groups=feature_groups,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
@@ -109,7 +111,7 @@ class HITONMB(IndependenceSearch):
     cv : int, default=5
         Folds of the wrapper's cross-validation.
 
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too. Columns of `always_keep` count as neighbours of
         the target.
 
@@ -150,6 +152,7 @@ class HITONMB(IndependenceSearch):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -160,6 +163,7 @@ class HITONMB(IndependenceSearch):
             alpha=alpha,
             always_keep=always_keep,
             condition_on=condition_on,
+            feature_groups=feature_groups,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

@@ -19,7 +19,7 @@ class FastIAMB(IndependenceSearch):
 
     Parameters
     ----------
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     Notes

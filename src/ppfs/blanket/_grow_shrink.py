@@ -17,7 +17,7 @@ class GrowShrink(IndependenceSearch):
 
     Parameters
     ----------
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     See Also

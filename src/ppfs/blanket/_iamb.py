@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ppfs._random import RandomStateLike
 from ppfs.blanket._growth import grow, shrink_weakest_first
@@ -39,6 +39,10 @@ class IAMB(IndependenceSearch):
 
     condition_on : collection of int or str, default=()
         Columns that are in every conditioning set and are never selected.
+
+    feature_groups : mapping of str to collection of int or str, default=None
+        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
+        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides the folds, and whatever is random in the test.
@@ -125,7 +129,7 @@ class InterIAMB(IndependenceSearch):
 
     Parameters
     ----------
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     Notes
@@ -160,7 +164,7 @@ class MixedMB(InterIAMB):
     independence : IndependenceTest or str, default="likelihood-ratio"
         The test. Another one makes this `InterIAMB`.
 
-    n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     See Also
@@ -189,6 +193,7 @@ class MixedMB(InterIAMB):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -199,6 +204,7 @@ class MixedMB(InterIAMB):
             alpha=alpha,
             always_keep=always_keep,
             condition_on=condition_on,
+            feature_groups=feature_groups,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

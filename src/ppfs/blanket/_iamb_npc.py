@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ class IAMBnPC(IndependenceSearch):
     max_k : int or None, default=3
         Largest conditioning set of the backward step; None has no limit.
 
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     Notes
@@ -64,6 +64,7 @@ class IAMBnPC(IndependenceSearch):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -74,6 +75,7 @@ class IAMBnPC(IndependenceSearch):
             alpha=alpha,
             always_keep=always_keep,
             condition_on=condition_on,
+            feature_groups=feature_groups,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
@@ -94,7 +96,7 @@ class InterIAMBnPC(IAMBnPC):
     max_k : int or None, default=3
         Largest conditioning set of the backward step; None has no limit.
 
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     References

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sklearn.base import clone
@@ -13,7 +13,7 @@ from ppfs._random import RandomStateLike
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import IndependenceTest
 from ppfs.independence._choose import TESTS_BY_NAME
-from ppfs.independence._predictive import PredictiveTest
+from ppfs.independence._predictive import PredictiveTest, input_tags
 
 
 class IndependenceSearch(BaseBlanketSelector):
@@ -36,6 +36,7 @@ class IndependenceSearch(BaseBlanketSelector):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -45,6 +46,7 @@ class IndependenceSearch(BaseBlanketSelector):
         self.alpha = alpha
         self.always_keep = always_keep
         self.condition_on = condition_on
+        self.feature_groups = feature_groups
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -58,8 +60,10 @@ class IndependenceSearch(BaseBlanketSelector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # A decision tree takes missing values, other models may; the classical tests do not.
-        tags.input_tags.allow_nan = self.independence in ("ppi", "cross-fit-ppi") or isinstance(
-            self.independence, PredictiveTest
-        )
+        test = self.independence
+        if isinstance(test, PredictiveTest):
+            takes_gaps = test.impute is not None or test.estimator is None
+            tags.input_tags.allow_nan |= takes_gaps or input_tags(test.estimator).allow_nan
+        # A decision tree takes missing values, the classical tests do not.
+        tags.input_tags.allow_nan |= test in ("ppi", "cross-fit-ppi")
         return tags

@@ -55,6 +55,8 @@ def _snapshot(value: Any) -> Any:
         return type(value), value
     if isinstance(value, list | tuple):
         return type(value), [_snapshot(part) for part in value]
+    if isinstance(value, dict):
+        return dict, [(_snapshot(key), _snapshot(part)) for key, part in value.items()]
     if isinstance(value, BaseEstimator):
         return type(value)
     return value if callable(value) else object()
@@ -65,10 +67,13 @@ def _digest(table: Table) -> bytes:
     digest = blake2b(digest_size=16)
     X = table.X
     arrays = (X.indptr, X.indices, X.data) if table.is_sparse else (X,)
-    for array in (*arrays, table.codes, table.classes):
+    for array in (*arrays, table.codes, table.classes, table.n_levels, table.weights, table.groups):
+        if array is None:
+            digest.update(b"none")
+            continue
         digest.update(f"{array.shape}{array.dtype}".encode())
         digest.update(_bytes_of(array))
-    digest.update(table.task.encode())
+    digest.update(f"{table.task}{table.columns if table.has_units else ''}".encode())
     return digest.digest()
 
 

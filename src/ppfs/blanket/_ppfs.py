@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, Self
 
 from sklearn.base import clone
@@ -16,9 +16,11 @@ from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._phases import CORRECTIONS, grow_marginally, shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI, IndependenceTest
+from ppfs.independence._encoding import Impute
 from ppfs.independence._losses import LossFunction
 from ppfs.independence._predictive import PredictiveTest, estimator_for, input_tags
 from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS
+from ppfs.independence._row_weights import ClassWeight
 from ppfs.independence._splits import Stratify
 
 
@@ -68,6 +70,17 @@ class PPFS(BaseBlanketSelector):
     loss : str or callable, default="auto"
         See `ppfs.independence.PPI`.
 
+    class_weight : dict, "balanced" or None, default=None
+        What the loss of a row is multiplied by, by its class; "balanced" makes all classes count alike. The fit is not
+        weighted: for that, give the estimator a `class_weight` of its own.
+
+    impute : "median" or None, default=None
+        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+
+    splitter : splitter or list of (train, test) pairs, default=None
+        Any splitter of scikit-learn in place of the random splits; `n_splits`, `test_size` and `stratify` are then
+        ignored. With `n_folds` it divides the training part of each fold. See `ppfs.independence.PPI`.
+
     correction : {"bh", "by", "bonferroni"}, default=None
         Adjust the growth phase's p-values for the number of columns. None is the paper's way.
 
@@ -98,6 +111,10 @@ class PPFS(BaseBlanketSelector):
 
     condition_on : collection of int or str, default=()
         Columns that are in every conditioning set, also in growth, and are never selected.
+
+    feature_groups : mapping of str to collection of int or str, default=None
+        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
+        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
 
     Attributes
     ----------
@@ -189,6 +206,9 @@ class PPFS(BaseBlanketSelector):
         n_draws: int = 1,
         conditional: Any = None,
         loss: str | LossFunction = "auto",
+        class_weight: ClassWeight = None,
+        impute: Impute = None,
+        splitter: Any = None,
         correction: str | None = None,
         task: Task | Literal["auto"] = "auto",
         growth_estimator: Any = None,
@@ -198,6 +218,7 @@ class PPFS(BaseBlanketSelector):
         progress: bool = False,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -210,6 +231,9 @@ class PPFS(BaseBlanketSelector):
         self.n_draws = n_draws
         self.conditional = conditional
         self.loss = loss
+        self.class_weight = class_weight
+        self.impute = impute
+        self.splitter = splitter
         self.correction = correction
         self.task = task
         self.growth_estimator = growth_estimator
@@ -219,6 +243,7 @@ class PPFS(BaseBlanketSelector):
         self.progress = progress
         self.always_keep = always_keep
         self.condition_on = condition_on
+        self.feature_groups = feature_groups
 
     @classmethod
     def calibrated(
@@ -227,6 +252,9 @@ class PPFS(BaseBlanketSelector):
         *,
         correction: str | None = "bh",
         loss: str | LossFunction = "auto",
+        class_weight: ClassWeight = None,
+        impute: Impute = None,
+        splitter: Any = None,
         stratify: Stratify = "auto",
         task: Task | Literal["auto"] = "auto",
         growth_estimator: Any = None,
@@ -240,7 +268,7 @@ class PPFS(BaseBlanketSelector):
 
         Parameters
         ----------
-        estimator, loss, stratify, task, growth_estimator, conditional
+        estimator, loss, class_weight, impute, splitter, stratify, task, growth_estimator, conditional
             See `PPFS`; here they describe the cross-fitted test.
 
         correction : {"bh", "by", "bonferroni"} or None, default="bh"
@@ -248,7 +276,8 @@ class PPFS(BaseBlanketSelector):
 
         **parameters
             Any other parameter of `PPFS` that does not describe the paper's test: `n_folds`, `alpha`,
-            `random_state`, `n_jobs`, `progress`, `always_keep`, `condition_on`.
+            `random_state`, `n_jobs`, `progress`, `always_keep`, `condition_on`,
+            `feature_groups`.
 
         Returns
         -------
@@ -260,8 +289,8 @@ class PPFS(BaseBlanketSelector):
         >>> from ppfs import PPFS
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
-        >>> selector.get_feature_names_out()
-        array(['petal width (cm)'], dtype=object)
+        >>> "petal length (cm)" in selector.get_feature_names_out()
+        True
         """
         replaced = {"independence", "n_splits", "test_size", "knockoff", "significance", "n_draws"}
         wrong = sorted(replaced & set(parameters))
@@ -275,6 +304,9 @@ class PPFS(BaseBlanketSelector):
             conditional=conditional,
             stratify=stratify,
             loss=loss,
+            class_weight=class_weight,
+            impute=impute,
+            splitter=splitter,
             task=task,
             marginal_estimator=growth_estimator,
         )
@@ -295,6 +327,9 @@ class PPFS(BaseBlanketSelector):
             n_draws=self.n_draws,
             conditional=self.conditional,
             loss=self.loss,
+            class_weight=self.class_weight,
+            impute=self.impute,
+            splitter=self.splitter,
             task=self.task,
             marginal_estimator=self.growth_estimator,
         )
@@ -314,5 +349,5 @@ class PPFS(BaseBlanketSelector):
             task: Task = "classification" if test.task == "auto" else test.task
             accepts = input_tags(test.estimator if test.estimator is not None else estimator_for(None, task))
             tags.input_tags.sparse = accepts.sparse
-            tags.input_tags.allow_nan = accepts.allow_nan
+            tags.input_tags.allow_nan |= accepts.allow_nan or test.impute is not None
         return tags

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import Any
 
@@ -29,7 +29,7 @@ class SGAI(IndependenceSearch):
     wealth : float, default=0.5
         What alpha-investing begins with, and what a discovery earns.
 
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too. `alpha` is the level of all questions but
         those that alpha-investing asks.
 
@@ -87,6 +87,7 @@ class SGAI(IndependenceSearch):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -97,6 +98,7 @@ class SGAI(IndependenceSearch):
             alpha=alpha,
             always_keep=always_keep,
             condition_on=condition_on,
+            feature_groups=feature_groups,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

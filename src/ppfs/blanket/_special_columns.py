@@ -6,13 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from ppfs._table import Table, column_index, listed
+from ppfs._table import Table, listed
 from ppfs.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True)
 class SpecialColumns:
-    """The numbers of the columns.
+    """The numbers of the features.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class SpecialColumns:
 
 
 def read_special_columns(always_keep: Any, condition_on: Any, table: Table) -> SpecialColumns:
-    """Turn what the caller gave, names or numbers, into column numbers, or say what is wrong with it."""
+    """Turn what the caller gave, names or numbers, into the numbers of features, or say what is wrong with it."""
     kept = _numbers("always_keep", always_keep, table)
     conditioned = _numbers("condition_on", condition_on, table)
     both = [table.names[column] for column in kept if column in conditioned]
@@ -42,7 +42,7 @@ def read_special_columns(always_keep: Any, condition_on: Any, table: Table) -> S
 
 def _numbers(parameter: str, columns: Collection[int | str], table: Table) -> tuple[int, ...]:
     try:
-        numbers = {column_index(column, table.names) for column in columns}
+        numbers = {table.feature_index(column) for column in columns}
     except InvalidInputError as error:
         raise InvalidInputError(f"{parameter}: {error}") from error
     except (TypeError, ValueError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -51,7 +51,7 @@ class TIEStar(IndependenceSearch):
     tol : float, default=0.0
         How much lower the score may be.
 
-    independence, n_folds, alpha, always_keep, condition_on, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too. `support_` and `blanket_` are the first blanket.
 
     Attributes
@@ -113,6 +113,7 @@ class TIEStar(IndependenceSearch):
         alpha: float = 0.05,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -123,6 +124,7 @@ class TIEStar(IndependenceSearch):
             alpha=alpha,
             always_keep=always_keep,
             condition_on=condition_on,
+            feature_groups=feature_groups,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from ppfs._random import RandomStateLike
 from ppfs._reading import read_table
-from ppfs._table import Table, Task, column_index
+from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 
 
@@ -217,7 +217,17 @@ class IndependenceTest(ABC, BaseEstimator):
         """Tell the task that the parameters imply, or None when the target decides."""
         return None
 
-    def evaluate(self, X: Any, y: Any, x: int | str, given: Collection[int | str] = ()) -> IndependenceResult:
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        x: int | str,
+        given: Collection[int | str] = (),
+        *,
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> IndependenceResult:
         """Answer one question about arrays or data frames.
 
         Parameters
@@ -225,7 +235,7 @@ class IndependenceTest(ABC, BaseEstimator):
         X : array, sparse matrix or data frame of shape (n_rows, n_features)
             The columns.
 
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             The target.
 
         x : int or str
@@ -234,14 +244,31 @@ class IndependenceTest(ABC, BaseEstimator):
         given : collection of int or str, default=()
             The columns to condition on.
 
+        feature_groups : mapping of str to collection of int or str, default=None
+            Columns that are one feature together; `x` and `given` then name groups, or members of them.
+
+        sample_weight : array-like of shape (n_rows,), default=None
+            How much each row counts. A row of weight 0 is left out.
+
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together, such as those of one patient: they stay together in every split.
+
         Returns
         -------
         IndependenceResult
         """
         self._validate_params()
-        table = read_table(X, y, task=self.declared_task() or "auto", owner=self)
-        candidate = column_index(x, table.names)
-        conditioning = [column_index(column, table.names) for column in given]
+        table = read_table(
+            X,
+            y,
+            task=self.declared_task() or "auto",
+            owner=self,
+            feature_groups=feature_groups,
+            sample_weight=sample_weight,
+            groups=groups,
+        )
+        candidate = table.feature_index(x)
+        conditioning = [table.feature_index(column) for column in given]
         if candidate in conditioning:
             raise InvalidInputError(
                 f"Column {table.names[candidate]!r} is both x and in given: it would be tested given itself. "

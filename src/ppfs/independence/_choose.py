@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ppfs._random import RandomStateLike
-from ppfs._table import Table
+from ppfs._table import Table, dense_column, infer_task
 from ppfs.independence._base import BoundTest, IndependenceTest
 from ppfs.independence._contingency import ChiSquared, GSquared
 from ppfs.independence._correlation import FisherZ, PartialCorrelationT
@@ -28,8 +28,8 @@ class Automatic(IndependenceTest):
     """Choose the classical test that suits the columns: what ``independence="auto"`` means.
 
     `GSquared` when all columns and the target are categorical, `FisherZ` when all are continuous,
-    `LikelihoodRatio` when there are both. Constant columns have no say. Text, truth values and whole numbers
-    with at most 20 different ones are categories.
+    `LikelihoodRatio` when there are both, or groups of columns among the continuous ones. Constant columns have
+    no say. Text, categories, truth values and whole numbers with at most 20 different ones are categorical.
 
     Examples
     --------
@@ -52,17 +52,26 @@ class Automatic(IndependenceTest):
     def choose(self, table: Table) -> Choice:
         """Look at the columns and the target, and choose."""
         varied = [column for column in range(table.n_features) if not table.constant_mask[column]]
-        n_categorical = sum(table.task_of(column) == "classification" for column in varied)
+        n_categorical = sum(_is_categorical(table, column) for column in varied)
         is_labelled = table.task == "classification"
         if is_labelled and n_categorical == len(varied):
             return Choice(GSquared(), "GSquared, because all columns and the target are categorical")
-        if not is_labelled and n_categorical == 0:
+        if not is_labelled and n_categorical == 0 and not table.has_units:
             return Choice(FisherZ(), "FisherZ, because all columns and the target are continuous")
         return Choice(
             LikelihoodRatio(),
             f"LikelihoodRatio, because {n_categorical} of {len(varied)} columns are categorical and the target is "
             f"{'categorical' if is_labelled else 'continuous'}",
         )
+
+
+def _is_categorical(table: Table, feature: int) -> bool:
+    """Tell whether all columns of a feature are categorical."""
+    columns = table.columns[feature] if table.has_units else (feature,)
+    return all(
+        table.n_levels[column] or infer_task(dense_column(table.X, column)) == "classification"
+        for column in columns
+    )
 
 
 TESTS_BY_NAME: dict[str, Callable[[], IndependenceTest]] = {

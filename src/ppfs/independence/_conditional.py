@@ -92,14 +92,14 @@ class ConditionalLaw:
         return shuffled
 
     def _expected_at(self, split: Split) -> Floats:
-        """What the model expects of the test rows."""
+        """Return what the model expects of the test rows."""
         if self._model is None:
             expected: Floats = self._expected[split.test]
             return expected
         return self._predictor(split)(self._Z[split.test])
 
     def _expected_with(self, split: Split, last: Floats) -> Floats:
-        """What the model expects of the test rows when the last columns of Z hold other values."""
+        """Return what the model expects of the test rows when the last columns of Z hold other values."""
         kept = self._Z[split.test][:, : self._Z.shape[1] - last.shape[1]]
         Z = (
             sp.hstack([kept, sp.csr_array(last)], format="csr")

@@ -16,6 +16,7 @@ from ppfs._table import Table
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
 from ppfs.independence._levels import Levels, read_levels
+from ppfs.independence._plain_rows import require_plain_rows
 from ppfs.independence._strata import (
     Counts,
     Floats,
@@ -66,7 +67,7 @@ class GSquared(IndependenceTest):
     use ``ChiSquared(exact_moments=True)`` there.
 
     A column that is constant, or determined by the given columns, is independent (p = 1). Given a
-    copy of the target everything else is.
+    copy of the target everything else is. The levels of a group of columns are their combinations.
 
     Examples
     --------
@@ -93,6 +94,7 @@ class GSquared(IndependenceTest):
     ) -> BoundContingency:
         """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
         name = type(self).__name__
+        require_plain_rows(table, user=name)
         require_finite(table, allow_missing=False, user=name)
         levels = read_levels(table, self.max_levels, user=name)
         return BoundContingency(table, levels, self._judge, self.min_rows_per_cell)

@@ -16,6 +16,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
 from ppfs.independence._partial import Correlations, Floats
+from ppfs.independence._plain_rows import require_numbers, require_plain_rows
 
 # A perfect correlation would have an infinite statistic; this keeps it finite, and p tiny.
 _LARGEST = 1.0 - 1e-15
@@ -38,8 +39,9 @@ class FisherZ(IndependenceTest):
     z = sqrt(n - k - 3) atanh(r) is compared with the standard normal; k is the number of given columns.
     With n <= k + 3 the test cannot tell: the answer has ``is_reliable=False``. `effect` is |r|.
 
-    Numbers are used as they are, so whole-numbered codes of unordered categories make no sense here.
-    A target of two classes counts as 0 and 1; more classes are accepted only as numbers.
+    Numbers are used as they are, so whole-numbered codes of unordered categories make no sense here, and
+    columns of text with more than two categories are refused. A target of two classes counts as 0 and 1; more
+    classes are accepted only as numbers.
 
     A given column that the other given ones determine is left out. A column that they determine
     is independent (p = 1), and so is everything once they determine the target. A copy of
@@ -64,6 +66,8 @@ class FisherZ(IndependenceTest):
     ) -> BoundCorrelation:
         """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
         name = type(self).__name__
+        require_plain_rows(table, user=name)
+        require_numbers(table, user=name)
         require_finite(table, allow_missing=False, user=name)
         return BoundCorrelation(table, Correlations(table, target_as_numbers(table, user=name)), self)
 

@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ppfs._random import RandomStateLike
-from ppfs._table import Task
+from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._encoding import Impute
 from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._losses import LossFunction
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._problem import Problem
+from ppfs.independence._row_weights import ClassWeight
 from ppfs.independence._significance import randomisation, t_tail
 from ppfs.independence._splits import Split, Stratify, draw_folds, folds_to_stratify
+from ppfs.independence._splitter import require_disjoint_tests
 
 # Fewer draws cannot give a randomisation p-value of 5 %.
 _MIN_RANDOMISATION_DRAWS = 19
@@ -31,7 +35,7 @@ class CrossFitPPI(PredictiveTest):
     """Predictive independence test by cross-fitting: every row is tested once.
 
     The rows are divided into K folds. A model is fitted on the rows outside each fold, and in the fold the
-    feature is replaced, several times, by draws from an estimate of the feature given the other features of the model. The
+    feature is replaced, several times, by draws from an estimate of it given the other features of the model. The
     rise of each row's loss, averaged over the draws, is what a one-sided test is made of. Where x is independent of
     the target given the others, a feature and its draws are alike, and the loss does not rise.
 
@@ -72,8 +76,15 @@ class CrossFitPPI(PredictiveTest):
 
     loss : str or callable, default="auto"
         See `PPI`, except that "auto" is the Brier score where the classifier has probabilities. The log-loss of a
-        sure but wrong prediction has no bound, and a full tree is sure of every leaf: a handful of rows would decide, and
-        the level of 5 % was seen to become 19 %.
+        sure but wrong prediction has no bound, and a full tree is sure of every leaf: a handful of rows would decide,
+        and the level of 5 % was seen to become 19 %.
+
+    class_weight, impute
+        See `PPI`.
+
+    splitter : splitter or list of (train, test) pairs, default=None
+        Any splitter of scikit-learn whose test parts are disjoint, in place of the folds: `n_folds` and `stratify`
+        are then ignored. See `PPI`.
 
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, and where that is None the target.
@@ -95,6 +106,9 @@ class CrossFitPPI(PredictiveTest):
     a linear model spends on the feature, and 2 for all other models. With q = 1 the plain paired t-test holds its
     level, because the spread of the rows' differences grows with the chance pattern itself
     (docs/decisions/0016-rows-share-models.md).
+
+    Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
+    sums in place of the rows: rows of a group are not independent, and count as one observation.
 
     A row's difference and the p-value are only as good as the estimate of the feature given the others: no test is
     valid for every law of the data and has power as well (Shah and Peters, 2020).
@@ -145,6 +159,9 @@ class CrossFitPPI(PredictiveTest):
         early_stop: bool = False,
         stratify: Stratify = "auto",
         loss: str | LossFunction = "auto",
+        class_weight: ClassWeight = None,
+        impute: Impute = None,
+        splitter: Any = None,
         task: Task | Literal["auto"] = "auto",
         marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
@@ -159,6 +176,9 @@ class CrossFitPPI(PredictiveTest):
         self.early_stop = early_stop
         self.stratify = stratify
         self.loss = loss
+        self.class_weight = class_weight
+        self.impute = impute
+        self.splitter = splitter
         self.task = task
         self.marginal_estimator = marginal_estimator
         self.random_state = random_state
@@ -169,9 +189,10 @@ class CrossFitPPI(PredictiveTest):
         """How many draws as good as the feature itself end a question."""
         return _ENOUGH_AS_GOOD if self.early_stop else 0
 
-    def check_rows(self, n_rows: int) -> None:
+    def check(self, table: Table) -> None:
         """Refuse tables that are too short, and parameters that do not fit each other."""
-        if n_rows < 2 * self.n_folds:
+        n_rows = table.n_rows
+        if self.splitter is None and n_rows < 2 * self.n_folds:
             raise InvalidInputError(
                 f"n_folds={self.n_folds} needs at least {2 * self.n_folds} rows, two in each fold, but there are "
                 f"{n_rows}. Use fewer folds, or more rows."
@@ -183,35 +204,61 @@ class CrossFitPPI(PredictiveTest):
                 f"{1 / (self.n_draws + 1):.3g}: at least {_MIN_RANDOMISATION_DRAWS} draws are needed. Raise n_draws, "
                 "for example to 199, or use significance='paired-t'."
             )
+        if is_counting and table.groups is not None:
+            raise InvalidInputError(
+                "significance='randomisation' needs independent rows, but groups were passed to fit: draws row by row "
+                "say nothing about rows that belong together. Use significance='paired-t'."
+            )
         if self.early_stop and not is_counting:
             raise InvalidInputError(
                 f"early_stop=True needs significance='randomisation', but it is {self.significance!r}: only "
                 "counting draws can end early. Use significance='randomisation' with n_draws=199, or early_stop=False."
             )
 
-    def labels_to_stratify(self, labels: NDArray[Any], warn: bool) -> NDArray[Any] | None:
+    def labels_to_stratify(self, labels: NDArray[Any], table: Table, warn: bool) -> NDArray[Any] | None:
         """Return the labels whose proportions the folds keep, or None."""
         return folds_to_stratify(labels, self.stratify, self.n_folds, warn=warn)
 
-    def draw_splits(self, n_rows: int, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
+    def draw_splits(self, table: Table, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
         """Divide the rows into folds, each of them the test part of one split."""
         return draw_folds(
-            n_rows, labels, n_folds=self.n_folds, entropy=entropy, fold=fold, n_draws=self.n_draws
+            table.n_rows,
+            labels,
+            n_folds=self.n_folds,
+            entropy=entropy,
+            fold=fold,
+            n_draws=self.n_draws,
+            groups=table.groups,
         )
+
+    def check_splits(self, splits: list[Split]) -> None:
+        """Refuse splits that test a row twice."""
+        require_disjoint_tests(splits, user=type(self).__name__)
 
     def make_knockoff(self, n_test: int) -> Knockoff:
         """Return what replaces a feature."""
         return choose_knockoff(self.knockoff, self.conditional, n_test)
 
-    def assess(self, risks: PairedRisks, differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
-        """Test the rows' differences, or count the draws."""
+    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
+        """Test the rows' differences, or the groups', or count the draws."""
         if self.significance == "randomisation":
             assert risks.by_draw is not None
             return randomisation(risks.base.mean(axis=1), risks.by_draw, self.stop_after)
         inflation = 2.0 - 1.0 / risks.n_coefficients if risks.n_coefficients else 2.0
+        if problem.pair_groups is not None:
+            differences = _group_sums(differences, problem.pair_groups)
         return t_tail(differences, variance_factor=inflation / differences.shape[1])
 
-    @property
-    def smallest_pvalue(self) -> float:
-        """The smallest p-value this test can return, whatever the data."""
+    def smallest_pvalue(self, n_splits: int) -> float:
+        """Return the smallest p-value this test can reach, whatever the data."""
         return 1.0 / (self.n_draws + 1) if self.significance == "randomisation" else 0.0
+
+
+def _group_sums(differences: Floats, groups: NDArray[np.intp]) -> Floats:
+    """Add up the differences of each group, shape (n_questions, n_groups).
+
+    The mean of the sums is 0 if and only if that of the rows is, and the sums of different groups are independent.
+    """
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+    return np.add.reduceat(differences[:, order], starts, axis=1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._table import Table, Task
+from ppfs._table import Table, Task, infer_task
 from ppfs.independence._partial import DETERMINED, standardised
 
 Floats = NDArray[np.float64]
@@ -16,7 +17,8 @@ Floats = NDArray[np.float64]
 class Designs:
     """The variables of a table as blocks of regressors.
 
-    A continuous variable is one standardised column. A categorical one with k levels is k - 1 dummies.
+    A continuous variable is one standardised column. A categorical one with k levels is k - 1 dummies. A group of
+    columns is all of theirs.
     """
 
     def __init__(self, table: Table) -> None:
@@ -40,11 +42,16 @@ class Designs:
 
     def block(self, variable: int) -> Floats:
         """Return the regressors of one variable, shape (n_rows, n_regressors)."""
-        if self.kind(variable) == "regression":
-            return self.values(variable)[:, None]
-        codes = self.codes(variable)
-        levels = np.arange(1, codes.max() + 1)
-        return standardised((codes[None, :] == levels[:, None]).astype(np.float64)).T
+        values = self._table.values(variable)
+        if values.ndim == 1:
+            return _regressors(values, self.kind(variable))
+        columns = list(zip(self._table.n_levels[list(self._table.columns[variable])], values.T, strict=True))
+        return np.hstack(
+            [
+                _regressors(column, "classification" if n_levels else infer_task(column))
+                for n_levels, column in columns
+            ]
+        )
 
     @cached_property
     def intercept(self) -> Floats:
@@ -58,6 +65,15 @@ class Designs:
         for variable in variables:
             basis = np.hstack([basis, added_directions(self.block(variable), basis)])
         return basis
+
+
+def _regressors(values: NDArray[Any], kind: Task) -> Floats:
+    """Return one column as regressors, shape (n_rows, n_regressors)."""
+    if kind == "regression":
+        return standardised(np.asarray(values, dtype=np.float64)[None, :]).T
+    codes = np.unique(values, return_inverse=True)[1].ravel()
+    levels = np.arange(1, codes.max() + 1)
+    return standardised((codes[None, :] == levels[:, None]).astype(np.float64)).T
 
 
 def added_directions(block: Floats, basis: Floats) -> Floats:

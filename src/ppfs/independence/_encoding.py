@@ -165,6 +165,20 @@ class Encoded(BaseEstimator):
         """Return the estimator's decision values."""
         return np.asarray(self.estimator_.decision_function(self._encode(X)))
 
+    @available_if(lambda self: hasattr(self._model, "score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Matrix, y: NDArray[Any], **weights: Any) -> float:
+        """Return the estimator's own score."""
+        return float(self.estimator_.score(self._encode(X), y, **weights))
+
+    def n_regressors(self, n_columns: int) -> NDArray[np.intp]:
+        """Return how many columns the estimator sees of each column of the matrix, shape (n_columns,)."""
+        counts = np.ones(n_columns, dtype=np.intp)
+        for encoder in self.encoders_:
+            if isinstance(encoder, Dummies):
+                for column, places in encoder.places_.items():
+                    counts[column] = places.max() + 1
+        return counts
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels in the order of the estimator's probabilities."""

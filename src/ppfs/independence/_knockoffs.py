@@ -144,7 +144,7 @@ class ConditionalKnockoff:
 
 
 def _strata(columns: NDArray[np.intp], design: Design) -> NDArray[np.intp] | None:
-    """Number the rows by their values in some columns; None if one of these is a quantity with many values."""
+    """Return a number for each row's values in some columns; None if a column is a quantity with many values."""
     strata = np.zeros(design.X.shape[0], dtype=np.intp)
     for column in columns:
         values = dense(design.X[:, [column]]).ravel()

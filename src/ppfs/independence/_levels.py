@@ -43,11 +43,25 @@ def read_levels(table: Table, max_levels: int, user: str) -> Levels:
     codes = np.empty((table.n_features + 1, table.n_rows), dtype=np.min_scalar_type(max_levels))
     counts = np.empty(table.n_features + 1, dtype=np.intp)
     for variable in range(table.n_features + 1):
-        levels, position = np.unique(table.values(variable), return_inverse=True)
-        if not _is_categorical(levels, table.n_rows, max_levels):
-            raise _not_categorical(table, variable, levels.size, user)
-        codes[variable], counts[variable] = position.ravel(), levels.size
+        columns = [
+            np.unique(column, return_inverse=True) for column in np.atleast_2d(table.values(variable).T)
+        ]
+        for levels, _ in columns:
+            if not _is_categorical(levels, table.n_rows, max_levels):
+                raise _not_categorical(table, variable, levels.size, user)
+        position, counts[variable] = _combined(columns)
+        if counts[variable] > max_levels:
+            raise _not_categorical(table, variable, int(counts[variable]), user)
+        codes[variable] = position
     return Levels(codes, counts)
+
+
+def _combined(columns: list[tuple[NDArray[Any], NDArray[np.intp]]]) -> tuple[NDArray[np.intp], int]:
+    """Return the number of each row's combination of the columns' levels, and how many combinations occur."""
+    levels, codes = columns[0]
+    for others, other_codes in columns[1:]:
+        levels, codes = np.unique(codes * others.size + other_codes, return_inverse=True)
+    return codes.ravel(), levels.size
 
 
 def _is_categorical(levels: NDArray[Any], n_rows: int, max_levels: int) -> bool:
@@ -63,6 +77,11 @@ def _is_categorical(levels: NDArray[Any], n_rows: int, max_levels: int) -> bool:
 
 def _not_categorical(table: Table, variable: int, n_levels: int, user: str) -> InvalidInputError:
     name = "the target" if variable == table.target else repr(table.names[variable])
+    if variable != table.target and table.n_levels[list(table.columns[variable])].all():
+        return InvalidInputError(
+            f"{user} takes at most max_levels categories a column, but {name} has {n_levels} in {table.n_rows} rows. "
+            "Merge rare ones, raise max_levels, or use LikelihoodRatio or PPI."
+        )
     return InvalidInputError(
         f"{user} needs categorical columns, but {name} has {n_levels} distinct values in {table.n_rows} rows. "
         "Use FisherZ or LikelihoodRatio, or discretise the column first (sklearn.preprocessing.KBinsDiscretizer)."

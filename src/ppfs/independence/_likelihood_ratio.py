@@ -18,6 +18,7 @@ from ppfs.independence._batches import BatchedTest
 from ppfs.independence._designs import Designs, Floats, added_directions
 from ppfs.independence._logistic import LogisticFit, fit_logistic
 from ppfs.independence._partial import DETERMINED
+from ppfs.independence._plain_rows import require_plain_rows
 
 # Rows for each coefficient of a logistic model. With fewer the ratio is far from chi-squared,
 # and with as many coefficients as rows every target is fitted perfectly.
@@ -48,7 +49,8 @@ class LikelihoodRatio(IndependenceTest):
     coefficients that x adds. A quantity has the exact F test instead. `effect` is the statistic per
     degree of freedom.
 
-    A column is categorical when it holds whole numbers with at most 20 different ones, as codes do.
+    A column is categorical when it holds text or categories, or whole numbers with at most 20 different ones, as
+    codes do. A group of columns enters with all its columns.
 
     What the given columns determine is left out or independent, as in `FisherZ`. Where the columns
     separate the classes the coefficients are infinite but the likelihood has a limit, which is used.
@@ -79,6 +81,7 @@ class LikelihoodRatio(IndependenceTest):
         self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
     ) -> BoundLikelihoodRatio:
         """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
+        require_plain_rows(table, user=type(self).__name__)
         require_finite(table, allow_missing=False, user=type(self).__name__)
         return BoundLikelihoodRatio(table, self.symmetric)
 

@@ -35,7 +35,9 @@ _LOGISTIC_SOLVERS = {"lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"}
 
 def linear_solver(problem: Problem, table: Table) -> Solver | None:
     """Return how to fit all columns at once, or None where that is not possible."""
-    if table.is_sparse or problem.loss.name == "callable":
+    if table.is_sparse or table.is_mixed or table.has_units or problem.loss.name == "callable":
+        return None
+    if problem.weights.fit is not None or problem.impute is not None or problem.y.ndim > 1:
         return None
     estimator = problem.estimator
     kind = type(estimator)
@@ -117,23 +119,23 @@ def _split_risks(
     """
     slopes, intercepts = solve(problem.estimator, block[split.train], problem.truth[split.train])
     outputs = block[split.test] * slopes + intercepts
-    truth = problem.truth[split.test]
-    base = _pairs(problem, truth, outputs)
+    base = _pairs(problem, split, outputs)
     replaced, over_pairs = np.zeros_like(base), np.empty((len(base), problem.n_draws))
     for draw, permutation in enumerate(split.permutations):
         # A model of one column predicts from that column alone: permuting it permutes the predictions.
-        pairs = _pairs(problem, truth, outputs[permutation])
+        pairs = _pairs(problem, split, outputs[permutation])
         replaced += pairs
         over_pairs[:, draw] = pairs.sum(axis=1)
     return base, replaced / problem.n_draws, over_pairs
 
 
-def _pairs(problem: Problem, truth: NDArray[Any], outputs: Floats) -> Floats:
+def _pairs(problem: Problem, split: Split, outputs: Floats) -> Floats:
     """Return each column's losses, or their mean, from linear outputs of shape (n_rows, n_columns)."""
     n_columns = outputs.shape[1]
     prediction = _as_predicted(outputs.T.ravel(), problem.loss.output)
-    by_row: Floats = problem.loss.rows(np.tile(truth, n_columns), prediction).reshape(n_columns, -1)
-    return by_row if problem.is_by_row else by_row.mean(axis=1, keepdims=True)
+    truth = np.tile(problem.truth[split.test], n_columns)
+    by_row: Floats = problem.loss.rows(truth, prediction).reshape(n_columns, -1)
+    return problem.weights.pairs(by_row, split.test, problem.is_by_row)
 
 
 def _as_predicted(outputs: Floats, wanted: Output) -> NDArray[Any]:

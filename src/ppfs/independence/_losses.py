@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._table import Matrix, Task
+from ppfs._table import Matrix, Task, listed
 from ppfs.exceptions import InvalidInputError
 
 Floats = NDArray[np.float64]
@@ -80,12 +80,16 @@ def _zero_one(truth: NDArray[Any], labels: NDArray[Any]) -> Floats:
 
 
 def _squared(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
-    loss: Floats = (truth - values) ** 2
-    return loss
+    return _over_outputs((truth - values) ** 2)
 
 
 def _absolute(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
-    loss: Floats = np.abs(truth - values)
+    return _over_outputs(np.abs(truth - values))
+
+
+def _over_outputs(errors: Floats) -> Floats:
+    """Return one loss a row: where the target has several columns, their mean."""
+    loss: Floats = errors if errors.ndim == 1 else errors.mean(axis=1)
     return loss
 
 
@@ -108,7 +112,12 @@ _METHOD: dict[Output, str] = {"probabilities": "predict_proba", "margins": "deci
 
 
 def choose_loss(
-    loss: str | LossFunction, task: Task, estimator: Any, of_probabilities: str = "log-loss"
+    loss: str | LossFunction,
+    task: Task,
+    estimator: Any,
+    of_probabilities: str = "log-loss",
+    *,
+    fields: tuple[str, ...] | None = None,
 ) -> Loss:
     """Return the loss to use for this task and estimator, or say why there is none.
 
@@ -116,10 +125,18 @@ def choose_loss(
     ----------
     of_probabilities : str, default="log-loss"
         What "auto" means for classifiers with probabilities.
+
+    fields : tuple of str, default=None
+        The names of the target's fields, where it is a structured array.
     """
     if callable(loss):
         output = _natural_output(task, estimator)
         return Loss("callable", output, loss, wants_labels=True)
+    if fields is not None:
+        raise InvalidInputError(
+            f"y is a structured array with the fields {listed(fields)}, of which loss={loss!r} can make nothing. Pass "
+            "a function as loss: loss(y, prediction) gets the records and returns one number a row."
+        )
     if loss == "auto":
         natural: dict[Output, str] = {
             "probabilities": of_probabilities,
@@ -162,11 +179,13 @@ def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDA
 
     Returns
     -------
-    ndarray of shape (n_rows, n_classes) or (n_rows,)
+    ndarray of shape (n_rows, n_classes), (n_rows, n_outputs) or (n_rows,)
         Labels come back as class numbers.
     """
     if output == "values":
-        return np.asarray(model.predict(X), dtype=np.float64).reshape(X.shape[0])
+        values = np.asarray(model.predict(X), dtype=np.float64)
+        # Some regressors return one column for one output.
+        return values.reshape(X.shape[0]) if values.size == X.shape[0] else values
     if output == "labels":
         return np.searchsorted(classes, np.asarray(model.predict(X)).reshape(X.shape[0]))
     if output == "probabilities":

@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._table import Table, listed
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._drawing import over_draws
+from ppfs.independence._encoding import Encoded
 from ppfs.independence._knockoffs import Draws
 from ppfs.independence._model_design import Design, with_replaced
 from ppfs.independence._paired_risks import PairedRisks
@@ -41,6 +42,12 @@ def _fitted(problem: Problem, design: Design, split: Split) -> tuple[Any, Floats
                 "fits in memory, or use an estimator that takes sparse data, such as DecisionTreeClassifier or "
                 "LogisticRegression."
             ) from error
+        if problem.y.ndim > 1:
+            name = type(problem.estimator).__name__
+            raise InvalidInputError(
+                f"y has {problem.y.shape[1]} columns, and {name} failed with them: {type(error).__name__}: {error}. "
+                f"Use a regressor that predicts several outputs, or MultiOutputRegressor({name}(...))."
+            ) from error
         raise EstimatorFailedError(
             f"{problem.estimator!r} failed on {listed(design.names)} with {split.train.size} training rows: "
             f"{type(error).__name__}: {error}"
@@ -58,9 +65,7 @@ def _replaced(
 ) -> tuple[Floats, Floats]:
     """Replace each feature in turn by some of its draws; see `Evaluate` for what is returned."""
     test = design.X[split.test]
-    replacements = [
-        (place, values) for place, draws in asked for values in draws.values(split, first, end)
-    ]
+    replacements = [(place, values) for place, draws in asked for values in draws.values(split, first, end)]
     parts = [
         problem.pairs(model, [with_replaced(test, *replacement) for replacement in some], split)
         for some in (replacements[i : i + _MAX_COPIES] for i in range(0, len(replacements), _MAX_COPIES))
@@ -85,7 +90,8 @@ class FittedModels:
         if self.problem.stop_after and len(features) > 1:
             return PairedRisks.joined([self.risks([feature]) for feature in features])
         asked = [
-            (self._design.places[feature], self.problem.knockoff(self._design, feature)) for feature in features
+            (self._design.places[feature], self.problem.knockoff(self._design, feature))
+            for feature in features
         ]
 
         def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
@@ -109,10 +115,17 @@ class FittedModels:
 
 def _n_coefficients(model: Any, n_columns: int, place: slice) -> int:
     """Return how many coefficients a linear model has for a feature, 0 if it is not linear in its columns."""
+    regressors = np.ones(n_columns, dtype=np.intp)
+    if isinstance(model, Encoded):
+        regressors = model.n_regressors(n_columns)
+        model = model.estimator_
     last = model[-1] if hasattr(model, "steps") else model
     shape = np.shape(getattr(last, "coef_", ()))
-    is_linear = bool(shape) and shape[-1] == n_columns
-    return place.stop - place.start if is_linear else 0
+    is_linear = bool(shape) and shape[-1] == regressors.sum()
+    if not is_linear:
+        return 0
+    # One dummy of each categorical column says nothing that the others and the intercept do not say.
+    return int(np.where(regressors > 1, regressors - 1, regressors)[place].sum())
 
 
 def _answered_alone(problem: Problem, designs: Sequence[tuple[Design, int]]) -> list[PairedRisks]:

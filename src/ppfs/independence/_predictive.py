@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from numbers import Integral
 from typing import Any, Literal, Protocol
@@ -20,6 +20,7 @@ from ppfs._reading import require_finite
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._encoding import Impute, encoding_name, weight_arguments
 from ppfs.independence._knockoffs import Knockoff
 from ppfs.independence._linear_risks import LinearRisks, linear_solver
 from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
@@ -27,8 +28,10 @@ from ppfs.independence._model_design import name_of
 from ppfs.independence._model_risks import ModelRisks
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._problem import Problem
+from ppfs.independence._row_weights import ClassWeight, RowWeights, weights_by_class
 from ppfs.independence._significance import risk_differences
 from ppfs.independence._splits import Split, Stratify
+from ppfs.independence._splitter import splits_of
 from ppfs.independence._tree_risks import TreeRisks, why_not_engine
 
 Floats = NDArray[np.float64]
@@ -41,9 +44,20 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "n_draws": [Interval(Integral, 1, None, closed="left")],
     "conditional": [HasMethods(["fit", "predict", "get_params"]), None],
     "loss": [StrOptions(set(LOSS_NAMES)), callable],
+    "class_weight": [StrOptions({"balanced"}), Mapping, None],
+    "impute": [StrOptions({"median"}), None],
+    "splitter": [HasMethods(["split", "get_n_splits"]), list, tuple, Iterator, None],
     "task": [StrOptions({"auto", "classification", "regression"})],
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
+}
+
+
+# How the trace says what an estimator sees of a table with categories.
+_SIGHT = {
+    "codes": "sees categories as codes in their order",
+    "native": "sees native categories",
+    "one-hot": "sees categories one-hot encoded, and numbers scaled",
 }
 
 
@@ -59,6 +73,9 @@ class PredictiveTest(IndependenceTest):
     n_draws: int
     conditional: Any
     loss: str | LossFunction
+    class_weight: ClassWeight
+    impute: Impute
+    splitter: Any
     task: Task | Literal["auto"]
     marginal_estimator: Any
     random_state: RandomStateLike
@@ -69,23 +86,27 @@ class PredictiveTest(IndependenceTest):
     stop_after: int = 0
 
     @abstractmethod
-    def check_rows(self, n_rows: int) -> None:
-        """Refuse tables that are too short, and parameters that do not fit each other."""
+    def check(self, table: Table) -> None:
+        """Refuse parameters that do not fit each other, and tables that are too short for random splits."""
 
     @abstractmethod
-    def labels_to_stratify(self, labels: NDArray[Any], warn: bool) -> NDArray[Any] | None:
+    def labels_to_stratify(self, labels: NDArray[Any], table: Table, warn: bool) -> NDArray[Any] | None:
         """Return the labels whose proportions the splits keep, or None."""
 
     @abstractmethod
-    def draw_splits(self, n_rows: int, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
-        """Divide the rows."""
+    def draw_splits(self, table: Table, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
+        """Divide the rows at random; rows of one group stay together."""
+
+    @abstractmethod
+    def check_splits(self, splits: list[Split]) -> None:
+        """Refuse what the caller's splitter made if this test cannot use it."""
 
     @abstractmethod
     def make_knockoff(self, n_test: int) -> Knockoff:
         """Return what replaces a feature in test parts of about `n_test` rows."""
 
     @abstractmethod
-    def assess(self, risks: PairedRisks, differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
         """Return p-values and statistics, one of each a question.
 
         Parameters
@@ -94,10 +115,9 @@ class PredictiveTest(IndependenceTest):
             Replaced minus base risks, rounding error removed.
         """
 
-    @property
     @abstractmethod
-    def smallest_pvalue(self) -> float:
-        """The smallest p-value this test can return, whatever the data."""
+    def smallest_pvalue(self, n_splits: int) -> float:
+        """Return the smallest p-value this test can reach with so many splits, whatever the data."""
 
     def declared_task(self) -> Task | None:
         """Tell the task that the parameters imply, or None when the target decides."""
@@ -118,16 +138,29 @@ class PredictiveTest(IndependenceTest):
         self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
     ) -> BoundPredictiveTest:
         """Return the test of these data; see `IndependenceTest.bind`."""
-        self.check_rows(table.n_rows)
+        self.check(table)
         self._check_columns(table)
         entropy = root_entropy(random_state if self.random_state is None else self.random_state)
         return BoundPredictiveTest(table, self, entropy, fold, n_jobs if self.n_jobs is None else self.n_jobs)
 
     def _check_columns(self, table: Table) -> None:
-        """Refuse columns that the estimator cannot take, before any model is fitted."""
-        estimator = estimator_for(self.estimator, table.task)
-        takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
-        require_finite(table, allow_missing=takes_missing, user=type(estimator).__name__)
+        """Refuse columns, targets and weights that an estimator cannot take, before any model is fitted."""
+        if self.estimator is None and table.y.dtype.names is not None:
+            raise InvalidInputError(
+                "y is a structured array, which a decision tree cannot predict. Pass an estimator that can, such as "
+                "scikit-survival's CoxPHSurvivalAnalysis, and a function as loss."
+            )
+        own = estimator_for(self.estimator, table.task)
+        for estimator in (own,) if self.marginal_estimator is None else (own, self.marginal_estimator):
+            takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
+            require_finite(
+                table,
+                allow_missing=takes_missing or self.impute is not None,
+                user=type(estimator).__name__,
+                way_out='Pass impute="median" to fill the gaps with the median of each train part, or use an estimator '
+                "that takes NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
+            )
+            weight_arguments(estimator, table.weights)
 
 
 class Risks(Protocol):
@@ -147,7 +180,9 @@ class Risks(Protocol):
 class BoundPredictiveTest(BoundTest):
     """The test of one table: its splits and its fitted models."""
 
-    def __init__(self, table: Table, test: PredictiveTest, entropy: int, fold: int, n_jobs: int | None) -> None:
+    def __init__(
+        self, table: Table, test: PredictiveTest, entropy: int, fold: int, n_jobs: int | None
+    ) -> None:
         super().__init__(table)
         self._test = test
         self._entropy = entropy
@@ -165,13 +200,18 @@ class BoundPredictiveTest(BoundTest):
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
-        return self._test.smallest_pvalue
+        risks = self._risks_about(self.table.target, is_marginal=False)
+        return self._test.smallest_pvalue(len(risks.problem.splits))
 
     @property
     def notes(self) -> list[str]:
-        """Who grows or fits the models of this table's target, and why."""
+        """Who grows or fits the models of this table's target, and why; and how they see categories."""
         about_target = {self._risks_about(self.table.target, is_marginal) for is_marginal in (True, False)}
-        return sorted(risks.note for risks in about_target)
+        notes = sorted(risks.note for risks in about_target)
+        if self.table.is_mixed:
+            estimators = [risks.problem.estimator for risks in about_target]
+            notes += sorted({f"{type(one).__name__} {_SIGHT[encoding_name(one)]}" for one in estimators})
+        return notes
 
     def _answers(
         self, xs: Sequence[int], target: int, given: tuple[int, ...]
@@ -210,7 +250,7 @@ class BoundPredictiveTest(BoundTest):
         if risks.unused.all():
             return [INERT] * len(xs)
         differences = risk_differences(risks.base, risks.replaced)
-        pvalues, statistics = self._test.assess(risks, differences, source.problem.splits)
+        pvalues, statistics = self._test.assess(risks, differences, source.problem)
         effects = differences.mean(axis=1)
         answers = [
             IndependenceResult(*answer)
@@ -231,26 +271,47 @@ class BoundPredictiveTest(BoundTest):
         return self._risks[target, is_marginal]
 
     def _problem(self, target: int, estimator: Any) -> Problem:
-        task = self.table.task_of(target)
-        y = self.table.values(target)
-        estimator = estimator_for(estimator, task, name=name_of(self.table, target))
+        test, table = self._test, self.table
+        task = table.task_of(target)
+        y = table.values(target)
+        estimator = estimator_for(estimator, task, name=name_of(table, target))
         classes = np.unique(y) if task == "classification" else np.empty(0)
-        labels = None
-        if task == "classification":
-            _require_two_classes(classes)
-            is_first = target == self.table.target and self._fold <= 1
-            labels = self._test.labels_to_stratify(y, warn=is_first)
-        splits = self._test.draw_splits(self.table.n_rows, labels, self._entropy, self._fold)
+        splits = self._splits(target, y, classes)
         return Problem(
             estimator,
             y,
             classes,
-            choose_loss(self._test.loss, task, estimator, self._test.loss_of_probabilities),
-            self._test.make_knockoff(min(split.test.size for split in splits)),
+            choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names),
+            test.make_knockoff(min(split.test.size for split in splits)),
             splits,
-            self._test.is_by_row,
-            self._test.stop_after,
+            test.is_by_row,
+            test.stop_after,
+            self._weights(target, y, classes),
+            test.impute if test.impute and table.has_missing else None,
+            table.groups,
         )
+
+    def _splits(self, target: int, y: NDArray[Any], classes: NDArray[Any]) -> list[Split]:
+        test, table = self._test, self.table
+        if table.task_of(target) == "classification":
+            _require_two_classes(classes)
+        if test.splitter is not None:
+            splits = splits_of(
+                test.splitter, table, y, entropy=self._entropy, fold=self._fold, n_draws=test.n_draws
+            )
+            test.check_splits(splits)
+            return splits
+        is_first = target == table.target and self._fold <= 1
+        labels = test.labels_to_stratify(y, table, warn=is_first) if classes.size else None
+        return test.draw_splits(table, labels, self._entropy, self._fold)
+
+    def _weights(self, target: int, y: NDArray[Any], classes: NDArray[Any]) -> RowWeights:
+        class_weight = self._test.class_weight
+        # Labels of the target mean nothing where another variable is predicted.
+        if target != self.table.target and not (class_weight == "balanced" and classes.size):
+            class_weight = None
+        by_class = weights_by_class(class_weight, y, classes)
+        return RowWeights.of(self.table.weights, by_class, np.searchsorted(classes, y) if classes.size else y)
 
 
 def _risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:

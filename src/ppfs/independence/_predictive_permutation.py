@@ -9,14 +9,24 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ppfs._random import RandomStateLike
-from ppfs._table import Task
+from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._encoding import Impute
 from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._losses import LossFunction
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._problem import Problem
+from ppfs.independence._row_weights import ClassWeight
 from ppfs.independence._significance import SIGNIFICANCES
-from ppfs.independence._splits import Split, Stratify, draw_splits, labels_to_stratify, require_enough_rows
+from ppfs.independence._splits import (
+    Split,
+    Stratify,
+    draw_splits,
+    labels_to_stratify,
+    require_enough_groups,
+    require_enough_rows,
+)
 
 # What PPI and every search with flat parameters accept alike.
 PPI_CONSTRAINTS: dict[str, Any] = {
@@ -48,7 +58,7 @@ class PPI(PredictiveTest):
         The paper's B.
 
     test_size : float, default=0.2
-        Share of the rows in each test part.
+        Share of the rows in each test part; of the groups, where `groups` are passed to `fit`.
 
     stratify : bool or "auto", default="auto"
         Keep the proportions of the classes in the splits; "auto" does when every class can be
@@ -77,7 +87,24 @@ class PPI(PredictiveTest):
         ``decision_function``, or zero-one for those with neither; squared error for regression. A
         callable ``loss(y_true, prediction)`` returns one loss a row; it gets probabilities (one
         column a class, sorted), decision values, labels or numbers, the first of these that the
-        estimator offers.
+        estimator offers, for the rows of one test part. With several outputs the named losses are means
+        over them; a structured target, such as survival times, needs a callable.
+
+    class_weight : dict, "balanced" or None, default=None
+        What the LOSS of a row is multiplied by, by its class; "balanced" makes all classes count alike:
+        n / (k * count) for n rows of k classes. The fit is not weighted: for that, give the estimator a
+        `class_weight` of its own.
+
+    impute : "median" or None, default=None
+        How gaps in numeric columns are filled: with the column's median in each train part. None leaves them to
+        estimators that take NaN, and is an error for others. Gaps in columns of categories are a
+        category of their own.
+
+    splitter : splitter or list of (train, test) pairs, default=None
+        Any splitter of scikit-learn, such as TimeSeriesSplit or RepeatedStratifiedKFold, in place of the random splits:
+        `n_splits`, `test_size` and `stratify` are then ignored. One whose `random_state` is None is seeded from
+        `random_state`. Pairs of row numbers, and PredefinedSplit, speak of the rows passed to `fit`;
+        other splitters divide those with a weight.
 
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, and where that is None the target.
@@ -130,6 +157,9 @@ class PPI(PredictiveTest):
         n_draws: int = 1,
         conditional: Any = None,
         loss: str | LossFunction = "auto",
+        class_weight: ClassWeight = None,
+        impute: Impute = None,
+        splitter: Any = None,
         task: Task | Literal["auto"] = "auto",
         marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
@@ -144,47 +174,70 @@ class PPI(PredictiveTest):
         self.n_draws = n_draws
         self.conditional = conditional
         self.loss = loss
+        self.class_weight = class_weight
+        self.impute = impute
+        self.splitter = splitter
         self.task = task
         self.marginal_estimator = marginal_estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_rows(self, n_rows: int) -> None:
+    def check(self, table: Table) -> None:
         """Refuse tables that are too short, and too few splits for the significance test."""
+        if self.splitter is not None:
+            return
+        self._require_splits(self.n_splits, f"n_splits={self.n_splits}", "Raise n_splits (the paper's B)")
+        require_enough_rows(table.n_rows, self.test_size)
+        if table.groups is not None:
+            require_enough_groups(table.groups, self.test_size)
+
+    def check_splits(self, splits: list[Split]) -> None:
+        """Refuse too few splits for the significance test."""
+        name = f"splitter={type(self.splitter).__name__} makes {len(splits)} splits, which"
+        self._require_splits(len(splits), name, "Use a splitter that makes more")
+
+    def _require_splits(self, n_splits: int, source: str, way_out: str) -> None:
         significance = SIGNIFICANCES[self.significance]
-        if self.n_splits < significance.min_splits:
+        if n_splits < significance.min_splits:
+            smallest = significance.smallest(n_splits) if n_splits > 1 else 1.0
             raise InvalidInputError(
-                f"n_splits={self.n_splits} is too few for significance={self.significance!r}, whose smallest p-value "
-                f"would be {significance.smallest(self.n_splits):.3g}: at least {significance.min_splits} splits are "
-                "needed. Raise n_splits (the paper's B), or use significance='paired-t'."
+                f"{source} is too few for significance={self.significance!r}, whose smallest p-value would be "
+                f"{smallest:.3g}: at least {significance.min_splits} splits are needed. {way_out}, or use "
+                "significance='paired-t'."
             )
-        require_enough_rows(n_rows, self.test_size)
 
-    def labels_to_stratify(self, labels: NDArray[Any], warn: bool) -> NDArray[Any] | None:
+    def labels_to_stratify(self, labels: NDArray[Any], table: Table, warn: bool) -> NDArray[Any] | None:
         """Return the labels whose proportions the splits keep, or None."""
-        return labels_to_stratify(labels, self.stratify, self.test_size, warn=warn)
+        if table.groups is None:
+            return labels_to_stratify(labels, self.stratify, self.test_size, warn=warn)
+        if self.stratify is True:
+            raise InvalidInputError(
+                "stratify=True is impossible with groups: random splits that keep groups together cannot keep the "
+                'proportions of the classes too. Use stratify="auto", or splitter=StratifiedGroupKFold(...).'
+            )
+        return None
 
-    def draw_splits(self, n_rows: int, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
+    def draw_splits(self, table: Table, labels: NDArray[Any] | None, entropy: int, fold: int) -> list[Split]:
         """Draw B random splits."""
         return draw_splits(
-            n_rows,
+            table.n_rows,
             labels,
             n_splits=self.n_splits,
             test_size=self.test_size,
             entropy=entropy,
             fold=fold,
             n_draws=self.n_draws,
+            groups=table.groups,
         )
 
     def make_knockoff(self, n_test: int) -> Knockoff:
         """Return what replaces a feature."""
         return choose_knockoff(self.knockoff, self.conditional, n_test)
 
-    def assess(self, risks: PairedRisks, differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
+    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
         """Test the B differences of each question."""
-        return SIGNIFICANCES[self.significance].assess(differences, splits)
+        return SIGNIFICANCES[self.significance].assess(differences, problem.splits)
 
-    @property
-    def smallest_pvalue(self) -> float:
-        """The smallest p-value that the significance test can reach with so many splits."""
-        return SIGNIFICANCES[self.significance].smallest(self.n_splits)
+    def smallest_pvalue(self, n_splits: int) -> float:
+        """Return the smallest p-value that the significance test can reach with so many splits."""
+        return SIGNIFICANCES[self.significance].smallest(n_splits)

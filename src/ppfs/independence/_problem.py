@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,12 @@ from sklearn.dummy import DummyClassifier
 
 from ppfs._table import Matrix
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._encoding import Impute, prepared, weight_arguments
 from ppfs.independence._knockoffs import Knockoff
 from ppfs.independence._losses import Loss, predict
 from ppfs.independence._model_design import Design, stacked
-from ppfs.independence._seeding import seeded
+from ppfs.independence._row_weights import RowWeights
+from ppfs.independence._seeding import global_generator_kept, seeded
 from ppfs.independence._splits import Split
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,7 @@ class Problem:
     estimator : estimator
         The prototype; clones of it are fitted.
 
-    y : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         The target as the caller gave it: estimators may know its labels.
 
     classes : ndarray
@@ -41,6 +43,15 @@ class Problem:
 
     stop_after : int
         End a question's draws when so many have had no higher risk than the feature itself; 0 for never.
+
+    weights : RowWeights
+        How much each row counts in the fit and in the loss.
+
+    impute : {None, "median"}
+        How gaps are filled; None where there are none, or where the estimator takes them.
+
+    groups : ndarray of shape (n_rows,) or None
+        The number of the group that each row belongs to.
     """
 
     estimator: Any
@@ -51,6 +62,9 @@ class Problem:
     splits: list[Split]
     is_by_row: bool = False
     stop_after: int = 0
+    weights: RowWeights = field(default_factory=RowWeights)
+    impute: Impute = None
+    groups: NDArray[np.intp] | None = None
 
     @property
     def n_draws(self) -> int:
@@ -63,13 +77,24 @@ class Problem:
         is_coded = self.classes.size > 0 and not self.loss.wants_labels
         return np.searchsorted(self.classes, self.y) if is_coded else self.y
 
+    @cached_property
+    def pair_groups(self) -> NDArray[np.intp] | None:
+        """The group of each tested row, in the order of the test parts, numbered from 0; None without groups."""
+        if self.groups is None:
+            return None
+        tested = self.groups[np.concatenate([split.test for split in self.splits])]
+        return np.unique(tested, return_inverse=True)[1].ravel()
+
     def fit(self, design: Design, split: Split) -> Any:
-        """Fit a clone on the split's train part."""
+        """Fit a clone on the split's train part, behind the encoding that it wants."""
         X, labels = design.X[split.train], self.y[split.train]
         if self.classes.size and (labels == labels[0]).all():
             # Most classifiers refuse a single class; the only thing to learn is that class.
             return DummyClassifier(strategy="prior").fit(X, labels)
-        return seeded(self.estimator, split.seed).fit(X, labels)
+        model = seeded(prepared(self.estimator, design.levels, self.impute), split.seed)
+        weights = None if self.weights.fit is None else self.weights.fit[split.train]
+        with global_generator_kept(model, split.seed):
+            return model.fit(X, labels, **weight_arguments(model, weights))
 
     def pairs(self, model: Any, copies: list[Matrix], split: Split) -> Floats:
         """Return what is compared, for several copies of a test part, from one prediction.
@@ -82,13 +107,21 @@ class Problem:
         answer = predict(model, stacked(copies), self.loss.output, self.classes)
         if self.loss.wants_labels and self.loss.output == "labels":
             answer = self.classes[answer]
-        losses = self.loss.rows(np.tile(self.truth[split.test], len(copies)), answer)
-        losses = np.asarray(losses, dtype=np.float64)
-        if losses.shape != (split.test.size * len(copies),):
+        losses = self._losses(answer, split.test, len(copies))
+        return self.weights.pairs(losses, split.test, self.is_by_row)
+
+    def _losses(self, answer: NDArray[Any], tested: NDArray[np.intp], n_copies: int) -> Floats:
+        """Return the loss of each row of each copy, shape (n_copies, n_test)."""
+        truth = self.truth[tested]
+        if not self.loss.wants_labels:
+            all_rows = self.loss.rows(truth if n_copies == 1 else np.concatenate([truth] * n_copies), answer)
+            return all_rows.reshape(n_copies, -1)
+        # A caller's function may look at other rows, as likelihoods of survival do: it gets one test part at a time.
+        parts = answer.reshape(n_copies, tested.size, *answer.shape[1:])
+        losses = [np.asarray(self.loss.rows(truth, part), dtype=np.float64) for part in parts]
+        if losses[0].shape != tested.shape:
             raise InvalidInputError(
-                f"The loss function must return one loss a row, shape ({split.test.size * len(copies)},), but returned "
-                f"shape {losses.shape}. Do not average over rows: the test does that."
+                f"The loss function must return one loss a row, shape {tested.shape}, but returned shape "
+                f"{losses[0].shape}. Do not average over rows: the test does that."
             )
-        by_row = losses.reshape(len(copies), -1)
-        means: Floats = by_row.mean(axis=1, keepdims=True)
-        return by_row if self.is_by_row else means
+        return np.stack(losses)

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
+
+_GLOBAL_GENERATOR = RLock()
 
 
 def seeded(estimator: Any, seed: int) -> Any:
     """Return a clone of an estimator that takes its random numbers from `seed` wherever the caller left that open."""
     model = clone(estimator)
-    inner = (value for value in model.get_params(deep=True).values() if isinstance(value, BaseEstimator))
-    for part in (model, *inner):
+    for part in (model, *_inner(model)):
         # Not set_params: some, such as SVR, have no such parameter and draw from NumPy's global generator all the same.
         if getattr(part, "random_state", seed) is None:
             part.random_state = seed
     return model
+
+
+@contextmanager
+def global_generator_kept(model: Any, seed: int) -> Iterator[None]:
+    """Leave NumPy's global generator as it is while a model is fitted that may draw from it.
+
+    A model that has no `random_state` parameter but draws all the same, such as SVR, keeps the seed that `seeded` gave
+    it unless an estimator around it makes a copy: GridSearchCV does, and MultiOutputRegressor. Their copies draw from
+    the global generator, which therefore gets a seed for the time of the fit.
+    """
+    if not any(
+        hasattr(part, "random_state") and "random_state" not in part.get_params(False)
+        for part in _inner(model)
+    ):
+        yield
+        return
+    with _GLOBAL_GENERATOR:
+        before = np.random.get_state()  # noqa: NPY002
+        np.random.seed(seed)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            np.random.set_state(before)  # noqa: NPY002
+
+
+def _inner(model: Any) -> list[Any]:
+    """Return the estimators among a model's parameters, at any depth."""
+    return [value for value in model.get_params(deep=True).values() if isinstance(value, BaseEstimator)]

@@ -26,7 +26,9 @@ _MAX_DISCRETE = 10
 # Categories beyond the most frequent ones share their coefficient.
 _MAX_INDICATORS = 30
 
-_N_KNOTS = 6
+# Knots of a curve: the cube root of the number of rows, so that what a curve cannot express shrinks as fast as what
+# chance hides.
+_MIN_KNOTS, _MAX_KNOTS = 4, 20
 _PENALTIES = np.logspace(-3, 4, 15)
 _INVERSE_PENALTY = 10.0
 
@@ -127,7 +129,8 @@ def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBa
 
 def _spline(known: Floats, distinct: Floats) -> SplineTransformer | None:
     """Return cubic splines with knots at the quantiles; a heavily tied column may have too few of them."""
-    knots = np.unique(np.quantile(known, np.linspace(0.0, 1.0, _N_KNOTS)))
+    n_knots = int(np.clip(round(known.size ** (1 / 3)), _MIN_KNOTS, _MAX_KNOTS))
+    knots = np.unique(np.quantile(known, np.linspace(0.0, 1.0, n_knots)))
     if knots.size < 3:
         return None
     curve = SplineTransformer(knots=knots[:, np.newaxis], extrapolation="linear", include_bias=False)

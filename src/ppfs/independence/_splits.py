@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from ppfs._random import integer_seed, stream
 from ppfs.exceptions import InvalidInputError, StratificationWarning
+from ppfs.independence._folds import divide_into_folds
 
 Stratify = bool | Literal["auto"]
 
@@ -59,6 +60,7 @@ def draw_splits(
     entropy: int,
     fold: int,
     n_draws: int = 1,
+    groups: NDArray[np.intp] | None = None,
 ) -> list[Split]:
     """Draw the splits of one fold, each from the stream keyed by (fold, split).
 
@@ -69,30 +71,41 @@ def draw_splits(
 
     n_draws : int, default=1
         Shuffles of each test part.
+
+    groups : ndarray of shape (n_rows,), default=None
+        Rows of one group go to the same part; `labels` are then not looked at.
     """
     splits = []
     for number in range(n_splits):
         generator = stream(entropy, fold, number)
         shuffle = ShuffleSplit if labels is None else StratifiedShuffleSplit
+        if groups is not None:
+            shuffle = GroupShuffleSplit
         divider = shuffle(n_splits=1, test_size=test_size, random_state=integer_seed(generator))
-        train, test = next(divider.split(np.empty((n_rows, 0)), labels))
-        splits.append(_with_draws(train, test, generator, n_draws))
+        train, test = next(divider.split(np.empty((n_rows, 0)), labels, groups))
+        splits.append(with_draws(train, test, generator, n_draws))
     return splits
 
 
 def draw_folds(
-    n_rows: int, labels: NDArray[Any] | None, *, n_folds: int, entropy: int, fold: int, n_draws: int
+    n_rows: int,
+    labels: NDArray[Any] | None,
+    *,
+    n_folds: int,
+    entropy: int,
+    fold: int,
+    n_draws: int,
+    groups: NDArray[np.intp] | None = None,
 ) -> list[Split]:
     """Divide the rows so that each is in exactly one test part; see `draw_splits`."""
-    divide = KFold if labels is None else StratifiedKFold
-    divider = divide(n_folds, shuffle=True, random_state=integer_seed(stream(entropy, fold)))
+    parts = divide_into_folds(n_rows, labels, groups, n_folds, seed=integer_seed(stream(entropy, fold)))
     return [
-        _with_draws(train, test, stream(entropy, fold, number), n_draws)
-        for number, (train, test) in enumerate(divider.split(np.empty((n_rows, 0)), labels))
+        with_draws(train, test, stream(entropy, fold, number), n_draws)
+        for number, (train, test) in enumerate(parts)
     ]
 
 
-def _with_draws(
+def with_draws(
     train: NDArray[np.intp], test: NDArray[np.intp], generator: np.random.Generator, n_draws: int
 ) -> Split:
     """Draw what a split needs beside its rows; the first shuffle and the seed are the same for any `n_draws`."""
@@ -110,6 +123,18 @@ def require_enough_rows(n_rows: int, test_size: float) -> None:
             f"{n_rows} rows with test_size={test_size} make a train part of {n_rows - n_test} and a test part of "
             f"{n_test}; each needs at least 2 rows, or shuffling a column changes nothing. "
             "Use more rows, or another test_size."
+        )
+
+
+def require_enough_groups(groups: NDArray[np.intp], test_size: float) -> None:
+    """Refuse so few groups that a part of a split would be one group."""
+    n_groups = np.unique(groups).size
+    n_test = ceil(n_groups * test_size)
+    if n_test < 2 or n_groups - n_test < 2:
+        raise InvalidInputError(
+            f"{n_groups} groups with test_size={test_size} make a train part of {n_groups - n_test} and a test part of "
+            f"{n_test}; each needs at least 2 groups, or all splits are much the same. Use another test_size, or "
+            "splitter=LeaveOneGroupOut() with significance='paired-t'."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,10 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
         return f"the engine does not know criterion={parameters['criterion']!r}"
     if problem.loss.name not in _LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
+    if problem.y.ndim > 1:
+        return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
+    if problem.weights.fit is not None:
+        return "the engine does not know weights of rows"
     from ppfs._engine import fits_float32
 
     if not fits_float32(table.X.data if table.is_sparse else table.X):
@@ -86,6 +91,7 @@ class TreeRisks:
         self._n_threads = effective_n_jobs(n_jobs)
         self._rules = _rules_of(problem)
         self._splits = _engine_splits(problem, draw=0)
+        self._totals = _total_weights(problem)
         self._members: Set[int] = frozenset()
         self._places: dict[int, slice] = {}
         self._forest: Forest | None = None
@@ -107,17 +113,26 @@ class TreeRisks:
         """
         forest = self._forest_of(members)
         places = [self._places[x] for x in xs]
-        if not self._is_plain or self._table.has_units:
+        if not self._is_plain:
             unused = [not forest.used[:, place].any() for place in places]
             parts = [
                 self._unused(forest) if is_unused else self._of_draws(x, forest)
                 for x, is_unused in zip(xs, unused, strict=True)
             ]
             return PairedRisks.joined(parts)
+        if self._table.has_units:
+            return self._of_permuted_units(places, forest)
         positions = [place.start for place in places]
         replaced = forest.permuted_risk(positions)
         base = np.broadcast_to(forest.base_risk, replaced.shape)
         return PairedRisks(base, replaced, np.logical_not(forest.used[:, positions].any(axis=0)))
+
+    def _of_permuted_units(self, places: list[slice], forest: Forest) -> PairedRisks:
+        """Permute all columns of a feature together."""
+        columns = [range(place.start, place.stop) for place in places]
+        replaced = np.stack([forest.jointly_permuted_risk(some) for some in columns])
+        unused = np.array([not forest.used[:, place].any() for place in places])
+        return PairedRisks(np.broadcast_to(forest.base_risk, replaced.shape), replaced, unused)
 
     @property
     def _is_plain(self) -> bool:
@@ -151,7 +166,10 @@ class TreeRisks:
             if problem.is_by_row:
                 pairs = np.concatenate(losses, axis=1)
             else:
-                pairs = np.column_stack([by_row.mean(axis=1) for by_row in losses])
+                # The engine has multiplied the losses by the weights of the classes.
+                pairs = np.column_stack(
+                    [by_row.sum(axis=1) / total for by_row, total in zip(losses, self._totals, strict=True)]
+                )
             return pairs.sum(axis=0)[np.newaxis], pairs.sum(axis=1)[np.newaxis]
 
         replaced, by_draw = over_draws(problem, base, evaluate)
@@ -164,15 +182,26 @@ class TreeRisks:
 
     def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         """Return the risks of questions about features outside `given`."""
-        if given or self._table.has_units:
+        if given:
             parts = [self.of_members([x], given | {x}) for x in xs]
-        elif self.problem.is_by_row:
-            parts = [self._rows_of_single_columns(xs)]
         else:
-            parts = [self._of_single_columns(xs)]
+            parts = [
+                part
+                for is_group, run in groupby(xs, self._is_group)
+                for part in self._alone(is_group, list(run))
+            ]
         risks = PairedRisks.joined(parts)
         # What no tree of these models uses may be used by those of other features: only members are inert.
         return replace(risks, unused=np.zeros(len(xs), dtype=bool))
+
+    def _is_group(self, x: int) -> bool:
+        return self._table.has_units and len(self._table.columns[x]) > 1
+
+    def _alone(self, are_groups: bool, xs: list[int]) -> list[PairedRisks]:
+        """Return the risks of features given nothing: single columns all at once, groups one by one."""
+        if are_groups:
+            return [self.of_members([x], frozenset({x})) for x in xs]
+        return [self._rows_of_single_columns(xs) if self.problem.is_by_row else self._of_single_columns(xs)]
 
     def _of_single_columns(self, xs: Sequence[int]) -> PairedRisks:
         from ppfs._engine import single_column_risks
@@ -188,6 +217,7 @@ class TreeRisks:
                 self._splits if draw == 0 else _engine_splits(problem, draw),
                 self._rules,
                 self._n_threads,
+                problem.weights.by_class,
             )
             replaced += permuted
         return PairedRisks(base, replaced / problem.n_draws, np.zeros(len(xs), dtype=bool))
@@ -205,6 +235,7 @@ class TreeRisks:
             self._rules,
             [split.permutations for split in problem.splits],
             self._n_threads,
+            problem.weights.by_class,
         )
         tested = np.concatenate([split.test for split in problem.splits])
         return PairedRisks(
@@ -243,6 +274,7 @@ class TreeRisks:
             self._splits,
             self._rules,
             self._n_threads,
+            self.problem.weights.by_class,
         )
 
     def _columns(self, columns: Sequence[int]) -> SortedColumns:
@@ -261,6 +293,14 @@ def _engine_splits(problem: Problem, draw: int) -> Splits:
         [split.test for split in problem.splits],
         [split.permutations[draw] for split in problem.splits],
     )
+
+
+def _total_weights(problem: Problem) -> list[float]:
+    """Return what the sum of the losses of each test part is divided by."""
+    weights = problem.weights.loss
+    return [
+        float(split.test.size if weights is None else weights[split.test].sum()) for split in problem.splits
+    ]
 
 
 def _rules_of(problem: Problem) -> TreeRules:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,53 +13,81 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import read_table, require_finite
 from ppfs._table import Table, Task
+from ppfs.independence._encoding import weight_arguments
 from ppfs.independence._predictive import estimator_for, input_tags
 
 
 class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
     """A selector that asks a model how well it predicts.
 
-    A subclass has the parameters `estimator` and `random_state`, and implements `_select`.
+    A subclass has the parameters `estimator`, `feature_groups` and `random_state`, and implements `_select`.
     """
 
     estimator: Any
+    feature_groups: Mapping[str, Collection[int | str]] | None
     random_state: RandomStateLike
 
     support_: NDArray[np.bool_]
     task_: Task
 
-    @abstractmethod
-    def _select(self, table: Table, estimator: Any, entropy: int) -> list[int]:
-        """Return the columns to keep."""
+    _has_gaps_in_text: bool = False
 
-    def fit(self, X: Any, y: Any) -> Self:
+    @abstractmethod
+    def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
+        """Return the features to keep; fitted attributes speak of the caller's columns."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find the columns that the model needs.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns.
+            The columns: numbers, and in data frames text and categories too.
 
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             The target.
+
+        sample_weight : array-like of shape (n_rows,), default=None
+            How much each row counts, in the fits and in the scores. A row of weight 0 is left out.
+
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together: no division of the rows separates them.
 
         Returns
         -------
         self
         """
         self._validate_params()
-        table = read_table(X, y, task=self._declared_task() or "auto", owner=self)
+        table = read_table(
+            X,
+            y,
+            task=self._declared_task() or "auto",
+            owner=self,
+            feature_groups=self.feature_groups,
+            sample_weight=sample_weight,
+            groups=groups,
+        )
         validate_data(self, X, skip_check_array=True)
         estimator = estimator_for(self.estimator, table.task)
         allow_missing = input_tags(estimator).allow_nan and not table.is_sparse
-        require_finite(table, allow_missing=allow_missing, user=type(estimator).__name__)
-        selected = self._select(table, estimator, root_entropy(self.random_state))
-        self.support_ = np.zeros(table.n_features, dtype=bool)
-        self.support_[selected] = True
+        require_finite(
+            table,
+            allow_missing=allow_missing,
+            user=type(estimator).__name__,
+            way_out="Impute them first (sklearn.impute.SimpleImputer), or use an estimator that takes NaN, such as "
+            "DecisionTreeClassifier or HistGradientBoostingClassifier.",
+        )
+        weight_arguments(estimator, table.weights)
+        callers = CallersColumns.of(table)
+        selected = self._select(table, estimator, root_entropy(self.random_state), callers)
+        self.support_ = np.zeros(callers.n_columns, dtype=bool)
+        self.support_[callers.numbers(selected)] = True
         self.task_ = table.task
+        self._has_gaps_in_text = table.has_gaps_in_text
         return self
 
     def _declared_task(self) -> Task | None:
@@ -79,5 +108,5 @@ class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
         accepts = input_tags(model)
         tags.target_tags.required = True
         tags.input_tags.sparse = accepts.sparse
-        tags.input_tags.allow_nan = accepts.allow_nan
+        tags.input_tags.allow_nan = accepts.allow_nan or self._has_gaps_in_text
         return tags

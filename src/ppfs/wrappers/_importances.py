@@ -1,4 +1,4 @@
-"""How much a model's score falls when a column is shuffled."""
+"""How much a model's score falls when a feature is shuffled."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._random import integer_seed, stream
-from ppfs._scoring import seeded
+from ppfs._scoring import scorer_for, seeded, weighted_score
 from ppfs._table import Matrix, Table
+from ppfs.independence._encoding import prepared, weight_arguments
+from ppfs.independence._model_design import dense, with_replaced
+from ppfs.independence._splits import require_enough_groups
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +27,7 @@ _SPLIT, _SHUFFLE, _NULL = range(3)
 
 @dataclass(frozen=True)
 class Importances:
-    """The fall of the score by column.
+    """The fall of the score by feature.
 
     Attributes
     ----------
@@ -67,8 +69,10 @@ class ShuffledScores:
         # A model fitted on all columns must not see their order: trees break ties by it.
         self._order = table.canonical(range(table.n_features))
         self._X = table.take(self._order)
-        self._estimator = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))
-        self._scorer = check_scoring(self._estimator, scoring)
+        self._places = table.places(self._order)
+        model = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))
+        self._estimator = prepared(model, table.levels(self._order))
+        self._scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
         self._n_repeats = n_repeats
         self._entropy = entropy
         self._train, self._test = self._split(test_size)
@@ -78,10 +82,11 @@ class ShuffledScores:
         y = self._table.y
         if null is not None:
             y = stream(self._entropy, _NULL, null).permutation(y)
-        model = clone(self._estimator).fit(self._X[self._train], y[self._train])
+        weights = weight_arguments(self._estimator, self._weights(self._train))
+        model = clone(self._estimator).fit(self._X[self._train], y[self._train], **weights)
         X, truth = self._X[self._test], y[self._test]
-        reference = float(self._scorer(model, X, truth))
-        falls = np.array([self._falls(model, X, truth, reference, place) for place in range(X.shape[1])])
+        reference = self._score(model, X, truth)
+        falls = np.array([self._falls(model, X, truth, reference, place) for place in self._places])
         mean, std = np.empty(len(self._order)), np.empty(len(self._order))
         mean[list(self._order)], std[list(self._order)] = falls.mean(axis=1), falls.std(axis=1)
         return Importances(mean, std, reference)
@@ -92,21 +97,30 @@ class ShuffledScores:
         exceeded = sum((null.mean >= observed).astype(np.float64) for null in nulls)
         return np.asarray((1.0 + exceeded) / (1.0 + n_nulls))
 
-    def _falls(self, model: Any, X: Matrix, truth: NDArray[Any], reference: float, place: int) -> Floats:
-        """Return reference minus shuffled score for each shuffle of one column, shape (n_repeats,)."""
+    def _weights(self, rows: NDArray[np.intp]) -> Floats | None:
+        return None if self._table.weights is None else self._table.weights[rows]
+
+    def _score(self, model: Any, X: Matrix, truth: NDArray[Any]) -> float:
+        return weighted_score(self._scorer, model, X, truth, self._weights(self._test))
+
+    def _falls(self, model: Any, X: Matrix, truth: NDArray[Any], reference: float, place: slice) -> Floats:
+        """Return reference minus shuffled score for each shuffle of one feature, shape (n_repeats,)."""
         falls = np.empty(self._n_repeats)
         for repeat in range(self._n_repeats):
             # Keyed by the repeat alone: copies of a column are shuffled alike, wherever they stand.
             order = stream(self._entropy, _SHUFFLE, repeat).permutation(X.shape[0])
-            falls[repeat] = reference - self._scorer(model, _with_shuffled(X, place, order), truth)
+            falls[repeat] = reference - self._score(model, _with_shuffled(X, place, order), truth)
         return falls
 
     def _split(self, test_size: float | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         rows = np.arange(self._table.n_rows)
         if test_size is None:
             return rows, rows
-        counts = np.unique(self._table.y, return_counts=True)[1]
-        is_divisible = self._table.task == "classification" and counts.min() >= 2
+        if self._table.groups is not None:
+            return self._split_groups(rows, test_size)
+        is_labelled = self._table.task == "classification"
+        counts = np.unique(self._table.y, return_counts=True)[1] if is_labelled else np.zeros(1)
+        is_divisible = is_labelled and counts.min() >= 2
         n_classes = counts.size if is_divisible else 0
         n_test = int(np.ceil(test_size * rows.size))
         can_stratify = is_divisible and n_classes <= min(n_test, rows.size - n_test)
@@ -118,13 +132,18 @@ class ShuffledScores:
         )
         return train, test
 
+    def _split_groups(
+        self, rows: NDArray[np.intp], test_size: float
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        assert self._table.groups is not None
+        require_enough_groups(self._table.groups, test_size)
+        divider = GroupShuffleSplit(
+            1, test_size=test_size, random_state=integer_seed(stream(self._entropy, _SPLIT, 0))
+        )
+        train, test = next(divider.split(rows, groups=self._table.groups))
+        return train, test
 
-def _with_shuffled(X: Matrix, place: int, order: NDArray[np.intp]) -> Matrix:
-    """Return a copy of `X` in which one column's rows are in another order."""
-    if isinstance(X, np.ndarray):
-        copy = X.copy()
-        copy[:, place] = X[order, place]
-        return copy
-    copy = X.tolil()
-    copy[:, [place]] = X[:, [place]].tocsr()[order]
-    return copy.tocsr()
+
+def _with_shuffled(X: Matrix, place: slice, order: NDArray[np.intp]) -> Matrix:
+    """Return a copy of `X` in which the rows of one feature's columns are in another order."""
+    return with_replaced(X, place, dense(X[:, place])[order])

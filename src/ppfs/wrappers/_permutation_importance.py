@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
 from ppfs._scoring import CrossValidated
 from ppfs._table import Table
@@ -42,7 +43,7 @@ class PermutationImportance(BaseWrapper):
         For "threshold".
 
     n_features : int, default=None
-        For "n_features"; for "cv" the largest number to try. None is all columns for "cv".
+        For "n_features"; for "cv" the largest number to try. None is all columns for "cv". A group counts as one.
 
     n_nulls : int, default=50
         For "pvalue": how often the target is shuffled and everything repeated.
@@ -62,6 +63,9 @@ class PermutationImportance(BaseWrapper):
 
     scoring : str or callable, default=None
         As in scikit-learn; None is the estimator's own score.
+
+    feature_groups : mapping of str to collection of int or str, default=None
+        Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides split, shuffles and folds, and seeds estimators that were left unseeded.
@@ -126,6 +130,7 @@ class PermutationImportance(BaseWrapper):
         "test_size": [Interval(Real, 0, 1, closed="neither"), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "feature_groups": [Mapping, None],
         "random_state": ["random_state", np.random.Generator],
         "n_jobs": [Integral, None],
     }
@@ -147,6 +152,7 @@ class PermutationImportance(BaseWrapper):
         test_size: float | None = 0.25,
         cv: int = 5,
         scoring: str | Callable[..., float] | None = None,
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -160,10 +166,11 @@ class PermutationImportance(BaseWrapper):
         self.test_size = test_size
         self.cv = cv
         self.scoring = scoring
+        self.feature_groups = feature_groups
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _select(self, table: Table, estimator: Any, entropy: int) -> list[int]:
+    def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
         self._check_n_features(table)
         shuffled = ShuffledScores(
             table,
@@ -174,19 +181,20 @@ class PermutationImportance(BaseWrapper):
             entropy=entropy,
         )
         found = shuffled.importances()
-        self.importances_ = found.mean
-        self.importances_std_ = found.std
+        self.importances_ = callers.spread(found.mean)
+        self.importances_std_ = callers.spread(found.std)
         self.reference_score_ = found.reference
         # Equal importances in order of content, so that the order of the columns does not decide.
         ranking = sorted(table.canonical(range(table.n_features)), key=lambda x: -found.mean[x])
-        self.ranking_ = np.array(ranking, dtype=np.intp)
+        self.ranking_ = np.array(callers.numbers(ranking), dtype=np.intp)
         if self.select == "threshold":
             return [x for x in ranking if found.mean[x] > self.threshold]
         if self.select == "n_features":
             return ranking[: self.n_features]
         if self.select == "pvalue":
-            self.pvalues_ = shuffled.pvalues(found.mean, self.n_nulls, self.n_jobs)
-            return [x for x in ranking if self.pvalues_[x] <= self.alpha]
+            pvalues = shuffled.pvalues(found.mean, self.n_nulls, self.n_jobs)
+            self.pvalues_ = callers.spread(pvalues)
+            return [x for x in ranking if pvalues[x] <= self.alpha]
         return self._best_length(table, estimator, ranking, entropy)
 
     def _best_length(self, table: Table, estimator: Any, ranking: list[int], entropy: int) -> list[int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
 from ppfs._scoring import CrossValidated
 from ppfs._table import Table
@@ -24,7 +25,7 @@ class Move:
     Attributes
     ----------
     feature : int
-        The column.
+        The column; of a group, its first one.
 
     is_added : bool
         False when it was removed.
@@ -59,6 +60,9 @@ class Stepwise(BaseWrapper):
 
     scoring : str or callable, default=None
         As in scikit-learn; None is the estimator's own score.
+
+    feature_groups : mapping of str to collection of int or str, default=None
+        Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides the folds, and seeds estimators that were left unseeded.
@@ -110,6 +114,7 @@ class Stepwise(BaseWrapper):
         "tol": [Interval(Real, 0, None, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "feature_groups": [Mapping, None],
         "random_state": ["random_state", np.random.Generator],
         "n_jobs": [Integral, None],
     }
@@ -121,6 +126,7 @@ class Stepwise(BaseWrapper):
         tol: float = 1e-3,
         cv: int = 5,
         scoring: str | Callable[..., float] | None = None,
+        feature_groups: Mapping[str, Collection[int | str]] | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -128,10 +134,11 @@ class Stepwise(BaseWrapper):
         self.tol = tol
         self.cv = cv
         self.scoring = scoring
+        self.feature_groups = feature_groups
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _select(self, table: Table, estimator: Any, entropy: int) -> list[int]:
+    def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
         scores = CrossValidated(
             table, estimator, cv=self.cv, scoring=self.scoring, entropy=entropy, n_jobs=self.n_jobs
         )
@@ -139,9 +146,9 @@ class Stepwise(BaseWrapper):
         while walk.add():
             while walk.remove():
                 pass
-        self.moves_ = walk.moves
+        self.moves_ = [replace(move, feature=callers.numbers([move.feature])[0]) for move in walk.moves]
         self.score_ = scores.score(walk.selected)
-        self.selected_ = np.array(walk.selected, dtype=np.intp)
+        self.selected_ = np.array(callers.numbers(walk.selected), dtype=np.intp)
         return walk.selected
 
 

@@ -1,0 +1,59 @@
+"""From the features of a search back to the caller's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._table import Table
+
+
+@dataclass(frozen=True)
+class CallersColumns:
+    """Which of the caller's columns each feature consists of.
+
+    Attributes
+    ----------
+    n_columns : int
+        How many columns the caller passed.
+
+    of_feature : tuple of tuple of int, or None
+        The columns of each feature in ascending order; None when feature j is column j.
+    """
+
+    n_columns: int
+    of_feature: tuple[tuple[int, ...], ...] | None
+
+    @classmethod
+    def of(cls, table: Table) -> CallersColumns:
+        """Read them off a table."""
+        of_feature = tuple(tuple(sorted(unit)) for unit in table.columns) if table.has_units else None
+        return cls(len(table.column_names), of_feature)
+
+    def numbers(self, features: Sequence[int]) -> list[int]:
+        """Return the columns of some features, those of one feature together."""
+        if self.of_feature is None:
+            return list(features)
+        return [column for feature in features for column in self.of_feature[feature]]
+
+    def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give each column the value of its feature."""
+        if self.of_feature is None:
+            return values
+        spread = np.empty(self.n_columns)
+        for value, columns in zip(values, self.of_feature, strict=True):
+            spread[list(columns)] = value
+        return spread
+
+    def translated(self, found: Any) -> Any:
+        """Turn a list of sets of features, such as the blankets of TIE*, into columns; kinds stay as they are."""
+        return [
+            np.array(sorted(self.numbers(one.tolist())), dtype=np.intp)
+            if isinstance(one, np.ndarray)
+            else self.numbers(one)
+            for one in found
+        ]

@@ -1,0 +1,54 @@
+"""Folds: every row is in exactly one of them, and groups are never cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from ppfs.exceptions import InvalidInputError
+
+Rows = NDArray[np.intp]
+
+
+def divide_into_folds(
+    n_rows: int,
+    labels: NDArray[Any] | None,
+    groups: Rows | None,
+    n_folds: int,
+    seed: int,
+    *,
+    parameter: str = "n_folds",
+) -> list[tuple[Rows, Rows]]:
+    """Return the rows outside and inside each fold.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,) or None
+        Classes to keep in proportion, as far as the groups allow, or None.
+
+    groups : ndarray of shape (n_rows,) or None
+        Rows of one group are in the same fold.
+
+    parameter : str, default="n_folds"
+        What the caller calls the number of folds.
+    """
+    rows = np.empty((n_rows, 0))
+    if groups is None:
+        divide = KFold if labels is None else StratifiedKFold
+        return list(divide(n_folds, shuffle=True, random_state=seed).split(rows, labels))
+    n_groups = np.unique(groups).size
+    if n_groups < n_folds:
+        raise InvalidInputError(
+            f"{parameter}={n_folds} needs at least {n_folds} groups, one in each fold, but there are {n_groups}. "
+            "Use fewer folds, or finer groups."
+        )
+    if labels is not None:
+        kept_in_proportion = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        parts = list(kept_in_proportion.split(rows, labels, groups))
+        # It cares for proportions only, and may leave a fold without any group.
+        if all(test.size for _, test in parts):
+            return parts
+    return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(rows, None, groups))

@@ -1,0 +1,114 @@
+"""How much each row counts when losses are averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._table import listed
+from ppfs.exceptions import InvalidInputError
+
+Floats = NDArray[np.float64]
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Weights of the rows, in the fit and in the loss.
+
+    Attributes
+    ----------
+    fit : ndarray of shape (n_rows,) or None
+        What the estimator's ``fit`` gets; None for no weights.
+
+    loss : ndarray of shape (n_rows,) or None
+        What the losses are multiplied by, 1 on average; None for no weights.
+
+    by_class : ndarray of shape (n_classes,) or None
+        The same by class, where the loss is weighted by class alone.
+    """
+
+    fit: Floats | None = None
+    loss: Floats | None = None
+    by_class: Floats | None = None
+
+    @classmethod
+    def of(cls, weights: Floats | None, by_class: Floats | None, codes: NDArray[Any]) -> RowWeights:
+        """Join the weights of the caller's rows with those of their classes.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows,)
+            The number of each row's class; not looked at without weights by class.
+        """
+        if by_class is None:
+            return cls(weights, None if weights is None else weights / weights.mean())
+        own = by_class[codes]
+        if weights is None:
+            return cls(None, own / own.mean(), by_class / own.mean())
+        joint = weights * own
+        return cls(weights, joint / joint.mean())
+
+    def pairs(self, losses: Floats, rows: NDArray[np.intp], is_by_row: bool) -> Floats:
+        """Return what is compared: the weighted loss of each row, or the weighted mean.
+
+        Parameters
+        ----------
+        losses : ndarray of shape (n, n_test)
+
+        rows : ndarray of shape (n_test,)
+            The tested rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_test) or (n, 1)
+        """
+        if self.loss is not None:
+            losses = losses * self.loss[rows]
+        if is_by_row:
+            return losses
+        if self.loss is None:
+            means: Floats = losses.mean(axis=1, keepdims=True)
+            return means
+        weighted: Floats = losses.sum(axis=1, keepdims=True) / self.loss[rows].sum()
+        return weighted
+
+
+def weights_by_class(class_weight: ClassWeight, y: NDArray[Any], classes: NDArray[Any]) -> Floats | None:
+    """Return the weight of each class, or None for no weights.
+
+    Parameters
+    ----------
+    class_weight : mapping of label to weight, "balanced" or None
+        "balanced" is n / (k * count) for n rows of k classes; a label that a mapping lacks weighs 1.
+
+    classes : ndarray of shape (n_classes,)
+        The sorted labels; empty for a quantity.
+    """
+    if class_weight is None:
+        return None
+    if not classes.size:
+        raise InvalidInputError(
+            f"class_weight={class_weight!r} needs a target with classes, but the task is regression. Leave it out, or "
+            "pass sample_weight to fit."
+        )
+    if isinstance(class_weight, str):
+        counts = np.unique(y, return_counts=True)[1]
+        return np.asarray(y.size / (classes.size * counts))
+    labels = classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown:
+        raise InvalidInputError(
+            f"class_weight has {listed(unknown)}, but the classes of y are {listed(labels)}. Use labels of y."
+        )
+    wrong = {label: weight for label, weight in class_weight.items() if not 0 < weight < np.inf}
+    if wrong:
+        raise InvalidInputError(
+            f"class_weight must hold positive numbers, but has {wrong!r}. Use a small weight for a class that should "
+            "hardly count."
+        )
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])

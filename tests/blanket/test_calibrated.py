@@ -1,0 +1,110 @@
+"""The recommended preset, and the calibrated tests in every search."""
+
+import numpy as np
+import pytest
+from checks.searches import CLASSICAL as SEARCHES
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from ppfs import PPFS
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import PPI, CrossFitPPI
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    X[:, 1] += X[:, 0]
+    return X, X[:, 0] + X[:, 2] + 0.5 * rng.normal(size=150)
+
+
+def test_the_preset_is_the_cross_fitted_test_with_a_corrected_growth(table):
+    model = LinearRegression()
+    preset = PPFS.calibrated(model, alpha=0.1, random_state=0, always_keep=[5])
+    by_hand = PPFS(
+        independence=CrossFitPPI(model), correction="bh", alpha=0.1, random_state=0, always_keep=[5]
+    )
+    assert preset.fit(*table).blanket_.tolist() == by_hand.fit(*table).blanket_.tolist()
+    np.testing.assert_array_equal(preset.pvalues_, by_hand.pvalues_)
+    assert set(preset.blanket_) == {0, 2, 5}
+
+
+def test_the_preset_can_be_cloned_and_tuned(table):
+    preset = PPFS.calibrated(LinearRegression(), random_state=0)
+    assert clone(preset).fit(*table).blanket_.tolist() == preset.fit(*table).blanket_.tolist()
+    tuned = GridSearchCV(
+        make_pipeline(PPFS.calibrated(LinearRegression(), random_state=0), LinearRegression()),
+        {"ppfs__alpha": [0.01, 0.1], "ppfs__independence__n_folds": [2, 5]},
+        cv=3,
+    ).fit(*table)
+    assert tuned.best_score_ > 0.5
+
+
+@pytest.mark.parametrize("name", ["n_splits", "significance", "independence"])
+def test_the_preset_does_not_take_what_it_decides(name):
+    with pytest.raises(InvalidInputError, match=f"does not take '{name}'"):
+        PPFS.calibrated(**{name: None})
+
+
+def test_the_trace_has_both_pvalues_and_the_attribute_stays_raw(table):
+    selector = PPFS.calibrated(LinearRegression(), random_state=0).fit(*table)
+    growth = selector.trace_.to_frame().query("phase == 'growth'")
+    assert (growth["adjusted_pvalue"] >= growth["pvalue"]).all()
+    assert (growth["adjusted_pvalue"] > growth["pvalue"]).any()
+    dropped = growth[growth["decision"] != "candidate"]
+    for step in dropped.itertuples():
+        column = selector.trace_.names.index(step.feature)
+        assert selector.pvalues_[column] == step.pvalue
+
+
+def test_flat_parameters_reach_the_papers_test(table):
+    flat = PPFS(
+        LinearRegression(),
+        n_splits=10,
+        significance="corrected-t",
+        knockoff="conditional",
+        n_draws=3,
+        conditional=LinearRegression(),
+        random_state=0,
+    ).fit(*table)
+    ready = PPI(
+        LinearRegression(),
+        n_splits=10,
+        significance="corrected-t",
+        knockoff="conditional",
+        n_draws=3,
+        conditional=LinearRegression(),
+    )
+    np.testing.assert_array_equal(
+        flat.pvalues_, PPFS(independence=ready, random_state=0).fit(*table).pvalues_
+    )
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.__name__)
+@pytest.mark.parametrize(
+    "test",
+    [
+        CrossFitPPI(LogisticRegression()),
+        PPI(LogisticRegression(), n_splits=10, significance="corrected-t", knockoff="conditional"),
+    ],
+    ids=["cross-fit", "corrected-t"],
+)
+def test_every_search_takes_the_calibrated_tests(search, test):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 4))
+    y = (2 * X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    if search.__name__ in ("MMMB", "HITONMB", "IAMBnPC", "InterIAMBnPC", "TIEStar"):
+        # These ask about columns as targets too, which a classifier cannot predict: the tree fits either.
+        test = clone(test).set_params(estimator=None)
+    selector = search(independence=test, alpha=0.01, random_state=0).fit(X, y)
+    assert selector.blanket_.tolist() == [0]
+
+
+def test_a_search_takes_the_cross_fitted_test_by_name(table):
+    search = next(search for search in SEARCHES if search.__name__ == "FBED")
+    found = search(independence="cross-fit-ppi", random_state=0).fit(*table)
+    assert isinstance(found.independence_, CrossFitPPI)
+    assert 2 in found.blanket_
