@@ -64,7 +64,7 @@ def test_cross_validation_passes_the_rows_of_each_fold(data):
     class Watching(PPFS):
         def fit(self, X, y, sample_weight=None, groups=None):
             seen.append((len(y), sample_weight.shape, set(groups)))
-            return super().fit(X, y, sample_weight, groups)
+            return super().fit(X, y, sample_weight=sample_weight, groups=groups)
 
     watching = Watching(n_splits=6, random_state=0).set_fit_request(sample_weight=True, groups=True)
     model = make_pipeline(watching, LogisticRegression().set_fit_request(sample_weight=True))
@@ -101,3 +101,10 @@ def test_every_selector_can_be_asked_to_take_them(data, selector):
         X, y, **rows
     )
     assert fitted[0].support_[0]
+
+
+def test_an_unknown_argument_of_fit_is_named():
+    with pytest.raises(
+        TypeError, match=r"PPFS.fit\(\) got an unexpected argument 'weight'.*sample_weight and groups"
+    ):
+        PPFS().fit(np.ones((5, 2)), np.arange(5), weight=np.ones(5))

@@ -1,7 +1,6 @@
 """scikit-learn's own contract for estimators."""
 
 import pytest
-from checks.expected_failures import expected_failures
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -23,7 +22,6 @@ from ppfs import PPFS
         PPFS(LogisticRegression(), n_splits=5, random_state=0, impute="median"),
         PPFS.calibrated(random_state=0),
     ],
-    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -1,7 +1,6 @@
 """scikit-learn's own contract, for every selector but PPFS, which has a file of its own."""
 
 import pytest
-from checks.expected_failures import expected_failures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ppfs.blanket import (
@@ -47,7 +46,6 @@ from ppfs.wrappers import PermutationImportance, Stepwise
         PermutationImportance(n_repeats=2, random_state=0),
         PermutationImportance(select="pvalue", n_nulls=2, n_repeats=1, alpha=0.5, random_state=0),
     ],
-    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

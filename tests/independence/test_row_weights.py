@@ -128,7 +128,7 @@ def test_class_weights_of_a_quantity(X):
 def test_weights_of_rows_take_the_generic_path_and_equal_ones_do_not(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     selector = PPFS(n_splits=5, random_state=0)
-    assert "the engine does not know weights of rows" in selector.fit(X, y, weights).trace_.notes[0]
+    assert "the engine does not know weights of rows" in selector.fit(X, y, sample_weight=weights).trace_.notes[0]
     assert selector.fit(X, y, np.full(N_ROWS, 3.0)).trace_.notes == [
         "DecisionTreeClassifier is grown by the engine"
     ]
@@ -139,7 +139,7 @@ def test_weights_of_rows_take_the_generic_path_and_equal_ones_do_not(X, y):
 def test_weights_reach_a_pipelines_last_step_and_linear_models(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     for model in (make_pipeline(StandardScaler(), LogisticRegression()), LogisticRegression()):
-        assert PPFS(model, n_splits=6, random_state=0).fit(X, y, weights).support_[:2].all()
+        assert PPFS(model, n_splits=6, random_state=0).fit(X, y, sample_weight=weights).support_[:2].all()
     assert (
         CrossFitPPI(Ridge(), random_state=0).evaluate(X, X[:, 0] * 2, 0, sample_weight=weights).pvalue < 0.01
     )
@@ -173,7 +173,7 @@ def test_searches_pass_weights_on(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     with pytest.raises(InvalidInputError, match="takes no sample_weight"):
         IAMB().fit(X, y, sample_weight=weights)
-    found = IAMB(independence=PPI(LogisticRegression(), n_splits=8), random_state=0).fit(X, y, weights)
+    found = IAMB(independence=PPI(LogisticRegression(), n_splits=8), random_state=0).fit(X, y, sample_weight=weights)
     assert set(found.blanket_) >= {0, 1}
 
 

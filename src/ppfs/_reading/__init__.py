@@ -3,6 +3,7 @@
 from ppfs._reading._columns import column_names
 from ppfs._reading._finite import require_finite
 from ppfs._reading._read import read_table
+from ppfs._reading._rows import weights_among
 from ppfs._reading._target import read_target
 
-__all__ = ["column_names", "read_table", "read_target", "require_finite"]
+__all__ = ["column_names", "read_table", "read_target", "require_finite", "weights_among"]

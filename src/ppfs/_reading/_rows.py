@@ -15,6 +15,22 @@ from ppfs._reading._categories import is_missing
 from ppfs.exceptions import InvalidInputError
 
 
+def weights_among(params: dict[str, Any], owner: object) -> Any:
+    """Return the sample_weight among the further arguments of ``fit``, or None; refuse all others.
+
+    The selectors' ``fit`` takes weights among ``**params``, as scikit-learn's own selectors with folds do: an
+    estimator that lists them promises that a weight of 2 is the same as a row that is there twice, which no one who
+    divides rows at random can keep.
+    """
+    unknown = sorted(params.keys() - {"sample_weight"})
+    if unknown:
+        raise TypeError(
+            f"{type(owner).__name__}.fit() got an unexpected argument {unknown[0]!r}. Beside X and y it takes "
+            "sample_weight and groups."
+        )
+    return params.get("sample_weight")
+
+
 def read_weights(
     sample_weight: Any, X: Any, y: Any
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.intp] | None]:

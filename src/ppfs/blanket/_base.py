@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import read_table
+from ppfs._reading import read_table, weights_among
 from ppfs._table import Table, Task
 from ppfs._trace import FAVOURABLE, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
@@ -83,7 +83,10 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
     def _search(self, inquiry: Inquiry) -> list[int]:
         """Return the blanket of the inquiry's target, asking and recording as needed."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    # What metadata routing may pass to fit beside its named arguments.
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Find the columns that the target depends on.
 
         Parameters
@@ -94,11 +97,12 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             The target.
 
-        sample_weight : array-like of shape (n_rows,), default=None
-            How much each row counts, in the fits and in the losses. A row of weight 0 is left out.
-
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
+
+        **params
+            `sample_weight`, array-like of shape (n_rows,): how much each row counts, in the fits and in the losses. A
+            row of weight 0 is left out.
 
         Returns
         -------
@@ -112,7 +116,7 @@ class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
             task=test.declared_task() or "auto",
             owner=self,
             feature_groups=self.feature_groups,
-            sample_weight=sample_weight,
+            sample_weight=weights_among(params, self),
             groups=groups,
         )
         validate_data(self, X, skip_check_array=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike, root_entropy
-from ppfs._reading import read_table, require_finite
+from ppfs._reading import read_table, require_finite, weights_among
 from ppfs._table import Table, Task
 from ppfs.independence._encoding import weight_arguments
 from ppfs.independence._predictive import estimator_for, input_tags
@@ -40,7 +40,10 @@ class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
     def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
         """Return the features to keep; fitted attributes speak of the caller's columns."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    # What metadata routing may pass to fit beside its named arguments.
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Find the columns that the model needs.
 
         Parameters
@@ -51,11 +54,12 @@ class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             The target.
 
-        sample_weight : array-like of shape (n_rows,), default=None
-            How much each row counts, in the fits and in the scores. A row of weight 0 is left out.
-
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together: no division of the rows separates them.
+
+        **params
+            `sample_weight`, array-like of shape (n_rows,): how much each row counts, in the fits and in the losses. A
+            row of weight 0 is left out.
 
         Returns
         -------
@@ -68,7 +72,7 @@ class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
             task=self._declared_task() or "auto",
             owner=self,
             feature_groups=self.feature_groups,
-            sample_weight=sample_weight,
+            sample_weight=weights_among(params, self),
             groups=groups,
         )
         validate_data(self, X, skip_check_array=True)
