@@ -128,12 +128,15 @@ def test_class_weights_of_a_quantity(X):
 def test_weights_of_rows_take_the_generic_path_and_equal_ones_do_not(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     selector = PPFS(n_splits=5, random_state=0)
-    assert "the engine does not know weights of rows" in selector.fit(X, y, sample_weight=weights).trace_.notes[0]
-    assert selector.fit(X, y, np.full(N_ROWS, 3.0)).trace_.notes == [
+    assert (
+        "the engine does not know weights of rows"
+        in selector.fit(X, y, sample_weight=weights).trace_.notes[0]
+    )
+    assert selector.fit(X, y, sample_weight=np.full(N_ROWS, 3.0)).trace_.notes == [
         "DecisionTreeClassifier is grown by the engine"
     ]
     plain = selector.fit(X, y).pvalues_
-    np.testing.assert_array_equal(selector.fit(X, y, np.full(N_ROWS, 3.0)).pvalues_, plain)
+    np.testing.assert_array_equal(selector.fit(X, y, sample_weight=np.full(N_ROWS, 3.0)).pvalues_, plain)
 
 
 def test_weights_reach_a_pipelines_last_step_and_linear_models(X, y):
@@ -173,7 +176,9 @@ def test_searches_pass_weights_on(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     with pytest.raises(InvalidInputError, match="takes no sample_weight"):
         IAMB().fit(X, y, sample_weight=weights)
-    found = IAMB(independence=PPI(LogisticRegression(), n_splits=8), random_state=0).fit(X, y, sample_weight=weights)
+    found = IAMB(independence=PPI(LogisticRegression(), n_splits=8), random_state=0).fit(
+        X, y, sample_weight=weights
+    )
     assert set(found.blanket_) >= {0, 1}
 
 
