@@ -13,7 +13,8 @@ from ppfs._random import RandomStateLike
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import IndependenceTest
 from ppfs.independence._choose import TESTS_BY_NAME
-from ppfs.independence._predictive import PredictiveTest, input_tags
+from ppfs.independence._estimators import input_tags
+from ppfs.independence._predictive import PredictiveTest
 
 
 class IndependenceSearch(BaseBlanketSelector):

@@ -17,8 +17,9 @@ from ppfs.blanket._phases import CORRECTIONS, grow_marginally, shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI, IndependenceTest
 from ppfs.independence._encoding import Impute
+from ppfs.independence._estimators import estimator_for, input_tags
 from ppfs.independence._losses import LossFunction
-from ppfs.independence._predictive import PredictiveTest, estimator_for, input_tags
+from ppfs.independence._predictive import PredictiveTest
 from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS
 from ppfs.independence._row_weights import ClassWeight
 from ppfs.independence._splits import Stratify

@@ -6,13 +6,11 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from numbers import Integral
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ppfs._random import RandomStateLike, root_entropy
@@ -21,18 +19,17 @@ from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
 from ppfs.independence._encoding import Impute, encoding_name, weight_arguments
+from ppfs.independence._estimators import estimator_for, input_tags
 from ppfs.independence._knockoffs import Knockoff
-from ppfs.independence._linear_risks import LinearRisks, linear_solver
 from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
 from ppfs.independence._model_design import name_of
-from ppfs.independence._model_risks import ModelRisks
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._problem import Problem
+from ppfs.independence._risk_sources import Risks, risk_source
 from ppfs.independence._row_weights import ClassWeight, RowWeights, weights_by_class
 from ppfs.independence._significance import risk_differences
 from ppfs.independence._splits import Split, Stratify
 from ppfs.independence._splitter import splits_of
-from ppfs.independence._tree_risks import TreeRisks, why_not_engine
 
 Floats = NDArray[np.float64]
 
@@ -163,20 +160,6 @@ class PredictiveTest(IndependenceTest):
             weight_arguments(estimator, table.weights)
 
 
-class Risks(Protocol):
-    """Whatever can tell the risk with a column and with its knockoff; see `ModelRisks`."""
-
-    problem: Problem
-    n_fits: int
-    note: str
-
-    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]: ...
-
-    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks: ...
-
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks: ...
-
-
 class BoundPredictiveTest(BoundTest):
     """The test of one table: its splits and its fitted models."""
 
@@ -265,7 +248,7 @@ class BoundPredictiveTest(BoundTest):
         is_marginal = is_marginal and self._test.marginal_estimator is not None
         if (target, is_marginal) not in self._risks:
             estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
-            self._risks[target, is_marginal] = _risk_source(
+            self._risks[target, is_marginal] = risk_source(
                 self.table, self._problem(target, estimator), self._n_jobs
             )
         return self._risks[target, is_marginal]
@@ -312,42 +295,6 @@ class BoundPredictiveTest(BoundTest):
             class_weight = None
         by_class = weights_by_class(class_weight, y, classes)
         return RowWeights.of(self.table.weights, by_class, np.searchsorted(classes, y) if classes.size else y)
-
-
-def _risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
-    """Return the fastest exact way to the risks of this problem."""
-    reason = why_not_engine(problem, table)
-    if reason is None:
-        return TreeRisks(table, problem, n_jobs)
-    solve = linear_solver(problem, table)
-    if solve is not None:
-        return LinearRisks(table, problem, n_jobs, reason, solve)
-    return ModelRisks(table, problem, n_jobs, reason)
-
-
-def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
-    """Return the model to fit for this task: the caller's, or the paper's decision tree."""
-    if estimator is None:
-        return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
-    suits = is_classifier(estimator) if task == "classification" else is_regressor(estimator)
-    other = is_regressor(estimator) if task == "classification" else is_classifier(estimator)
-    if other and not suits:
-        raise InvalidInputError(
-            f"{type(estimator).__name__} cannot predict {name}: the task is {task}. Use a "
-            f"{'classifier' if task == 'classification' else 'regressor'}, or estimator=None for a decision tree "
-            "that fits either task."
-        )
-    return estimator
-
-
-def input_tags(estimator: Any) -> Any:
-    """Return what an estimator says it accepts; one that says nothing is believed to accept all."""
-    try:
-        return get_tags(estimator).input_tags
-    except (AttributeError, TypeError):
-        from sklearn.utils import InputTags
-
-        return InputTags(sparse=True, allow_nan=True)
 
 
 def _require_two_classes(classes: Any) -> None:

@@ -18,7 +18,7 @@ from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import read_table, require_finite, weights_among
 from ppfs._table import Table, Task
 from ppfs.independence._encoding import weight_arguments
-from ppfs.independence._predictive import estimator_for, input_tags
+from ppfs.independence._estimators import estimator_for, input_tags
 
 
 class BaseWrapper(SelectorMixin, BaseEstimator, ABC):

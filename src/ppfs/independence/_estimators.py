@@ -1,0 +1,35 @@
+"""Which model is fitted, and what it says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import InputTags, get_tags
+
+from ppfs._table import Task
+from ppfs.exceptions import InvalidInputError
+
+
+def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
+    """Return the model to fit for this task: the caller's, or the paper's decision tree."""
+    if estimator is None:
+        return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
+    suits = is_classifier(estimator) if task == "classification" else is_regressor(estimator)
+    other = is_regressor(estimator) if task == "classification" else is_classifier(estimator)
+    if other and not suits:
+        raise InvalidInputError(
+            f"{type(estimator).__name__} cannot predict {name}: the task is {task}. Use a "
+            f"{'classifier' if task == 'classification' else 'regressor'}, or estimator=None for a decision tree "
+            "that fits either task."
+        )
+    return estimator
+
+
+def input_tags(estimator: Any) -> Any:
+    """Return what an estimator says it accepts; one that says nothing is believed to accept all."""
+    try:
+        return get_tags(estimator).input_tags
+    except (AttributeError, TypeError):
+        return InputTags(sparse=True, allow_nan=True)

@@ -1,0 +1,38 @@
+"""Who tells the risks with and without a knockoff: the engine, a vectorised model, or any estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Protocol
+
+from ppfs._table import Table
+from ppfs.independence._linear_risks import LinearRisks, linear_solver
+from ppfs.independence._model_risks import ModelRisks
+from ppfs.independence._paired_risks import PairedRisks
+from ppfs.independence._problem import Problem
+from ppfs.independence._tree_risks import TreeRisks, why_not_engine
+
+
+class Risks(Protocol):
+    """Whatever can tell the risk with a column and with its knockoff; see `ModelRisks`."""
+
+    problem: Problem
+    n_fits: int
+    note: str
+
+    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]: ...
+
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks: ...
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks: ...
+
+
+def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
+    """Return the fastest exact way to the risks of this problem."""
+    reason = why_not_engine(problem, table)
+    if reason is None:
+        return TreeRisks(table, problem, n_jobs)
+    solve = linear_solver(problem, table)
+    if solve is not None:
+        return LinearRisks(table, problem, n_jobs, reason, solve)
+    return ModelRisks(table, problem, n_jobs, reason)
