@@ -202,9 +202,7 @@ def test_array_of_dates():
         read(np.array(["2024-01-01"] * 4, dtype="datetime64[D]")[:, np.newaxis])
 
 
-@pytest.mark.parametrize(
-    "value", [[1, 2], {"a": 1}, date(2024, 1, 1), 1j], ids=["list", "dict", "date", "complex"]
-)
+@pytest.mark.parametrize("value", [[1, 2], {"a": 1}, 1j], ids=["list", "dict", "complex"])
 def test_other_objects_are_named_with_their_type(value):
     odd = np.array([None] * 4, dtype=object)
     odd[1] = value
@@ -274,7 +272,7 @@ def test_order_of_columns_within_a_group_does_not_matter():
         ({"x3": [0, 1]}, r"group 'x3' of feature_groups has the name of a column that is not in it"),
         ({"a": [0, 0]}, r"lists 'x0' more than once"),
         ({"a": "x0"}, r"must list columns, but is 'x0'. Write \['x0'\]"),
-        ({"a": [None]}, r"must list columns by name or number, but is \[None\]"),
+        ({"a": [None]}, r"feature_groups\['a'\]: None is neither the name nor the number"),
         ([["x0", "x1"]], r"feature_groups must map the name of a group"),
     ],
 )
@@ -465,3 +463,59 @@ def test_reading_neither_warns_nor_changes_the_frame():
         warnings.simplefilter("error")
         read(frame, sample_weight=[1, 0, 2, 2], groups=list("ppqq"), feature_groups={"g": ["t", "x"]})
     pd.testing.assert_frame_equal(frame, before)
+
+
+# What cannot be read ------------------------------------------------------------------------------------
+
+
+def test_frames_without_columns_or_values_are_refused():
+    with pytest.raises(InvalidInputError, match=r"0 feature\(s\)"):
+        read(pd.DataFrame(index=range(4)))
+    with pytest.raises(InvalidInputError, match=r"X is a LazyFrame.*X\.collect\(\)"):
+        read(pl.LazyFrame({"a": [1.0, 2, 3, 4]}))
+    with pytest.raises(InvalidInputError, match=r"structured array with the fields 'a', 'b'"):
+        read(np.zeros(4, dtype=[("a", float), ("b", int)]))
+
+
+def test_python_dates_are_refused_as_dates():
+    with pytest.raises(InvalidInputError, match="'day' holds dates or times"):
+        read(pd.DataFrame({"day": [date(2020, 1, day) for day in (1, 2, 3, 4)]}))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(pd.date_range("2020", periods=4)),
+        pd.to_timedelta([1, 2, 3, 4], unit="h"),
+        [date(2020, 1, day) for day in (1, 2, 3, 4)],
+    ],
+)
+def test_a_target_of_dates_is_refused(y):
+    with pytest.raises(InvalidInputError, match=r"y holds dates or times.*days since a date"):
+        read(np.eye(4), y)
+
+
+def test_a_target_of_decimals_is_a_quantity():
+    table = read(np.eye(4), [Decimal("0.5"), Decimal("1.5"), Decimal(2), Decimal("0.25")])
+    assert table.task == "regression"
+    assert table.y.tolist() == [0.5, 1.5, 2.0, 0.25]
+
+
+def test_a_target_of_other_objects_is_refused():
+    with pytest.raises(InvalidInputError, match="of type Interval"):
+        read(np.eye(4), pd.cut([1.0, 2, 3, 4], 2))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1.5, 2.5, np.nan, np.nan],
+        pd.Series([1, 2, None, None], dtype="Int64"),
+        [[1.5, 1.0], [2.5, 1.0], [np.nan, 1.0], [1.0, np.nan]],
+    ],
+)
+def test_gaps_in_a_numeric_target_are_counted(y):
+    with pytest.raises(
+        InvalidInputError, match="Input y contains NaN or None in 2 of 4 rows, the first in row 2"
+    ):
+        read(np.eye(4), y)

@@ -182,3 +182,16 @@ def test_target_of_two_columns(structured):
     assert table.rows(np.array([1])).codes.tolist() == [[0, 1.0]]
     assert len(_digest(table)) == 16
     assert table.key(5) != Table(X, y[::-1], "abcde", "regression").key(5)
+
+
+def test_a_column_of_gaps_is_constant():
+    gaps = np.column_stack([np.full(4, np.nan), [np.nan, 1, 1, 1], [2.0, 2, 2, 2]])
+    assert Table(gaps, Y, "abc", "classification").constant_mask.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("column", [True, np.False_, 1.0, np.float64(0), None])
+def test_only_names_and_whole_numbers_call_a_column(table, column):
+    """A mask would otherwise be read as columns 1 and 0."""
+    with pytest.raises(InvalidInputError, match="neither the name nor the number of a column"):
+        table.feature_index(column)
+    assert table.feature_index(np.int64(3)) == 1

@@ -1,4 +1,4 @@
-"""From the features of a search back to the caller's columns."""
+"""Back to the caller's columns: from the features of a search, and in what `transform` returns."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._table import Table
 
@@ -57,3 +61,37 @@ class CallersColumns:
             else self.numbers(one)
             for one in found
         ]
+
+
+class FrameSelector(SelectorMixin):
+    """A selector whose `transform` leaves the columns of any data frame as they are.
+
+    scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
+    numbers beside text are objects.
+    """
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+            The columns that were seen in `fit`.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+            An array, or what ``set_output`` asks for: the columns of a data frame then keep their types.
+        """
+        check_is_fitted(self)
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
+        if wanted == "default" or not is_other_frame or not self.get_support().any():
+            return super().transform(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        frame = nw.from_native(X, eager_only=True)
+        selected = frame[:, np.flatnonzero(self.get_support()).tolist()]
+        if wanted != "pandas":
+            return selected.to_native()
+        columns = {name: selected[name].to_numpy() for name in selected.columns}
+        return nw.from_dict(columns, backend="pandas").to_native()

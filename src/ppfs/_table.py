@@ -67,6 +67,9 @@ class Table:
 
     kept_rows : ndarray of shape (n_rows,), default=None
         Which of the caller's rows these are. None: all of them.
+
+    known_labels : ndarray, default=None
+        The labels that the target may have. None: those it has.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Table:
         weights: NDArray[np.float64] | None = None,
         groups: NDArray[np.intp] | None = None,
         kept_rows: NDArray[np.intp] | None = None,
+        known_labels: NDArray[Any] | None = None,
     ) -> None:
         self.X = X
         self.y = y
@@ -94,6 +98,7 @@ class Table:
         self.weights = weights
         self.groups = groups
         self.kept_rows = kept_rows
+        self._known_labels = known_labels
         # None when feature j is column j, for all j.
         has_units = columns is not None and any(len(unit) > 1 for unit in columns)
         self._units = tuple(columns) if columns is not None and has_units else None
@@ -153,6 +158,13 @@ class Table:
         """The target's distinct values, sorted."""
         return np.unique(self.y if self.task == "classification" else self.codes)
 
+    @property
+    def known_labels(self) -> NDArray[Any]:
+        """The labels of this table and of the one that it is a part of; empty for a quantity."""
+        if self.task == "regression":
+            return np.empty(0)
+        return self.classes if self._known_labels is None else self._known_labels
+
     @cached_property
     def codes(self) -> NDArray[np.float64]:
         """The target as numbers: itself, or the position of each label among the classes.
@@ -173,6 +185,9 @@ class Table:
             mask = np.equal(*extremes)
         else:
             mask = (self.X == self.X[0]).all(axis=0)
+            if self.has_missing:
+                # A column of gaps says as little as a column of ones.
+                mask |= np.isnan(self.X).all(axis=0)
         if self._units is None:
             return np.asarray(mask)
         return np.array([mask[list(unit)].all() for unit in self._units])
@@ -260,6 +275,7 @@ class Table:
             weights=None if self.weights is None else self.weights[index],
             groups=None if self.groups is None else self.groups[index],
             kept_rows=index if self.kept_rows is None else self.kept_rows[index],
+            known_labels=self.known_labels,
         )
 
     def key(self, variable: int) -> bytes:
@@ -359,6 +375,12 @@ def column_index(column: int | str, names: Sequence[str]) -> int:
         if column not in names:
             raise InvalidInputError(f"There is no column {column!r}. The columns are {listed(names)}.")
         return names.index(column)
+    # A mask would otherwise be read as columns 0 and 1.
+    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
+        raise InvalidInputError(
+            f"{column!r} is neither the name nor the number of a column. Use a name or a whole number; "
+            "np.flatnonzero(mask) makes numbers of a mask."
+        )
     number = int(column)
     if not -len(names) <= number < len(names):
         raise InvalidInputError(f"There is no column {number}: columns are numbered 0 to {len(names) - 1}.")

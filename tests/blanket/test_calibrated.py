@@ -108,3 +108,11 @@ def test_a_search_takes_the_cross_fitted_test_by_name(table):
     found = search(independence="cross-fit-ppi", random_state=0).fit(*table)
     assert isinstance(found.independence_, CrossFitPPI)
     assert 2 in found.blanket_
+
+
+def test_a_ready_test_replaces_the_parameters_that_describe_the_papers(table):
+    ready = PPFS(independence=CrossFitPPI(LinearRegression()), random_state=0).fit(*table)
+    with_others = PPFS(
+        LogisticRegression(), n_splits=7, independence=CrossFitPPI(LinearRegression()), random_state=0
+    ).fit(*table)
+    np.testing.assert_array_equal(ready.pvalues_, with_others.pvalues_)

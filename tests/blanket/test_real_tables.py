@@ -90,8 +90,8 @@ def test_a_column_that_identifies_the_group_is_selected_with_random_splits_and_r
     age = rng.normal(size=320)
     X = np.column_stack([patient, age])
     y = 2 * tendency + age + 0.3 * rng.normal(size=320)
-    for independence in (None, CrossFitPPI()):
-        selector = PPFS(n_splits=10, independence=independence, random_state=0)
+    for independence in (PPI(n_splits=10), CrossFitPPI()):
+        selector = PPFS(independence=independence, random_state=0)
         assert selector.fit(X, y).support_.tolist() == [True, True]
         assert not selector.fit(X, y, groups=patient).support_[0]
 
@@ -170,3 +170,43 @@ def test_dorothea_with_balanced_classes():
         assert "engine" in selector.trace_.notes[0].split(":")[0]
         assert 1 <= selector.support_.sum() <= 200
     assert selectors[None].blanket_.tolist() != selectors["balanced"].blanket_.tolist()
+
+
+@pytest.fixture
+def small():
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["u", "v"], size=60)
+    columns = {"size": rng.normal(size=60), "count": rng.integers(0, 9, size=60), "kind": kind.tolist()}
+    return columns, (kind == "u").astype(int)
+
+
+def selected(columns, y, frame, output):
+    selector = PPFS(n_splits=5, always_keep=["count", "kind"], random_state=0).set_output(transform=output)
+    return selector.fit(frame, y).transform(frame)
+
+
+def test_columns_of_a_polars_frame_keep_their_types(small):
+    pl = pytest.importorskip("polars")
+    columns, y = small
+    frame = pl.DataFrame(columns, schema_overrides={"kind": pl.Enum(["v", "u"])})
+    assert selected(columns, y, frame, "polars").equals(frame[["count", "kind"]])
+    as_pandas = selected(columns, y, frame, "pandas")
+    assert as_pandas["count"].dtype == np.int64
+    assert as_pandas["kind"].tolist() == columns["kind"]
+    assert selected(columns, y, frame, "default").dtype == object
+
+
+def test_columns_of_a_pandas_frame_keep_their_types_and_index(small):
+    pd = pytest.importorskip("pandas")
+    columns, y = small
+    frame = pd.DataFrame(columns, index=range(100, 160)).astype({"kind": "category", "count": "Int64"})
+    pd.testing.assert_frame_equal(selected(columns, y, frame, "pandas"), frame[["count", "kind"]])
+
+
+def test_transform_refuses_a_frame_with_other_columns(small):
+    pl = pytest.importorskip("polars")
+    columns, y = small
+    selector = PPFS(n_splits=5, always_keep=["kind"], random_state=0).set_output(transform="polars")
+    selector.fit(pl.DataFrame(columns), y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        selector.transform(pl.DataFrame(columns)[["kind", "count", "size"]])

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
+from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._conditional import ConditionalLaw
 from ppfs.independence._knockoffs import (
@@ -157,3 +160,39 @@ def test_given_few_values_a_feature_is_shuffled_among_the_rows_that_share_them()
 )
 def test_few_whole_numbers_are_drawn_as_categories(column, discrete):
     assert is_discrete(np.array(column, dtype=float)) is discrete
+
+
+def test_constant_categories_leave_nothing_to_condition_on():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=12)
+    predict = fit_smooth_regression(np.zeros((12, 1)), np.array([1]), x)
+    np.testing.assert_allclose(predict(np.zeros((12, 1))), x.mean())
+
+
+class BadModel(Ridge):
+    def fit(self, X, y):
+        raise RuntimeError("no luck")
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (LinearSVC(), InvalidInputError, "LinearSVC has no predict_proba"),
+        (KMeans(2), InvalidInputError, "KMeans is neither a regressor nor a classifier"),
+        (Ridge, InvalidInputError, r"Ridge is a class.*Ridge\(\)"),
+        (BadModel(), EstimatorFailedError, r"conditional=BadModel\(\) failed on 1 columns.*no luck"),
+    ],
+)
+def test_a_conditional_model_that_cannot_draw_is_refused(model, error, message):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(error, match=message):
+        CrossFitPPI(conditional=model, random_state=0).evaluate(X, X[:, 0], 0, given=[1])
+
+
+@pytest.mark.parametrize("make", [PPI, CrossFitPPI])
+def test_a_conditional_model_beside_shuffled_columns_is_refused(make):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(
+        InvalidInputError, match=r"conditional=Ridge would not be used.*knockoff='conditional'"
+    ):
+        make(conditional=Ridge(), knockoff="permutation").evaluate(X, X[:, 0], 0, given=[1])

@@ -111,7 +111,6 @@ def frame():
 def target(task, strength):
     noise = 0.3 * np.random.default_rng(1).normal(size=N_ROWS)
     score = 3.0 * strength + noise
-    # XGBoost takes no labels but 0, 1, ...
     return (score > score.mean()).astype(int) if task == "classification" else score
 
 
@@ -142,3 +141,26 @@ def test_text(frame, task, name, make, test):
     assert link.pvalue < 0.05
     assert null.pvalue > NULL_LEVEL
     assert null.effect < link.effect / 5
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+def test_xgboost_takes_labels_of_any_kind(frame, wrap):
+    numbers = frame[["dose", "noise"]].to_numpy()
+    y = target("classification", numbers[:, 0])
+    answers = [
+        PPI(wrap(xgboost("Classifier")), n_splits=5, loss=loss, random_state=0).evaluate(numbers, labels, 0)
+        for loss in ("log-loss", "zero-one")
+        for labels in (y, 3 * y - 1, np.where(y == 1, "yes", "no"))
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[3] == answers[4] == answers[5]
+
+
+def test_xgboost_bears_a_train_part_without_a_class(frame):
+    """Labels 0 and 2 without 1 are no labels to it."""
+    numbers = frame[["dose", "noise"]].to_numpy()
+    y = 2 * target("classification", numbers[:, 0])
+    y[0] = 1
+    splits = [(np.arange(1 + half, N_ROWS, 2), np.arange(0 + half, N_ROWS, 2)) for half in (0, 1)]
+    model = PPI(xgboost("Classifier"), splitter=splits, significance="paired-t", random_state=0)
+    assert model.evaluate(numbers, y, 0).effect > 0

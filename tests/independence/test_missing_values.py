@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 
 from ppfs import PPFS
@@ -109,3 +110,35 @@ def test_tags_say_whether_gaps_are_taken():
     assert takes_gaps(FBED(independence=PPI(LogisticRegression(), impute="median")))
     assert not takes_gaps(FBED(independence=PPI(LogisticRegression())))
     assert not takes_gaps(IAMB())
+
+
+@pytest.mark.parametrize("make", [PPI, CrossFitPPI])
+def test_the_callers_conditional_model_gets_imputed_columns(X, y, make):
+    frame = pd.DataFrame(X, columns=["age", "dose", "bmi"])
+    test = make(conditional=Ridge(), knockoff="conditional", random_state=0)
+    with pytest.raises(InvalidInputError, match=r"conditional=Ridge does not accept missing.*impute="):
+        test.evaluate(frame, y, "age", given=["dose"])
+    answer = test.set_params(impute="median").evaluate(frame, y, "age", given=["dose", "bmi"])
+    assert answer.pvalue < 0.05
+
+
+def test_a_conditional_model_without_a_value_of_x_moves_its_gaps(X):
+    """All that the train part of the second split knows of x is that it is missing."""
+    late = X.copy()
+    late[: N_ROWS // 2, 0] = np.nan
+    y = np.random.default_rng(2).normal(size=N_ROWS)
+    test = CrossFitPPI(conditional=Ridge(), impute="median", splitter=KFold(2), random_state=0)
+    assert 0 < test.evaluate(late, y, 0, given=[1]).pvalue <= 1
+
+
+def test_gaps_in_sparse_columns_do_not_stop_the_packages_own_draws(X, y):
+    sparse = sp.csr_array(np.where(np.abs(np.nan_to_num(X, nan=9.0)) < 0.5, 0.0, X))
+    test = CrossFitPPI(LogisticRegression(), impute="median", random_state=0)
+    assert test.evaluate(sparse, y, 0, given=[1, 2]).pvalue < 0.05
+
+
+def test_a_column_of_gaps_says_nothing(X, y):
+    X[:, 2] = np.nan
+    test = CrossFitPPI(random_state=0)
+    assert test.evaluate(X, y, 2, given=[0]).pvalue == 1.0
+    assert test.evaluate(X, y, 0, given=[2]).pvalue < 0.05

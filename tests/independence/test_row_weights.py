@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from reference.twin_tree import TwinTreeClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -203,3 +204,23 @@ def test_dorothea_with_balanced_classes():
 
     np.testing.assert_allclose(growth(balanced), growth(generic), rtol=1e-6, atol=1e-9)
     assert not np.allclose(growth(balanced), growth(plain))
+
+
+@pytest.mark.parametrize("weight", ["heavy", None])
+def test_class_weights_are_numbers(y, weight):
+    with pytest.raises(InvalidInputError, match="class_weight must hold positive numbers"):
+        weights_by_class({1: weight}, y, np.array([0, 1]))
+
+
+def test_a_grid_search_takes_the_weights_that_its_estimator_takes(X, y):
+    weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3, 5]}, cv=2)
+    with pytest.raises(InvalidInputError, match="KNeighborsClassifier takes no sample_weight"):
+        PPFS(search, n_splits=5).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.StratificationWarning")
+def test_a_class_that_a_fold_lacks_may_have_a_weight(X, y):
+    rare = np.where(np.arange(N_ROWS) == 5, 2, y)
+    selector = PPFS(n_splits=5, n_folds=3, class_weight={2: 2.0}, random_state=0)
+    assert len(selector.fit(X, rare).folds_) == 3

@@ -17,6 +17,7 @@ from sklearn.model_selection import (
 
 from ppfs import PPFS
 from ppfs._reading import read_table
+from ppfs.blanket import IAMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._folds import divide_into_folds
@@ -215,3 +216,42 @@ def test_counting_draws_needs_independent_rows(X, y):
     test = CrossFitPPI(significance="randomisation", n_draws=19)
     with pytest.raises(InvalidInputError, match=r"needs independent rows.*paired-t"):
         test.evaluate(X, y, 0, groups=GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((np.arange(N_ROWS) < 50, np.arange(N_ROWS) >= 50), "is a mask"),
+        ((np.arange(50) + 0.5, np.arange(50, N_ROWS)), "is an array of float64"),
+        ((np.arange(50)[:, None], np.arange(50, N_ROWS)), r"shape \(50, 1\)"),
+        ((np.arange(50), np.arange(50, 60), np.arange(60, N_ROWS)), r"item 0 has 3 part\(s\)"),
+        (np.arange(50), r"item 0 has 1 part\(s\)"),
+    ],
+)
+@pytest.mark.parametrize("test", [PPI, CrossFitPPI])
+def test_a_list_holds_pairs_of_row_numbers(X, y, parts, message, test):
+    with pytest.raises(InvalidInputError, match=message):
+        splits_of(test(splitter=[parts]), X, y)
+
+
+@pytest.mark.parametrize("test", [PPI, CrossFitPPI])
+def test_no_splits_are_refused(X, y, test):
+    with pytest.raises(InvalidInputError, match="makes no splits"):
+        splits_of(test(splitter=[]), X, y)
+
+
+@pytest.mark.parametrize(
+    ("splitter", "message"), [(iter([]), r"read only once.*Pass list"), (KFold, r"needed: KFold\(\.\.\.\)")]
+)
+@pytest.mark.parametrize(
+    "selector",
+    [
+        lambda splitter: PPFS(splitter=splitter),
+        lambda splitter: PPFS.calibrated(splitter=splitter),
+        lambda splitter: IAMB(independence=PPI(splitter=splitter)),
+    ],
+    ids=["PPFS", "calibrated", "IAMB"],
+)
+def test_generators_and_classes_are_refused_before_they_are_copied(X, y, selector, splitter, message):
+    with pytest.raises(InvalidInputError, match=message):
+        selector(splitter).fit(X, y)

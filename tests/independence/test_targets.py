@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from ppfs import PPFS
 from ppfs._reading import read_table
+from ppfs.blanket import MMMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI, FisherZ
 from ppfs.wrappers import Stepwise
@@ -140,3 +141,18 @@ def test_the_callers_loss_gets_one_test_part_at_a_time(X):
     test = CrossFitPPI(LinearRegression(), loss=ranks_wrongly, n_folds=5, n_draws=4, random_state=0)
     assert test.evaluate(X, X[:, 0], 0, given=[1]).pvalue < 0.001
     assert sizes == {N_ROWS // 5}
+
+
+@pytest.mark.parametrize("model", [None, LinearRegression()], ids=["tree", "linear"])
+@pytest.mark.parametrize("make", [PPI, CrossFitPPI])
+def test_several_outputs_are_one_variable_where_a_column_is_predicted(X, outputs, make, model):
+    """A search for neighbours asks whether the outputs, as columns, help to predict a feature."""
+    found = MMMB(independence=make(model, random_state=0), random_state=0).fit(X, outputs)
+    assert sorted(found.blanket_) == [0, 1]
+
+
+def test_a_column_with_gaps_is_no_target(X):
+    y = X[:, 0] + 0.2 * np.random.default_rng(1).normal(size=N_ROWS)
+    X[::7, 0] = np.nan
+    with pytest.raises(InvalidInputError, match=r"asks what 'x0' depends on, but the column has gaps"):
+        MMMB(independence=CrossFitPPI(), random_state=0).fit(X, y)

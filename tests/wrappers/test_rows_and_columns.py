@@ -106,3 +106,17 @@ def test_what_takes_no_weights_is_named(frame, y, weights):
     with pytest.raises(InvalidInputError, match=r"scoring=<function .*plain.*takes no sample_weight"):
         Stepwise(scoring=plain).fit(frame, y, sample_weight=weights)
     assert Stepwise(scoring=plain, random_state=0).fit(frame, y).support_[0]
+
+
+@pytest.mark.parametrize("wrapper", [Stepwise, PermutationImportance])
+def test_a_structured_target_is_refused(frame, wrapper):
+    records = np.zeros(N_ROWS, dtype=[("event", bool), ("time", float)])
+    with pytest.raises(
+        InvalidInputError, match=f"fields 'event', 'time', and {wrapper.__name__} has no score"
+    ):
+        wrapper().fit(frame, records)
+
+
+def test_too_few_groups_name_a_way_out_that_the_wrapper_has(frame, y):
+    with pytest.raises(InvalidInputError, match="finer groups"):
+        PermutationImportance().fit(frame, y, groups=np.zeros(N_ROWS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from functools import partial
 from typing import Any
 
@@ -46,6 +47,7 @@ class Columns:
 
 def read_columns(X: Any, *, owner: object) -> Columns:
     """Read X: plain numbers as they are, the rest column by column."""
+    _refuse_lazy(X)
     names = column_names(X)
     check = partial(
         check_array,
@@ -75,6 +77,16 @@ def read_columns(X: Any, *, owner: object) -> Columns:
         n_levels,
         {column: part.labels for column, part in coded_parts.items()},
     )
+
+
+def _refuse_lazy(X: Any) -> None:
+    """Refuse what scikit-learn would read one object a row: queries, and arrays of records."""
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InvalidInputError("X is a LazyFrame, whose values are not there yet. Pass X.collect().")
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise InvalidInputError(
+            f"X is a structured array with the fields {listed(X.dtype.names)}. Pass a data frame: pandas.DataFrame(X)."
+        )
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -112,6 +124,11 @@ def _parts_of(X: Any) -> list[Coded | NDArray[np.float64]] | None:
 
 
 def _frame_parts(frame: nw.DataFrame[Any]) -> list[Coded | NDArray[np.float64]] | None:
+    if not frame.columns:
+        raise InvalidInputError(
+            f"X has 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required: there is nothing to select "
+            "from."
+        )
     if all(map(_is_number, frame.schema.values())):
         return None
     # By position: pandas' names may be numbers, which narwhals takes for rows.
@@ -221,6 +238,7 @@ def _refuse_dates(names: Sequence[str]) -> None:
 
 def _refuse_others(columns: Iterator[tuple[str, Any]]) -> None:
     found = list(columns)
+    _refuse_dates([name for name, value in found if isinstance(value, date | time | timedelta)])
     if found:
         names = [name for name, _ in found]
         raise InvalidInputError(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Literal
 
 import narwhals as nw
@@ -26,10 +29,14 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     if _is_structured(plain):
         return _complete_record(plain)
     array = np.asarray(plain)
+    _refuse_dates(array)
     has_outputs = array.ndim == 2 and array.shape[1] > 1
     target = _outputs(array) if has_outputs else column_or_1d(plain, warn=True)
     if target.dtype.kind == "O":
         target = _plain_objects(target)
+    if target.dtype.kind == "f" and np.isnan(target).any():
+        gaps = np.isnan(target if target.ndim == 1 else target.sum(axis=1))
+        raise _missing(np.flatnonzero(gaps).tolist(), len(target))
     if target.dtype.kind in "fc":
         check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
     return target
@@ -110,10 +117,25 @@ def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
         raise _missing(missing, len(target))
     if all(isinstance(value, str) for value in target):
         return target.astype(str)
-    try:
-        return np.array(target.tolist())
-    except ValueError as error:
-        raise InvalidInputError(f"y must be one value a row: {error}") from error
+    if all(isinstance(value, Real | Decimal | np.bool_) for value in target):
+        is_exact = any(isinstance(value, Decimal) for value in target)
+        return target.astype(np.float64) if is_exact else np.array(target.tolist())
+    other = next((value for value in target if not isinstance(value, str | Real | Decimal | np.bool_)), None)
+    if other is not None:
+        raise InvalidInputError(
+            f"y must hold numbers or labels, one a row, but contains {other!r} of type {type(other).__name__}. Turn "
+            "the values into numbers if they are quantities, or into text if they are labels."
+        )
+    return np.array(target.tolist())
+
+
+def _refuse_dates(target: NDArray[Any]) -> None:
+    first = target.ravel()[0] if target.dtype.kind == "O" and target.size else None
+    if target.dtype.kind in "mM" or isinstance(first, date | time | timedelta):
+        raise InvalidInputError(
+            "y holds dates or times, which are neither labels nor numbers. Turn them into what is to be predicted: "
+            "days since a date, seconds of a duration, or the month as text."
+        )
 
 
 def _as_quantities(target: NDArray[Any]) -> NDArray[np.float64]:

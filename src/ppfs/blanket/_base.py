@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._callers_columns import CallersColumns
+from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import read_table, weights_among
 from ppfs._table import Table, Task
@@ -42,7 +41,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
 }
 
 
-class BaseBlanketSelector(SelectorMixin, BaseEstimator, ABC):
+class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     """A selector that finds a Markov blanket by asking an independence test.
 
     A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, may have

@@ -55,8 +55,9 @@ class IndependenceSearch(BaseBlanketSelector):
     def _independence_test(self) -> IndependenceTest:
         if isinstance(self.independence, str):
             return TESTS_BY_NAME[self.independence]()
+        # Before it is copied: what cannot be used may not be copied either.
+        self.independence._validate_params()
         ready: IndependenceTest = clone(self.independence)
-        ready._validate_params()
         return ready
 
     def __sklearn_tags__(self) -> Tags:

@@ -94,7 +94,7 @@ class PPFS(BaseBlanketSelector):
         model. None is `estimator`, as in the paper.
 
     independence : IndependenceTest, default=None
-        A ready test, used in place of the parameters that describe PPI.
+        A ready test. It replaces the parameters that describe PPI, which then have no effect.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides folds, splits and shuffles, and seeds estimators that were left unseeded.
@@ -315,8 +315,9 @@ class PPFS(BaseBlanketSelector):
 
     def _independence_test(self) -> IndependenceTest:
         if self.independence is not None:
+            # Before it is copied: what cannot be used may not be copied either.
+            self.independence._validate_params()
             ready: IndependenceTest = clone(self.independence)
-            ready._validate_params()
             return ready
         return PPI(
             self.estimator,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from ppfs._table import Matrix
-from ppfs.independence._encoding import prepared
+from ppfs.exceptions import EstimatorFailedError
+from ppfs.independence._encoding import Impute, prepared
 from ppfs.independence._seeding import seeded
 from ppfs.independence._smooth_models import fit_smooth_classifier, fit_smooth_regression, is_discrete
 from ppfs.independence._splits import Split
@@ -51,14 +52,24 @@ class ConditionalLaw:
     model : estimator or None
         The caller's model: a regressor for quantities or a classifier for categories. For columns of the other
         kind, and where it is None, the package's own.
+
+    impute : {None, "median"}
+        How gaps of Z are filled for the caller's model; the package's own takes them.
     """
 
     def __init__(
-        self, x: Floats, n_levels: int, Z: Matrix, levels: NDArray[np.intp], model: Any = None
+        self,
+        x: Floats,
+        n_levels: int,
+        Z: Matrix,
+        levels: NDArray[np.intp],
+        model: Any = None,
+        impute: Impute = None,
     ) -> None:
         self._x = x
         self._Z = Z
         self._levels = levels
+        self._impute = impute
         self._is_categorical = n_levels > 0 or is_discrete(x)
         self._values, self._labels = np.unique(x, return_inverse=True)
         self._model = model if model is not None and self._suits(model) else None
@@ -116,6 +127,8 @@ class ConditionalLaw:
         return self._by_split[split.seed]
 
     def _fit_own(self) -> Predictor:
+        if self._is_categorical and self._values.size == 1:
+            return lambda Z: np.ones((Z.shape[0], 1))
         if self._is_categorical:
             return fit_smooth_classifier(self._Z, self._levels, self._labels)
         known = ~np.isnan(self._x)
@@ -123,16 +136,18 @@ class ConditionalLaw:
 
     def _fit_callers(self, split: Split) -> Predictor:
         """Fit the caller's model on the train part."""
-        model = prepared(seeded(self._model, split.seed), self._levels)
+        model = prepared(seeded(self._model, split.seed), self._levels, self._impute)
         rows = split.train[~np.isnan(self._x[split.train])]
         if not self._is_categorical:
-            model.fit(self._Z[rows], self._x[rows])
+            if not rows.size:  # Nothing is known of x here, and all that moves are its gaps.
+                return lambda Z: np.zeros(Z.shape[0])
+            self._fit(model, rows, self._x[rows])
             return lambda Z: np.asarray(model.predict(Z), dtype=np.float64)
         labels = self._labels[split.train]
         if (labels == labels[0]).all():
             certain = np.eye(self._values.size)[labels[0]]
             return lambda Z: np.tile(certain, (Z.shape[0], 1))
-        model.fit(self._Z[split.train], labels)
+        self._fit(model, split.train, labels)
 
         def probabilities(Z: Matrix) -> Floats:
             answer = np.zeros((Z.shape[0], self._values.size))
@@ -140,3 +155,14 @@ class ConditionalLaw:
             return answer
 
         return probabilities
+
+    def _fit(self, model: Any, rows: NDArray[np.intp], x: NDArray[Any]) -> None:
+        try:
+            model.fit(self._Z[rows], x)
+        except Warning:
+            raise
+        except Exception as error:
+            raise EstimatorFailedError(
+                f"conditional={self._model!r} failed on {self._Z.shape[1]} columns with {rows.size} training rows: "
+                f"{type(error).__name__}: {error}"
+            ) from error

@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from ppfs._table import Matrix
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._encoders import Dummies, Encoder, Medians, NativeCodes
-from ppfs.independence._wanted_encoding import Encoding, Wanted, wanted_encoding
+from ppfs.independence._wanted_encoding import Encoding, Wanted, wanted_encoding, wants_numbered_labels
 
 Impute = Literal["median"] | None
+
+# The number of a label that the train part lacks.
+_UNSEEN = -1
 
 
 def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) -> Any:
@@ -37,7 +41,7 @@ def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) ->
     Returns
     -------
     estimator
-        The caller's own where it reads the matrix as it is, else an `Encoded`.
+        The caller's own where it reads the matrix and the labels as they are, else an `Encoded`.
 
     Notes
     -----
@@ -64,7 +68,8 @@ def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) ->
     [0, 1, 0, 1]
     """
     reads_codes = not levels.any() or wanted_encoding(estimator).encoding == "codes"
-    return estimator if reads_codes and impute is None else Encoded(estimator, levels, impute)
+    is_plain = reads_codes and impute is None and not wants_numbered_labels(estimator)
+    return estimator if is_plain else Encoded(estimator, levels, impute)
 
 
 def encoding_name(estimator: Any) -> Encoding:
@@ -95,6 +100,9 @@ def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) 
             f"{type(estimator).__name__} takes no sample_weight. Use an estimator that does, such as "
             "DecisionTreeClassifier or LogisticRegression, or leave the weights out."
         )
+    if isinstance(estimator, BaseSearchCV):
+        # Its fit takes any argument, and hands it to the estimator inside.
+        weight_arguments(estimator.estimator, sample_weight)
     return {"sample_weight": sample_weight}
 
 
@@ -146,6 +154,9 @@ class Encoded(BaseEstimator):
         for encoder in self.encoders_:
             X = encoder.fit(X, sample_weight).transform(X)
         model.set_params(**settings)
+        self.labels_ = None
+        if wants_numbered_labels(self.estimator):
+            self.labels_, y = np.unique(y, return_inverse=True)
         self.estimator_ = model.fit(X, y, **weight_arguments(model, sample_weight), **arguments)
         return self
 
@@ -153,7 +164,8 @@ class Encoded(BaseEstimator):
         """Return the estimator's prediction for each row."""
         # CatBoost returns one column for labels of more than two classes.
         answer = np.asarray(self.estimator_.predict(self._encode(X)))
-        return answer.ravel() if answer.ndim == 2 and answer.shape[1] == 1 else answer
+        answer = answer.ravel() if answer.ndim == 2 and answer.shape[1] == 1 else answer
+        return answer if self.labels_ is None else np.asarray(self.labels_[answer.astype(np.intp)])
 
     @available_if(lambda self: hasattr(self._model, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Matrix) -> NDArray[Any]:
@@ -168,6 +180,9 @@ class Encoded(BaseEstimator):
     @available_if(lambda self: hasattr(self._model, "score"))  # type: ignore[untyped-decorator]
     def score(self, X: Matrix, y: NDArray[Any], **weights: Any) -> float:
         """Return the estimator's own score."""
+        if self.labels_ is not None:
+            numbers = {label: number for number, label in enumerate(self.labels_.tolist())}
+            y = np.array([numbers.get(label, _UNSEEN) for label in np.asarray(y).tolist()])
         return float(self.estimator_.score(self._encode(X), y, **weights))
 
     def n_regressors(self, n_columns: int) -> NDArray[np.intp]:
@@ -182,7 +197,8 @@ class Encoded(BaseEstimator):
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels in the order of the estimator's probabilities."""
-        return np.asarray(self._model.classes_)
+        labels = getattr(self, "labels_", None)
+        return np.asarray(self._model.classes_ if labels is None else labels)
 
     @property
     def _model(self) -> Any:

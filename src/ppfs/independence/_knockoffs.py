@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs.independence._conditional import ConditionalLaw
+from ppfs.independence._encoding import Impute
 from ppfs.independence._model_design import Design, dense
 from ppfs.independence._smooth_models import is_discrete
 from ppfs.independence._splits import Split
@@ -77,9 +78,12 @@ class ConditionalValues:
     ----------
     model : estimator or None
         The caller's model of a column given others; see `ConditionalLaw`.
+
+    impute : {None, "median"}
+        How gaps are filled for the caller's model.
     """
 
-    def __init__(self, design: Design, feature: int, model: Any = None) -> None:
+    def __init__(self, design: Design, feature: int, model: Any = None, impute: Impute = None) -> None:
         place = design.places[feature]
         others = np.delete(np.arange(design.X.shape[1]), place)
         self._others = design.X[:, others]
@@ -93,6 +97,7 @@ class ConditionalValues:
                     design.X[:, given],
                     design.levels[given],
                     model,
+                    impute,
                 )
             )
 
@@ -126,11 +131,15 @@ class ConditionalKnockoff:
 
     n_test : int
         Rows of a test part.
+
+    impute : {None, "median"}
+        How gaps are filled for the caller's model.
     """
 
-    def __init__(self, model: Any, n_test: int) -> None:
+    def __init__(self, model: Any, n_test: int, impute: Impute = None) -> None:
         self.model = model
         self.n_test = n_test
+        self.impute = impute
 
     def __call__(self, design: Design, feature: int) -> Draws:
         place = design.places[feature]
@@ -140,7 +149,7 @@ class ConditionalKnockoff:
             strata = _strata(np.delete(np.arange(design.X.shape[1]), place), design)
             if strata is not None and self.n_test >= _ROWS_PER_STRATUM * (strata.max() + 1):
                 return StratifiedValues(design, feature, strata)
-        return ConditionalValues(design, feature, self.model)
+        return ConditionalValues(design, feature, self.model, self.impute)
 
 
 def _strata(columns: NDArray[np.intp], design: Design) -> NDArray[np.intp] | None:
@@ -155,6 +164,6 @@ def _strata(columns: NDArray[np.intp], design: Design) -> NDArray[np.intp] | Non
     return strata
 
 
-def choose_knockoff(name: str, model: Any, n_test: int) -> Knockoff:
+def choose_knockoff(name: str, model: Any, n_test: int, impute: Impute = None) -> Knockoff:
     """Return the knockoff that users spell `name`, for test parts of about `n_test` rows."""
-    return PermutedValues if name == "permutation" else ConditionalKnockoff(model, n_test)
+    return PermutedValues if name == "permutation" else ConditionalKnockoff(model, n_test, impute)

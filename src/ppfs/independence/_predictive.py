@@ -26,10 +26,10 @@ from ppfs.independence._model_design import name_of
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._problem import Problem
 from ppfs.independence._risk_sources import Risks, risk_source
-from ppfs.independence._row_weights import ClassWeight, RowWeights, weights_by_class
+from ppfs.independence._row_weights import ClassWeight, RowWeights, require_known_labels, weights_by_class
 from ppfs.independence._significance import risk_differences
 from ppfs.independence._splits import Split, Stratify
-from ppfs.independence._splitter import splits_of
+from ppfs.independence._splitter import refuse_single_use, splits_of
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +67,7 @@ class PredictiveTest(IndependenceTest):
 
     estimator: Any
     stratify: Stratify
+    knockoff: str
     n_draws: int
     conditional: Any
     loss: str | LossFunction
@@ -81,6 +82,10 @@ class PredictiveTest(IndependenceTest):
     is_by_row: bool = False
     loss_of_probabilities: str = "log-loss"
     stop_after: int = 0
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        refuse_single_use(self.splitter)
 
     @abstractmethod
     def check(self, table: Table) -> None:
@@ -118,11 +123,11 @@ class PredictiveTest(IndependenceTest):
 
     def declared_task(self) -> Task | None:
         """Tell the task that the parameters imply, or None when the target decides."""
-        if isinstance(self.estimator, type):
-            raise InvalidInputError(
-                f"estimator={self.estimator.__name__} is a class; an instance is needed: "
-                f"{self.estimator.__name__}()."
-            )
+        for model in (self.estimator, self.marginal_estimator, self.conditional):
+            if isinstance(model, type):
+                raise InvalidInputError(
+                    f"{model.__name__} is a class; as an estimator an instance is needed: {model.__name__}()."
+                )
         if self.task != "auto":
             return self.task
         if self.estimator is None:
@@ -158,6 +163,37 @@ class PredictiveTest(IndependenceTest):
                 "that takes NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
             )
             weight_arguments(estimator, table.weights)
+        if self.conditional is not None:
+            self._check_conditional(table)
+
+    def _check_conditional(self, table: Table) -> None:
+        """Refuse a model of x given z that cannot make draws, or cannot take the gaps."""
+        name = type(self.conditional).__name__
+        if self.knockoff == "permutation":
+            raise InvalidInputError(
+                f"conditional={name} would not be used: knockoff='permutation' shuffles columns and needs no model. "
+                "Use knockoff='conditional', or leave conditional out."
+            )
+        if not (is_classifier(self.conditional) or is_regressor(self.conditional)):
+            raise InvalidInputError(
+                f"conditional={name} is neither a regressor nor a classifier, so it cannot tell what a column is "
+                "likely to be. Use a regressor for quantities, such as RandomForestRegressor, or a classifier for "
+                "categories."
+            )
+        if is_classifier(self.conditional) and not hasattr(self.conditional, "predict_proba"):
+            raise InvalidInputError(
+                f"conditional={name} has no predict_proba, from which columns of few values are drawn. Use a "
+                f"classifier that has it, such as LogisticRegression or CalibratedClassifierCV({name}())."
+            )
+        if table.has_missing:
+            require_finite(
+                table,
+                allow_missing=self.impute is not None
+                or (input_tags(self.conditional).allow_nan and not table.is_sparse),
+                user=f"conditional={name}",
+                way_out='Pass impute="median" to fill the gaps with the median of each train part, or conditional=None '
+                "for the package's own model, which takes NaN.",
+            )
 
 
 class BoundPredictiveTest(BoundTest):
@@ -257,6 +293,12 @@ class BoundPredictiveTest(BoundTest):
         test, table = self._test, self.table
         task = table.task_of(target)
         y = table.values(target)
+        if target != table.target and y.dtype.kind == "f" and np.isnan(y).any():
+            raise InvalidInputError(
+                f"This search asks what {table.names[target]!r} depends on, but the column has gaps, and no model can "
+                "learn to predict them. Use a search that asks about the target only, such as PPFS, IAMB or FBED, or "
+                "impute the column first."
+            )
         estimator = estimator_for(estimator, task, name=name_of(table, target))
         classes = np.unique(y) if task == "classification" else np.empty(0)
         splits = self._splits(target, y, classes)
@@ -293,6 +335,8 @@ class BoundPredictiveTest(BoundTest):
         # Labels of the target mean nothing where another variable is predicted.
         if target != self.table.target and not (class_weight == "balanced" and classes.size):
             class_weight = None
+        if isinstance(class_weight, Mapping):
+            require_known_labels(class_weight, self.table.known_labels)
         by_class = weights_by_class(class_weight, y, classes)
         return RowWeights.of(self.table.weights, by_class, np.searchsorted(classes, y) if classes.size else y)
 

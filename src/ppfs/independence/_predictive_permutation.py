@@ -232,7 +232,7 @@ class PPI(PredictiveTest):
 
     def make_knockoff(self, n_test: int) -> Knockoff:
         """Return what replaces a feature."""
-        return choose_knockoff(self.knockoff, self.conditional, n_test)
+        return choose_knockoff(self.knockoff, self.conditional, n_test, self.impute)
 
     def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
         """Test the B differences of each question."""

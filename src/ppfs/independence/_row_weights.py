@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -100,15 +101,30 @@ def weights_by_class(class_weight: ClassWeight, y: NDArray[Any], classes: NDArra
         counts = np.unique(y, return_counts=True)[1]
         return np.asarray(y.size / (classes.size * counts))
     labels = classes.tolist()
-    unknown = [label for label in class_weight if label not in labels]
-    if unknown:
-        raise InvalidInputError(
-            f"class_weight has {listed(unknown)}, but the classes of y are {listed(labels)}. Use labels of y."
-        )
-    wrong = {label: weight for label, weight in class_weight.items() if not 0 < weight < np.inf}
+    wrong = {label: weight for label, weight in class_weight.items() if not _is_positive(weight)}
     if wrong:
         raise InvalidInputError(
             f"class_weight must hold positive numbers, but has {wrong!r}. Use a small weight for a class that should "
             "hardly count."
         )
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+
+def require_known_labels(class_weight: Mapping[Any, float], labels: NDArray[Any]) -> None:
+    """Refuse weights of classes that y does not have.
+
+    Parameters
+    ----------
+    labels : ndarray
+        The labels of the whole table; those that a fold lacks may have a weight. Empty for a quantity.
+    """
+    known = labels.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown and known:
+        raise InvalidInputError(
+            f"class_weight has {listed(unknown)}, but the classes of y are {listed(known)}. Use labels of y."
+        )
+
+
+def _is_positive(weight: Any) -> bool:
+    return isinstance(weight, Real) and 0 < float(weight) < np.inf

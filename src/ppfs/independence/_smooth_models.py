@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.preprocessing import SplineTransformer
 
 from ppfs._table import Matrix
+from ppfs.independence._encoders import Medians
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ def fit_smooth_classifier(
 def _candidate_bases(Z: Matrix, levels: NDArray[np.intp]) -> list[Callable[[Matrix], Matrix]]:
     """Return lines and, where there are rows enough, curves."""
     if sp.issparse(Z):
-        return [lambda new: new]
+        return [Medians().fit(Z).transform if np.isnan(Z.data).any() else lambda new: new]
     lines = _Basis(Z, levels, has_curves=False)
     curves = _Basis(Z, levels, has_curves=True)
     has_rows = curves.width * _ROWS_PER_COEFFICIENT <= Z.shape[0]
@@ -98,6 +99,8 @@ class _Basis:
         self.width = sum(basis(Z[:1, column]).shape[1] for column, basis in enumerate(self._columns))
 
     def __call__(self, Z: Floats) -> Floats:
+        if not self.width:  # Constant categories say nothing, but a model wants at least one column.
+            return np.zeros((Z.shape[0], 1))
         return np.hstack([basis(Z[:, column]) for column, basis in enumerate(self._columns)])
 
 

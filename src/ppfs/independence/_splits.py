@@ -126,7 +126,11 @@ def require_enough_rows(n_rows: int, test_size: float) -> None:
         )
 
 
-def require_enough_groups(groups: NDArray[np.intp], test_size: float) -> None:
+def require_enough_groups(
+    groups: NDArray[np.intp],
+    test_size: float,
+    way_out: str = "splitter=LeaveOneGroupOut() with significance='paired-t'",
+) -> None:
     """Refuse so few groups that a part of a split would be one group."""
     n_groups = np.unique(groups).size
     n_test = ceil(n_groups * test_size)
@@ -134,7 +138,7 @@ def require_enough_groups(groups: NDArray[np.intp], test_size: float) -> None:
         raise InvalidInputError(
             f"{n_groups} groups with test_size={test_size} make a train part of {n_groups - n_test} and a test part of "
             f"{n_test}; each needs at least 2 groups, or all splits are much the same. Use another test_size, or "
-            "splitter=LeaveOneGroupOut() with significance='paired-t'."
+            f"{way_out}."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -38,18 +38,33 @@ def splits_of(
     fold : int
         0 for the whole table; else the table is the training part of this fold.
     """
+    refuse_single_use(splitter)
     name = type(splitter).__name__
     if isinstance(splitter, PredefinedSplit) or not hasattr(splitter, "split"):
         _require_whole_table(name, fold)
-        pairs = [_kept(table, train, test) for train, test in _listed_pairs(splitter)]
+        pairs = [_kept(table, *pair) for pair in _listed_pairs(splitter)]
     else:
         pairs = _asked(splitter, table, y, integer_seed(stream(entropy, fold)))
+    if not pairs:
+        raise InvalidInputError(f"splitter={splitter!r} makes no splits. At least one is needed.")
     for number, (train, test) in enumerate(pairs):
         _check(name, number, train, test, table)
     return [
         with_draws(train, test, stream(entropy, fold, number), n_draws)
         for number, (train, test) in enumerate(pairs)
     ]
+
+
+def refuse_single_use(splitter: Any) -> None:
+    """Refuse generators, which are used up by the first question, and classes in place of their instances."""
+    if isinstance(splitter, Iterator):
+        raise InvalidInputError(
+            f"splitter={splitter!r} can be read only once, but a search may read it again. Pass list(...) of it."
+        )
+    if isinstance(splitter, type):
+        raise InvalidInputError(
+            f"splitter={splitter.__name__} is a class; an instance is needed: {splitter.__name__}(...)."
+        )
 
 
 def require_disjoint_tests(splits: list[Split], user: str) -> None:
@@ -82,24 +97,41 @@ def _asked(splitter: Any, table: Table, y: NDArray[Any], seed: int) -> list[tupl
         ) from error
 
 
-def _listed_pairs(splitter: Any) -> Iterable[tuple[Any, Any]]:
+def _listed_pairs(splitter: Any) -> list[tuple[Rows, Rows]]:
     if isinstance(splitter, PredefinedSplit):
-        pairs: Iterable[tuple[Any, Any]] = splitter.split()
-        return pairs
-    if isinstance(splitter, Iterator):
+        return list(splitter.split())
+    for number, pair in enumerate(splitter):
+        n_parts = len(pair) if isinstance(pair, tuple | list) else 1
+        if n_parts != 2:
+            raise InvalidInputError(
+                f"A list as splitter must hold pairs (train, test) of row numbers, but item {number} has {n_parts} "
+                "part(s). Write [(train, test), ...]."
+            )
+    return [
+        (_row_numbers(number, train), _row_numbers(number, test))
+        for number, (train, test) in enumerate(splitter)
+    ]
+
+
+def _row_numbers(number: int, rows: Any) -> Rows:
+    """Return the rows of one part, or say that they are no numbers of rows."""
+    part = np.asarray(rows)
+    if part.size and (part.dtype.kind not in "iu" or part.ndim != 1):
+        what = "a mask" if part.dtype.kind == "b" else f"an array of {part.dtype} of shape {part.shape}"
         raise InvalidInputError(
-            f"splitter={splitter!r} can be read only once, but a search may read it again. Pass list(...) of it."
+            f"Split {number} of splitter=list must hold numbers of rows, one after the other, but is {what}. "
+            "np.flatnonzero(mask) makes numbers of a mask."
         )
-    return list(splitter)
+    return part.astype(np.intp)
 
 
-def _kept(table: Table, train: Any, test: Any) -> tuple[Rows, Rows]:
+def _kept(table: Table, train: Rows, test: Rows) -> tuple[Rows, Rows]:
     """Turn the caller's row numbers into the table's, without the rows that the table lacks."""
     if table.kept_rows is None:
-        return np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)
+        return train, test
     numbers = {row: number for number, row in enumerate(table.kept_rows.tolist())}
     train, test = (
-        np.array([numbers[row] for row in np.asarray(rows).tolist() if row in numbers], dtype=np.intp)
+        np.array([numbers[row] for row in rows.tolist() if row in numbers], dtype=np.intp)
         for rows in (train, test)
     )
     return train, test

@@ -62,6 +62,9 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
         return f"the engine does not know the loss {problem.loss.name!r}"
     if problem.y.ndim > 1:
         return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
+    if table.codes.ndim > 1:
+        # Where another variable is predicted, the target may be among the columns.
+        return "the engine reads single columns, and the target has several"
     if problem.weights.fit is not None:
         return "the engine does not know weights of rows"
     from ppfs._engine import fits_float32

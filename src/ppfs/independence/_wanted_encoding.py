@@ -79,6 +79,20 @@ def wanted_encoding(estimator: Any) -> Wanted:
     return _wrapped_encoding(estimator)
 
 
+def wants_numbered_labels(estimator: Any) -> bool:
+    """Tell whether an estimator takes no labels but 0, 1, ... without a gap, as XGBoost's classifiers do.
+
+    A Pipeline is judged by its last step, a search or another wrapper by the model inside.
+    """
+    if hasattr(estimator, "steps"):
+        return wants_numbered_labels(estimator.steps[-1][1])
+    inner = getattr(estimator, "estimator", None)
+    if hasattr(inner, "fit"):
+        return wants_numbered_labels(inner)
+    is_xgboost = any(f"{parent.__module__}.".startswith("xgboost.") for parent in type(estimator).__mro__)
+    return is_xgboost and hasattr(estimator, "predict_proba")
+
+
 def _own_encoding(estimator: Any) -> Wanted | None:
     """Judge a model by its class and what it inherits from; None for a class that says nothing."""
     for parent in type(estimator).__mro__:

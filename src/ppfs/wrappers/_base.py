@@ -9,19 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._callers_columns import CallersColumns
+from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import read_table, require_finite, weights_among
-from ppfs._table import Table, Task
+from ppfs._table import Table, Task, listed
+from ppfs.exceptions import InvalidInputError
 from ppfs.independence._encoding import weight_arguments
 from ppfs.independence._estimators import estimator_for, input_tags
 
 
-class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
+class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     """A selector that asks a model how well it predicts.
 
     A subclass has the parameters `estimator`, `feature_groups` and `random_state`, and implements `_select`.
@@ -76,6 +76,11 @@ class BaseWrapper(SelectorMixin, BaseEstimator, ABC):
             groups=groups,
         )
         validate_data(self, X, skip_check_array=True)
+        if table.y.dtype.names is not None:
+            raise InvalidInputError(
+                f"y is a structured array with the fields {listed(table.y.dtype.names)}, and {type(self).__name__} has "
+                "no score for it. Pass one field of it, or use PPFS with a function as loss."
+            )
         estimator = estimator_for(self.estimator, table.task)
         allow_missing = input_tags(estimator).allow_nan and not table.is_sparse
         require_finite(

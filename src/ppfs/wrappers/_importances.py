@@ -136,7 +136,7 @@ class ShuffledScores:
         self, rows: NDArray[np.intp], test_size: float
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         assert self._table.groups is not None
-        require_enough_groups(self._table.groups, test_size)
+        require_enough_groups(self._table.groups, test_size, "finer groups")
         divider = GroupShuffleSplit(
             1, test_size=test_size, random_state=integer_seed(stream(self._entropy, _SPLIT, 0))
         )
