@@ -11,7 +11,7 @@ from blocks import by_series, read
 from contenders import ORACLE, PredictiveName, is_calibrated
 from effects import ORACLE_POWERS, effect_for
 from problems import KINDS, LINKS, TASKS, Problem, parse
-from studies import IN_POWER_CURVES, SOME, STUDIES
+from studies import IN_POWER_CURVES, STUDIES
 
 # In percent. The nominal level is 5; up to 7 is what 1,000 replicates can tell from it only just.
 LIMIT = 7.0
@@ -201,7 +201,7 @@ def fits_tables(fits: pd.DataFrame) -> str:
         rows.sort(key=lambda row: (row[1], row[0], row[2]))
         header = ["test", "estimator", "splits or folds", "fits", "size, %", "power, %"]
         problem = part["problem"].iloc[0]
-        title = f"**{task}, n = {problem.n_rows}, corr {problem.corr:g}, {SOME} replicates**"
+        title = f"**{task}, n = {problem.n_rows}, corr {problem.corr:g}, {part['n'].min()} replicates**"
         parts.append(f"{title}\n\n{markdown(header, rows)}")
     return "\n\n".join(parts)
 

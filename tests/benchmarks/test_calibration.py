@@ -349,3 +349,17 @@ def test_selections_from_noise_are_counted_once(harness, tmp_path, monkeypatch):
     ]
     rows = [replace(row, n_selected=3 * row.data_set) for row in rows]
     assert "| regression | `PPFS()` | 2 | 1 | 1.5 | 3 |" in harness.all_null.table_of(rows)
+
+
+def test_the_page_shows_the_kept_results(harness):
+    harness.render.main(["--check"])
+
+
+def test_the_kept_results_support_what_is_claimed(harness):
+    """No cell of the t-tests above 7 %; the page lists the cells where counting draws is."""
+    sizes = harness.tables.load(harness.render.RESULTS / "size.csv")
+    families = sizes["contender"].map(harness.contenders.family_of)
+    calibrated = sizes[families.isin(["cross-fit", "corrected-conditional"])]
+    assert calibrated["n"].min() >= 100
+    # With fewer than 1,000 replicates a cell of 5 % may come out higher by chance: three standard errors.
+    assert (calibrated["rate"] <= 7 + 3 * 0.7 * (calibrated["n"] < 1000)).all()

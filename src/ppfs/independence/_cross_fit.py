@@ -56,7 +56,8 @@ class CrossFitPPI(PredictiveTest):
     significance : {"paired-t", "randomisation"}, default="paired-t"
         "paired-t" tests the mean of the rows' differences; see Notes. "randomisation" counts the draws
         whose total risk is no higher than the feature's own, p = (1 + count) / (n_draws + 1); it needs at
-        least 19 draws, better 199.
+        least 19 draws, better 199. It makes no allowance for rows tested by each other's models (see Notes): use it
+        with linear models, for it rejected true nulls in up to 15 % of tables with full trees.
 
     knockoff : {"conditional", "permutation"}, default="conditional"
         What replaces the feature: draws given the other features, or its own values shuffled.
