@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -64,11 +64,22 @@ class CallersColumns:
 
 
 class FrameSelector(SelectorMixin):
-    """A selector whose `transform` leaves the columns of any data frame as they are.
+    """A selector that takes weights, and whose `transform` leaves the columns of any data frame as they are.
 
     scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
-    numbers beside text are objects.
+    numbers beside text are objects. A subclass sets `support_` in ``fit``, and `_has_gaps_in_text`.
     """
+
+    # What metadata routing may pass to fit beside its named arguments.
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+    support_: NDArray[np.bool_]
+
+    _has_gaps_in_text: bool = False
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected columns.

@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
@@ -59,7 +59,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     condition_on: Collection[int | str] = ()
     feature_groups: Mapping[str, Collection[int | str]] | None = None
 
-    support_: NDArray[np.bool_]
     blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
     importances_: NDArray[np.float64]
@@ -72,7 +71,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     task_: Task
 
     _memory: Memory | None = None
-    _has_gaps_in_text: bool = False
 
     @abstractmethod
     def _independence_test(self) -> IndependenceTest:
@@ -81,9 +79,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     @abstractmethod
     def _search(self, inquiry: Inquiry) -> list[int]:
         """Return the blanket of the inquiry's target, asking and recording as needed."""
-
-    # What metadata routing may pass to fit beside its named arguments.
-    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Find the columns that the target depends on.
@@ -211,10 +206,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
             self.scores_ = 0.0 - np.log(self.pvalues_)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self.support_
 
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.

@@ -13,7 +13,6 @@ from ppfs._random import RandomStateLike
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._encoding import Impute
-from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._losses import LossFunction
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
@@ -141,7 +140,6 @@ class CrossFitPPI(PredictiveTest):
         **PREDICTIVE_CONSTRAINTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "significance": [StrOptions({"paired-t", "randomisation"})],
-        "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
         "early_stop": ["boolean"],
     }
 
@@ -236,16 +234,12 @@ class CrossFitPPI(PredictiveTest):
         """Refuse splits that test a row twice."""
         require_disjoint_tests(splits, user=type(self).__name__)
 
-    def make_knockoff(self, n_test: int) -> Knockoff:
-        """Return what replaces a feature."""
-        return choose_knockoff(self.knockoff, self.conditional, n_test, self.impute)
-
     def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
         """Test the rows' differences, or the groups', or count the draws."""
         if self.significance == "randomisation":
             assert risks.by_draw is not None
             return randomisation(risks.base.mean(axis=1), risks.by_draw, self.stop_after)
-        inflation = 2.0 - 1.0 / risks.n_coefficients if risks.n_coefficients else 2.0
+        inflation = 2.0 if risks.n_coefficients is None else 2.0 - 1.0 / risks.n_coefficients
         if problem.pair_groups is not None:
             differences = _group_sums(differences, problem.pair_groups)
         return t_tail(differences, variance_factor=inflation / differences.shape[1])

@@ -27,6 +27,15 @@ def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
     return estimator
 
 
+def task_of_estimator(estimator: Any) -> Task | None:
+    """Tell the task that an estimator is made for, or None when it does not say, or there is none."""
+    if estimator is None:
+        return None
+    if is_classifier(estimator):
+        return "classification"
+    return "regression" if is_regressor(estimator) else None
+
+
 def input_tags(estimator: Any) -> Any:
     """Return what an estimator says it accepts; one that says nothing is believed to accept all."""
     try:

@@ -146,14 +146,18 @@ class ConditionalKnockoff:
         if place.stop - place.start == design.X.shape[1]:
             return PermutedValues(design, feature)
         if self.model is None:
-            strata = _strata(np.delete(np.arange(design.X.shape[1]), place), design)
-            if strata is not None and self.n_test >= _ROWS_PER_STRATUM * (strata.max() + 1):
+            others = np.delete(np.arange(design.X.shape[1]), place)
+            strata = _strata(others, design, most=self.n_test // _ROWS_PER_STRATUM)
+            if strata is not None:
                 return StratifiedValues(design, feature, strata)
         return ConditionalValues(design, feature, self.model, self.impute)
 
 
-def _strata(columns: NDArray[np.intp], design: Design) -> NDArray[np.intp] | None:
-    """Return a number for each row's values in some columns; None if a column is a quantity with many values."""
+def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.intp] | None:
+    """Return a number for each row's values in some columns; None if there are more than `most` of them.
+
+    A column that is a quantity with many values ends it at once.
+    """
     strata = np.zeros(design.X.shape[0], dtype=np.intp)
     for column in columns:
         values = dense(design.X[:, [column]]).ravel()
@@ -161,6 +165,8 @@ def _strata(columns: NDArray[np.intp], design: Design) -> NDArray[np.intp] | Non
             return None
         codes = np.unique(values, return_inverse=True)[1]
         strata = np.unique(strata * (codes.max() + 1) + codes, return_inverse=True)[1]
+        if strata.max() >= most:
+            return None
     return strata
 
 

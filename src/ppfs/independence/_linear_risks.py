@@ -102,7 +102,8 @@ class LinearRisks(ModelRisks):
         base, replaced = (np.concatenate(part, axis=1)[:-1] for part in list(zip(*by_split, strict=True))[:2])
         over_pairs = np.sum([totals for _, _, totals in by_split], axis=0)[:-1]
         by_draw = over_pairs / base.shape[1] if self.problem.is_by_row else None
-        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool), by_draw, n_coefficients=1)
+        one_each = np.ones(len(xs), dtype=np.intp)
+        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool), by_draw, one_each)
 
 
 def _split_risks(

@@ -109,23 +109,23 @@ class FittedModels:
             replaced,
             np.zeros(len(features), dtype=bool),
             by_draw,
-            _n_coefficients(self._models[0], self._design.X.shape[1], asked[0][0]),
+            _n_coefficients(self._models[0], self._design.X.shape[1], [place for place, _ in asked]),
         )
 
 
-def _n_coefficients(model: Any, n_columns: int, place: slice) -> int:
-    """Return how many coefficients a linear model has for a feature, 0 if it is not linear in its columns."""
+def _n_coefficients(model: Any, n_columns: int, places: Sequence[slice]) -> NDArray[np.intp] | None:
+    """Return how many coefficients a linear model has for each feature, None if it is not linear in its columns."""
     regressors = np.ones(n_columns, dtype=np.intp)
     if isinstance(model, Encoded):
         regressors = model.n_regressors(n_columns)
         model = model.estimator_
     last = model[-1] if hasattr(model, "steps") else model
     shape = np.shape(getattr(last, "coef_", ()))
-    is_linear = bool(shape) and shape[-1] == regressors.sum()
-    if not is_linear:
-        return 0
+    if not shape or shape[-1] != regressors.sum():
+        return None
     # One dummy of each categorical column says nothing that the others and the intercept do not say.
-    return int(np.where(regressors > 1, regressors - 1, regressors)[place].sum())
+    of_column = np.where(regressors > 1, regressors - 1, regressors)
+    return np.array([of_column[place].sum() for place in places])
 
 
 def _answered_alone(problem: Problem, designs: Sequence[tuple[Design, int]]) -> list[PairedRisks]:

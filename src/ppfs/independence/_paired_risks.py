@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +29,31 @@ class PairedRisks:
         The mean over all pairs of each draw; not a number for draws that an early stop made unnecessary. None
         where pairs are splits.
 
-    n_coefficients : int, default=0
-        How many coefficients a linear model spends on the feature; 0 for other models.
+    n_coefficients : ndarray of int, shape (n_questions,), default=None
+        How many coefficients a linear model spends on the feature; None for other models.
     """
 
     base: Floats
     replaced: Floats
     unused: NDArray[np.bool_]
     by_draw: Floats | None = None
-    n_coefficients: int = 0
+    n_coefficients: NDArray[np.intp] | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[PairedRisks]) -> PairedRisks:
         """Put the answers to several batches of questions below each other."""
         if len(parts) == 1:
             return parts[0]
-        by_draw = [part.by_draw for part in parts if part.by_draw is not None]
         return cls(
             np.concatenate([part.base for part in parts]),
             np.concatenate([part.replaced for part in parts]),
             np.concatenate([part.unused for part in parts]),
-            np.concatenate(by_draw) if by_draw else None,
-            max(part.n_coefficients for part in parts),
+            _joined_if_there([part.by_draw for part in parts]),
+            _joined_if_there([part.n_coefficients for part in parts]),
         )
+
+
+def _joined_if_there(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Put arrays below each other; either all parts have one, or none has."""
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None

@@ -19,8 +19,8 @@ from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
 from ppfs.independence._encoding import Impute, encoding_name, weight_arguments
-from ppfs.independence._estimators import estimator_for, input_tags
-from ppfs.independence._knockoffs import Knockoff
+from ppfs.independence._estimators import estimator_for, input_tags, task_of_estimator
+from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
 from ppfs.independence._model_design import name_of
 from ppfs.independence._paired_risks import PairedRisks
@@ -38,6 +38,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
     "marginal_estimator": [HasMethods(["fit", "predict", "get_params"]), None],
     "stratify": ["boolean", StrOptions({"auto"})],
+    "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
     "n_draws": [Interval(Integral, 1, None, closed="left")],
     "conditional": [HasMethods(["fit", "predict", "get_params"]), None],
     "loss": [StrOptions(set(LOSS_NAMES)), callable],
@@ -104,10 +105,6 @@ class PredictiveTest(IndependenceTest):
         """Refuse what the caller's splitter made if this test cannot use it."""
 
     @abstractmethod
-    def make_knockoff(self, n_test: int) -> Knockoff:
-        """Return what replaces a feature in test parts of about `n_test` rows."""
-
-    @abstractmethod
     def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
         """Return p-values and statistics, one of each a question.
 
@@ -116,6 +113,10 @@ class PredictiveTest(IndependenceTest):
         differences : ndarray of shape (n_questions, n_pairs)
             Replaced minus base risks, rounding error removed.
         """
+
+    def make_knockoff(self, n_test: int) -> Knockoff:
+        """Return what replaces a feature in test parts of about `n_test` rows."""
+        return choose_knockoff(self.knockoff, self.conditional, n_test, self.impute)
 
     @abstractmethod
     def smallest_pvalue(self, n_splits: int) -> float:
@@ -128,13 +129,7 @@ class PredictiveTest(IndependenceTest):
                 raise InvalidInputError(
                     f"{model.__name__} is a class; as an estimator an instance is needed: {model.__name__}()."
                 )
-        if self.task != "auto":
-            return self.task
-        if self.estimator is None:
-            return None
-        if is_classifier(self.estimator):
-            return "classification"
-        return "regression" if is_regressor(self.estimator) else None
+        return self.task if self.task != "auto" else task_of_estimator(self.estimator)
 
     def bind(
         self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None

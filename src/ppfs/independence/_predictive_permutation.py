@@ -12,7 +12,6 @@ from ppfs._random import RandomStateLike
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._encoding import Impute
-from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._losses import LossFunction
 from ppfs.independence._paired_risks import PairedRisks
 from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
@@ -33,7 +32,6 @@ PPI_CONSTRAINTS: dict[str, Any] = {
     **PREDICTIVE_CONSTRAINTS,
     "n_splits": [Interval(Integral, 2, None, closed="left")],
     "test_size": [Interval(Real, 0, 1, closed="neither")],
-    "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
     "significance": [StrOptions(set(SIGNIFICANCES))],
 }
 
@@ -229,10 +227,6 @@ class PPI(PredictiveTest):
             n_draws=self.n_draws,
             groups=table.groups,
         )
-
-    def make_knockoff(self, n_test: int) -> Knockoff:
-        """Return what replaces a feature."""
-        return choose_knockoff(self.knockoff, self.conditional, n_test, self.impute)
 
     def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
         """Test the B differences of each question."""

@@ -7,7 +7,6 @@ that is to be expected on new rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,16 +65,14 @@ def fit_smooth_classifier(
     likelihoods.
     """
     rows = np.arange(labels.size)
-    best: tuple[float, Any, Any] | None = None
+    fitted = []
     for basis in _candidate_bases(Z, levels):
         design = basis(Z)
         model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000).fit(design, labels)
         likelihood = np.log(model.predict_proba(design)[rows, labels]).sum()
         criterion = 2.0 * (design.shape[1] * (model.classes_.size - 1) - likelihood)
-        if best is None or criterion < best[0]:
-            best = criterion, basis, model
-    assert best is not None
-    _, chosen, classifier = best
+        fitted.append((criterion, basis, model))
+    _, chosen, classifier = min(fitted, key=lambda one: one[0])
     return lambda new: np.asarray(classifier.predict_proba(chosen(new)), dtype=np.float64)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, root_entropy
@@ -18,7 +17,7 @@ from ppfs._reading import read_table, require_finite, weights_among
 from ppfs._table import Table, Task, listed
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._encoding import weight_arguments
-from ppfs.independence._estimators import estimator_for, input_tags
+from ppfs.independence._estimators import estimator_for, input_tags, task_of_estimator
 
 
 class BaseWrapper(FrameSelector, BaseEstimator, ABC):
@@ -31,17 +30,11 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     feature_groups: Mapping[str, Collection[int | str]] | None
     random_state: RandomStateLike
 
-    support_: NDArray[np.bool_]
     task_: Task
-
-    _has_gaps_in_text: bool = False
 
     @abstractmethod
     def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
         """Return the features to keep; fitted attributes speak of the caller's columns."""
-
-    # What metadata routing may pass to fit beside its named arguments.
-    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Find the columns that the model needs.
@@ -69,7 +62,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         table = read_table(
             X,
             y,
-            task=self._declared_task() or "auto",
+            task=task_of_estimator(self.estimator) or "auto",
             owner=self,
             feature_groups=self.feature_groups,
             sample_weight=weights_among(params, self),
@@ -98,18 +91,6 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
         return self
-
-    def _declared_task(self) -> Task | None:
-        """Tell the task that the model implies, or None when the target decides."""
-        if self.estimator is None:
-            return None
-        if is_classifier(self.estimator):
-            return "classification"
-        return "regression" if is_regressor(self.estimator) else None
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self.support_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
