@@ -13,11 +13,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._models import prepared, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
+from ppfs._rows import divide_into_folds
 from ppfs._table import Matrix, Table
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoding import prepared, weight_arguments
-from ppfs.independence._folds import divide_into_folds
 
 Scorer = Callable[..., float]
 
@@ -112,16 +112,6 @@ def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is
             f"scoring={scoring!r} takes no sample_weight. Give the function such an argument, or leave the weights out."
         )
     return scorer
-
-
-def seeded(estimator: Any, seed: int) -> Any:
-    """Return a clone whose `random_state` parameters, where left open, are set."""
-    names = [
-        name
-        for name, value in estimator.get_params(deep=True).items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    ]
-    return clone(estimator).set_params(**dict.fromkeys(names, seed))
 
 
 def _constant_model(table: Table) -> Any:

@@ -8,18 +8,18 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
+from ppfs._models.design import Design
+from ppfs._rows.splits import draw_folds
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._conditional import ConditionalLaw
-from ppfs.independence._knockoffs import (
+from ppfs.independence._predictive.conditional import ConditionalLaw
+from ppfs.independence._predictive.knockoffs import (
     ConditionalValues,
     PermutedValues,
     StratifiedValues,
     choose_knockoff,
 )
-from ppfs.independence._model_design import Design
-from ppfs.independence._smooth_models import fit_smooth_regression, is_discrete
-from ppfs.independence._splits import draw_folds
+from ppfs.independence._predictive.smooth_models import fit_smooth_regression, is_discrete
 
 N_ROWS, N_DRAWS = 2000, 4
 

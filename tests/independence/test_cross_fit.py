@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._reading import read_table
+from ppfs._rows.splits import draw_folds, draw_splits
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._splits import draw_folds, draw_splits
 
 N_ROWS = 60
 

@@ -9,8 +9,8 @@ from scipy.stats import chi2, f
 from ppfs._reading import read_table
 from ppfs.independence import LikelihoodRatio, PartialCorrelationT
 from ppfs.independence._base import CANNOT_TELL, IndependenceResult
-from ppfs.independence._likelihood_ratio import _combined
-from ppfs.independence._logistic import fit_logistic
+from ppfs.independence._classical.likelihood_ratio import _combined
+from ppfs.independence._classical.logistic import fit_logistic
 
 
 def log_likelihood(design, labels):

@@ -7,8 +7,8 @@ from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ri
 
 from ppfs._reading import read_table
 from ppfs.independence import PPI
-from ppfs.independence._linear_risks import LinearRisks
-from ppfs.independence._model_risks import ModelRisks
+from ppfs.independence._predictive.risks.linear import LinearRisks
+from ppfs.independence._predictive.risks.models import ModelRisks
 
 EXACT = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 1000}
 

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._losses import choose_loss, predict
+from ppfs.independence._predictive.losses import choose_loss, predict
 
 
 def data(n_classes):

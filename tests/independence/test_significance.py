@@ -5,7 +5,7 @@ import pytest
 import scipy
 from scipy import stats
 
-from ppfs.independence._significance import SIGNIFICANCES, paired_t, risk_differences, signed_rank
+from ppfs.independence._predictive.significance import SIGNIFICANCES, paired_t, risk_differences, signed_rank
 
 # Before 1.15 SciPy used the normal approximation for every sample with zeros or ties.
 needs_new_scipy = pytest.mark.skipif(

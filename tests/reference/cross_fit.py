@@ -11,7 +11,7 @@ from reference.paper import column_order
 from scipy.stats import t as student
 from sklearn.base import clone
 
-from ppfs.independence._smooth_models import fit_smooth_classifier, fit_smooth_regression
+from ppfs.independence._predictive.smooth_models import fit_smooth_classifier, fit_smooth_regression
 
 
 def row_losses(model, X, y, loss):

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from ppfs.independence._splits import draw_splits
+from ppfs._rows.splits import draw_splits
 
 
 def column_order(X, columns):

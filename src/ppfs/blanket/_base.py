@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import read_table, weights_among
+from ppfs._rows import divide_into_folds
 from ppfs._table import Table, Task
 from ppfs._trace import FAVOURABLE, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
@@ -27,7 +28,6 @@ from ppfs.blanket._memory import Memory
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
 from ppfs.exceptions import InvalidInputError, UnreachableAlphaWarning
 from ppfs.independence import Automatic, BoundTest, IndependenceTest
-from ppfs.independence._folds import divide_into_folds
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],

@@ -9,12 +9,10 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
+from ppfs._models import input_tags
 from ppfs._random import RandomStateLike
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
-from ppfs.independence import IndependenceTest
-from ppfs.independence._choose import TESTS_BY_NAME
-from ppfs.independence._estimators import input_tags
-from ppfs.independence._predictive import PredictiveTest
+from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
 
 
 class IndependenceSearch(BaseBlanketSelector):

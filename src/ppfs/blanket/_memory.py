@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ppfs._table import Table
-from ppfs.independence import BoundTest, IndependenceResult, IndependenceTest
-from ppfs.independence._base import Question
+from ppfs.independence import BoundTest, IndependenceResult, IndependenceTest, Question
 
 _PLAIN = (str, int, float, bool, type(None), np.integer, np.floating)
 

@@ -9,20 +9,22 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
+from ppfs._models import Impute, estimator_for, input_tags
 from ppfs._random import RandomStateLike
+from ppfs._rows import ClassWeight, Stratify
 from ppfs._table import Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._phases import CORRECTIONS, grow_marginally, shrink
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import PPI, CrossFitPPI, IndependenceTest
-from ppfs.independence._encoding import Impute
-from ppfs.independence._estimators import estimator_for, input_tags
-from ppfs.independence._losses import LossFunction
-from ppfs.independence._predictive import PredictiveTest
-from ppfs.independence._predictive_permutation import PPI_CONSTRAINTS
-from ppfs.independence._row_weights import ClassWeight
-from ppfs.independence._splits import Stratify
+from ppfs.independence import (
+    PPI,
+    PPI_CONSTRAINTS,
+    CrossFitPPI,
+    IndependenceTest,
+    LossFunction,
+    PredictiveTest,
+)
 
 
 class PPFS(BaseBlanketSelector):

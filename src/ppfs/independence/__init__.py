@@ -1,16 +1,20 @@
 """Tests that answer "is x independent of the target given these columns?"."""
 
-from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest
-from ppfs.independence._choose import Automatic
-from ppfs.independence._contingency import ChiSquared, GSquared
-from ppfs.independence._correlation import FisherZ, PartialCorrelationT
-from ppfs.independence._cross_fit import CrossFitPPI
-from ppfs.independence._likelihood_ratio import LikelihoodRatio
+from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest, Question
+from ppfs.independence._choose import TESTS_BY_NAME, Automatic
+from ppfs.independence._classical.contingency import ChiSquared, GSquared
+from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
+from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
 from ppfs.independence._oracle import DSeparation
-from ppfs.independence._predictive_permutation import PPI
+from ppfs.independence._predictive.base import PredictiveTest
+from ppfs.independence._predictive.cross_fit import CrossFitPPI
+from ppfs.independence._predictive.losses import LossFunction
+from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 
 __all__ = [
     "PPI",
+    "PPI_CONSTRAINTS",
+    "TESTS_BY_NAME",
     "Automatic",
     "BoundTest",
     "ChiSquared",
@@ -21,5 +25,8 @@ __all__ = [
     "IndependenceResult",
     "IndependenceTest",
     "LikelihoodRatio",
+    "LossFunction",
     "PartialCorrelationT",
+    "PredictiveTest",
+    "Question",
 ]

@@ -9,11 +9,11 @@ from typing import Any
 from ppfs._random import RandomStateLike
 from ppfs._table import Table, dense_column, infer_task
 from ppfs.independence._base import BoundTest, IndependenceTest
-from ppfs.independence._contingency import ChiSquared, GSquared
-from ppfs.independence._correlation import FisherZ, PartialCorrelationT
-from ppfs.independence._cross_fit import CrossFitPPI
-from ppfs.independence._likelihood_ratio import LikelihoodRatio
-from ppfs.independence._predictive_permutation import PPI
+from ppfs.independence._classical.contingency import ChiSquared, GSquared
+from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
+from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
+from ppfs.independence._predictive.cross_fit import CrossFitPPI
+from ppfs.independence._predictive.ppi import PPI
 
 
 @dataclass(frozen=True)

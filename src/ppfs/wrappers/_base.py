@@ -12,12 +12,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns, FrameSelector
+from ppfs._models import estimator_for, input_tags, task_of_estimator, weight_arguments
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import read_table, require_finite, weights_among
 from ppfs._table import Table, Task, listed
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoding import weight_arguments
-from ppfs.independence._estimators import estimator_for, input_tags, task_of_estimator
 
 
 class BaseWrapper(FrameSelector, BaseEstimator, ABC):

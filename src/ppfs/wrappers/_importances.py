@@ -12,12 +12,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._models import dense, prepared, seeded, weight_arguments, with_replaced
 from ppfs._random import integer_seed, stream
-from ppfs._scoring import scorer_for, seeded, weighted_score
+from ppfs._rows import require_enough_groups
+from ppfs._scoring import scorer_for, weighted_score
 from ppfs._table import Matrix, Table
-from ppfs.independence._encoding import prepared, weight_arguments
-from ppfs.independence._model_design import dense, with_replaced
-from ppfs.independence._splits import require_enough_groups
 
 Floats = NDArray[np.float64]
 

@@ -10,12 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
+from ppfs._models import Impute, prepared, seeded
+from ppfs._rows import Split
 from ppfs._table import Matrix
 from ppfs.exceptions import EstimatorFailedError
-from ppfs.independence._encoding import Impute, prepared
-from ppfs.independence._seeding import seeded
-from ppfs.independence._smooth_models import fit_smooth_classifier, fit_smooth_regression, is_discrete
-from ppfs.independence._splits import Split
+from ppfs.independence._predictive.smooth_models import (
+    fit_smooth_classifier,
+    fit_smooth_regression,
+    is_discrete,
+)
 
 Floats = NDArray[np.float64]
 

@@ -13,23 +13,36 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ppfs._models import (
+    Impute,
+    encoding_name,
+    estimator_for,
+    input_tags,
+    name_of,
+    task_of_estimator,
+    weight_arguments,
+)
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import require_finite
+from ppfs._rows import (
+    ClassWeight,
+    RowWeights,
+    Split,
+    Stratify,
+    refuse_single_use,
+    require_known_labels,
+    splits_of,
+    weights_by_class,
+)
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
-from ppfs.independence._encoding import Impute, encoding_name, weight_arguments
-from ppfs.independence._estimators import estimator_for, input_tags, task_of_estimator
-from ppfs.independence._knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
-from ppfs.independence._losses import LOSS_NAMES, LossFunction, choose_loss
-from ppfs.independence._model_design import name_of
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._problem import Problem
-from ppfs.independence._risk_sources import Risks, risk_source
-from ppfs.independence._row_weights import ClassWeight, RowWeights, require_known_labels, weights_by_class
-from ppfs.independence._significance import risk_differences
-from ppfs.independence._splits import Split, Stratify
-from ppfs.independence._splitter import refuse_single_use, splits_of
+from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
+from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction, choose_loss
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.source import Risks, risk_source
+from ppfs.independence._predictive.significance import risk_differences
 
 Floats = NDArray[np.float64]
 

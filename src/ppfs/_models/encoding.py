@@ -13,10 +13,10 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ppfs._models.encoders import Dummies, Encoder, Medians, NativeCodes
+from ppfs._models.wanted_encoding import Encoding, Wanted, wanted_encoding, wants_numbered_labels
 from ppfs._table import Matrix
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoders import Dummies, Encoder, Medians, NativeCodes
-from ppfs.independence._wanted_encoding import Encoding, Wanted, wanted_encoding, wants_numbered_labels
 
 Impute = Literal["median"] | None
 
@@ -61,7 +61,7 @@ def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) ->
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from ppfs.independence._encoding import prepared
+    >>> from ppfs._models.encoding import prepared
     >>> X = np.array([[0, 1.5], [1, 2.0], [2, 0.5], [1, 1.0]])  # the first column has three categories
     >>> model = prepared(LogisticRegression(), np.array([3, 0])).fit(X, [0, 1, 0, 1])
     >>> model.predict(X).tolist()

@@ -13,11 +13,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 from ppfs._reading import read_table
+from ppfs._rows.weights import RowWeights, weights_by_class
 from ppfs.blanket import IAMB
 from ppfs.datasets import load_dataset
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, ChiSquared, CrossFitPPI, FisherZ, GSquared, LikelihoodRatio
-from ppfs.independence._row_weights import RowWeights, weights_by_class
 
 N_ROWS = 80
 CLASS_WEIGHTS = [None, "balanced", {0: 1.0, 1: 7.5}, {1: 0.25}]

@@ -15,8 +15,8 @@ from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
-from ppfs.independence._partial import Correlations, Floats
-from ppfs.independence._plain_rows import require_numbers, require_plain_rows
+from ppfs.independence._classical.partial import Correlations, Floats
+from ppfs.independence._classical.plain_rows import require_numbers, require_plain_rows
 
 # A perfect correlation would have an infinite statistic; this keeps it finite, and p tiny.
 _LARGEST = 1.0 - 1e-15

@@ -29,9 +29,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeRegressor
 
+from ppfs._models.encoders import MAX_DUMMIES, Dummies, Medians, NativeCodes, dummy_places
+from ppfs._models.encoding import Encoded, encoding_name, prepared, weight_arguments
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoders import MAX_DUMMIES, Dummies, Medians, NativeCodes, dummy_places
-from ppfs.independence._encoding import Encoded, encoding_name, prepared, weight_arguments
 
 LEVELS = np.array([8, 0, 0])
 

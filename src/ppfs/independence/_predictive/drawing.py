@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs.independence._problem import Problem
+from ppfs.independence._predictive.problem import Problem
 
 Floats = NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from sklearn.model_selection import (
 
 from ppfs import PPFS
 from ppfs._reading import read_table
+from ppfs._rows.folds import divide_into_folds
 from ppfs.blanket import IAMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._folds import divide_into_folds
 
 N_ROWS = 90
 

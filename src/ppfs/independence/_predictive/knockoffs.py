@@ -8,11 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs.independence._conditional import ConditionalLaw
-from ppfs.independence._encoding import Impute
-from ppfs.independence._model_design import Design, dense
-from ppfs.independence._smooth_models import is_discrete
-from ppfs.independence._splits import Split
+from ppfs._models import Design, Impute, dense
+from ppfs._rows import Split
+from ppfs.independence._predictive.conditional import ConditionalLaw
+from ppfs.independence._predictive.smooth_models import is_discrete
 
 Floats = NDArray[np.float64]
 

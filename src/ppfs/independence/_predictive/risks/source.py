@@ -6,11 +6,11 @@ from collections.abc import Sequence, Set
 from typing import Protocol
 
 from ppfs._table import Table
-from ppfs.independence._linear_risks import LinearRisks, linear_solver
-from ppfs.independence._model_risks import ModelRisks
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._problem import Problem
-from ppfs.independence._tree_risks import TreeRisks, why_not_engine
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.linear import LinearRisks, linear_solver
+from ppfs.independence._predictive.risks.models import ModelRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.trees import TreeRisks, why_not_engine
 
 
 class Risks(Protocol):

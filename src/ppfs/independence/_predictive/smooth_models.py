@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.preprocessing import SplineTransformer
 
+from ppfs._models import Medians
 from ppfs._table import Matrix
-from ppfs.independence._encoders import Medians
 
 Floats = NDArray[np.float64]
 

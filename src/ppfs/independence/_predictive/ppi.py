@@ -8,17 +8,10 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ppfs._models import Impute
 from ppfs._random import RandomStateLike
-from ppfs._table import Table, Task
-from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoding import Impute
-from ppfs.independence._losses import LossFunction
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
-from ppfs.independence._problem import Problem
-from ppfs.independence._row_weights import ClassWeight
-from ppfs.independence._significance import SIGNIFICANCES
-from ppfs.independence._splits import (
+from ppfs._rows import (
+    ClassWeight,
     Split,
     Stratify,
     draw_splits,
@@ -26,6 +19,13 @@ from ppfs.independence._splits import (
     require_enough_groups,
     require_enough_rows,
 )
+from ppfs._table import Table, Task
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._predictive.losses import LossFunction
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.significance import SIGNIFICANCES
 
 # What PPI and every search with flat parameters accept alike.
 PPI_CONSTRAINTS: dict[str, Any] = {

@@ -15,12 +15,12 @@ from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._rows import Split
 from ppfs._table import Table
-from ppfs.independence._losses import Output
-from ppfs.independence._model_risks import Floats, ModelRisks
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._problem import Problem
-from ppfs.independence._splits import Split
+from ppfs.independence._predictive.losses import Output
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.models import Floats, ModelRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks
 
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
 Solver = Callable[[Any, Floats, NDArray[Any]], tuple[Floats, Floats]]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs.independence._levels import Levels
+from ppfs.independence._classical.levels import Levels
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]

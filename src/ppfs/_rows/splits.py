@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from ppfs._random import integer_seed, stream
+from ppfs._rows.folds import divide_into_folds
 from ppfs.exceptions import InvalidInputError, StratificationWarning
-from ppfs.independence._folds import divide_into_folds
 
 Stratify = bool | Literal["auto"]
 

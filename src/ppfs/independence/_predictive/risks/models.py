@@ -11,15 +11,14 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._models import Design, Encoded, with_replaced
+from ppfs._rows import Split
 from ppfs._table import Table, listed
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
-from ppfs.independence._drawing import over_draws
-from ppfs.independence._encoding import Encoded
-from ppfs.independence._knockoffs import Draws
-from ppfs.independence._model_design import Design, with_replaced
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._problem import Problem
-from ppfs.independence._splits import Split
+from ppfs.independence._predictive.drawing import over_draws
+from ppfs.independence._predictive.knockoffs import Draws
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.paired import PairedRisks
 
 Floats = NDArray[np.float64]
 

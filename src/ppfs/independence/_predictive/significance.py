@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from ppfs.independence._splits import Split
+from ppfs._rows import Split
 
 Floats = NDArray[np.float64]
 

@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
+from ppfs._models import Design, Impute, global_generator_kept, prepared, seeded, stacked, weight_arguments
+from ppfs._rows import RowWeights, Split
 from ppfs._table import Matrix
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoding import Impute, prepared, weight_arguments
-from ppfs.independence._knockoffs import Knockoff
-from ppfs.independence._losses import Loss, predict
-from ppfs.independence._model_design import Design, stacked
-from ppfs.independence._row_weights import RowWeights
-from ppfs.independence._seeding import global_generator_kept, seeded
-from ppfs.independence._splits import Split
+from ppfs.independence._predictive.knockoffs import Knockoff
+from ppfs.independence._predictive.losses import Loss, predict
 
 Floats = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import PredefinedSplit
 
 from ppfs._random import integer_seed, stream
+from ppfs._rows.splits import Split, with_draws
 from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._splits import Split, with_draws
 
 Rows = NDArray[np.intp]
 

@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ppfs._models import Impute
 from ppfs._random import RandomStateLike
+from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._encoding import Impute
-from ppfs.independence._losses import LossFunction
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._predictive import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
-from ppfs.independence._problem import Problem
-from ppfs.independence._row_weights import ClassWeight
-from ppfs.independence._significance import randomisation, t_tail
-from ppfs.independence._splits import Split, Stratify, draw_folds, folds_to_stratify
-from ppfs.independence._splitter import require_disjoint_tests
+from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._predictive.losses import LossFunction
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.significance import randomisation, t_tail
 
 # Fewer draws cannot give a randomisation p-value of 5 %.
 _MIN_RANDOMISATION_DRAWS = 19

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._table import Table, Task, infer_task
-from ppfs.independence._partial import DETERMINED, standardised
+from ppfs.independence._classical.partial import DETERMINED, standardised
 
 Floats = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ppfs._models import Design
 from ppfs._table import Table
-from ppfs.independence._drawing import over_draws
-from ppfs.independence._knockoffs import PermutedValues
-from ppfs.independence._model_design import Design
-from ppfs.independence._paired_risks import PairedRisks
-from ppfs.independence._problem import Problem
+from ppfs.independence._predictive.drawing import over_draws
+from ppfs.independence._predictive.knockoffs import PermutedValues
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.paired import PairedRisks
 
 if TYPE_CHECKING:
     from ppfs._engine import Forest, SortedColumns, Splits, TreeRules

@@ -1,0 +1,26 @@
+"""What a model sees and how it is fitted: estimators and their seeds, designs, encodings."""
+
+from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
+from ppfs._models.encoders import Medians
+from ppfs._models.encoding import Encoded, Impute, encoding_name, prepared, weight_arguments
+from ppfs._models.estimators import estimator_for, input_tags, task_of_estimator
+from ppfs._models.seeding import global_generator_kept, seeded
+
+__all__ = [
+    "Design",
+    "Encoded",
+    "Impute",
+    "Medians",
+    "dense",
+    "encoding_name",
+    "estimator_for",
+    "global_generator_kept",
+    "input_tags",
+    "name_of",
+    "prepared",
+    "seeded",
+    "stacked",
+    "task_of_estimator",
+    "weight_arguments",
+    "with_replaced",
+]

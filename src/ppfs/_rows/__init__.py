@@ -1,0 +1,34 @@
+"""How rows are divided and what they weigh: folds, splits, any splitter, weights."""
+
+from ppfs._rows.folds import divide_into_folds
+from ppfs._rows.splits import (
+    Split,
+    Stratify,
+    draw_folds,
+    draw_splits,
+    folds_to_stratify,
+    labels_to_stratify,
+    require_enough_groups,
+    require_enough_rows,
+)
+from ppfs._rows.splitter import refuse_single_use, require_disjoint_tests, splits_of
+from ppfs._rows.weights import ClassWeight, RowWeights, require_known_labels, weights_by_class
+
+__all__ = [
+    "ClassWeight",
+    "RowWeights",
+    "Split",
+    "Stratify",
+    "divide_into_folds",
+    "draw_folds",
+    "draw_splits",
+    "folds_to_stratify",
+    "labels_to_stratify",
+    "refuse_single_use",
+    "require_disjoint_tests",
+    "require_enough_groups",
+    "require_enough_rows",
+    "require_known_labels",
+    "splits_of",
+    "weights_by_class",
+]

@@ -1,0 +1,1 @@
+"""The classical tests: contingency tables, correlations, likelihood ratios."""
