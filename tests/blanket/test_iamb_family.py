@@ -6,9 +6,9 @@ from checks.graphs import empty_table, random_dag
 
 from ppfs._trace import Trace
 from ppfs.blanket import FBED, IAMB, IAMBFDR, FastIAMB, GrowShrink, IAMBnPC, InterIAMB
-from ppfs.blanket._growth import strongest_first
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._loops import RemovalGuard, RevisitGuard
+from ppfs.blanket._order import strongest_first
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import DSeparation, FisherZ, GSquared, IndependenceResult
 

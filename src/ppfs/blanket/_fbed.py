@@ -9,9 +9,10 @@ from typing import Any
 from sklearn.utils._param_validation import Interval
 
 from ppfs._random import RandomStateLike
-from ppfs.blanket._growth import grow, shrink_weakest_first
+from ppfs.blanket._growth import grow
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._shrink import shrink_weakest_first
 from ppfs.independence import IndependenceTest
 
 

@@ -1,41 +1,43 @@
-"""Growth and shrinkage given the blanket so far: what GS, the IAMB family and FBED are made of."""
+"""Growth: who enters the blanket, asked about alone (the paper) or given the blanket so far (GS, IAMB, FBED)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ppfs._table import Table
+import numpy as np
+
 from ppfs._trace import Decision
+from ppfs.blanket._correction import adjust
 from ppfs.blanket._inquiry import Answered, Inquiry
-from ppfs.blanket._phases import shrink
+from ppfs.blanket._order import strongest_first
 
 # Which of the dependent columns, strongest first, enter the blanket together.
 Entrants = Callable[[Inquiry, Sequence[int], Sequence[int]], Sequence[int]]
 
 
-def strongest_first(answered: Iterable[Answered], table: Table) -> list[Answered]:
-    """Sort answers: smaller p-value first, then larger effect, then the column's content.
+def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | None) -> list[Answered]:
+    """Return the columns that depend on the target given nothing but `condition_on`, with their answers.
 
-    P-values underflow to 0 on strong columns, where the effect still tells them apart. Content before
-    number, so that the result does not depend on the order of the columns.
+    Parameters
+    ----------
+    columns : sequence of int
+        Whom to ask about.
+
+    correction : {"bh", "by", "bonferroni"} or None
+        How p-values are adjusted for the number of columns before they are compared with alpha.
     """
-    return sorted(answered, key=lambda one: (one[1].pvalue, -one[1].effect, table.key(one[0]), one[0]))
-
-
-def marginal_order(inquiry: Inquiry) -> list[int]:
-    """Return all candidates, those with the strongest link to the target alone first."""
-    return [x for x, _ in ask_marginally(inquiry)]
-
-
-def ask_marginally(inquiry: Inquiry) -> list[Answered]:
-    """Ask about all candidates given nothing but `condition_on`; strongest first."""
     given = inquiry.given(())
-    answered = inquiry.ask(inquiry.candidates, given, "order")
-    for x, result in answered:
-        is_dependent = result.is_dependent(inquiry.alpha)
-        inquiry.record("order", x, given, result, "candidate" if is_dependent else "rejected")
-    return strongest_first(answered, inquiry.test.table)
+    with inquiry.bar("growth", len(columns)) as bar:
+        answered = list(inquiry.answers(columns, given, bar))
+    adjusted = adjust(np.array([result.pvalue for _, result in answered]), correction)
+    candidates = []
+    for (x, result), pvalue in zip(answered, adjusted.tolist(), strict=True):
+        is_candidate = pvalue <= inquiry.alpha
+        inquiry.record("growth", x, given, result, "candidate" if is_candidate else "rejected", pvalue)
+        if is_candidate:
+            candidates.append((x, result))
+    return candidates
 
 
 @dataclass(frozen=True)
@@ -118,16 +120,3 @@ def _first_dependent(inquiry: Inquiry, blanket: Sequence[int], waiting: Sequence
             if is_dependent:
                 return x
     return None
-
-
-def shrink_weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
-    """Drop members that are independent of the target given the others, in one pass, weakest first.
-
-    Members that there are too few rows to judge come last: when others have gone there may be enough.
-    """
-    members = [x for x in blanket if x not in inquiry.always_keep]
-    answered = inquiry.ask(members, inquiry.given(blanket), "shrink")
-    strongest = strongest_first(answered, inquiry.test.table)
-    judged = [x for x, result in reversed(strongest) if result.is_reliable]
-    unjudged = [x for x, result in reversed(strongest) if not result.is_reliable]
-    return shrink(inquiry, [*judged, *unjudged, *inquiry.always_keep])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ppfs._random import RandomStateLike
-from ppfs.blanket._growth import grow, shrink_weakest_first
+from ppfs.blanket._growth import grow
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._loops import RevisitGuard, interleave
+from ppfs.blanket._shrink import shrink_weakest_first
 from ppfs.independence import IndependenceTest
 
 

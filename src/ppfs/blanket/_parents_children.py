@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ppfs.blanket._growth import ask_marginally, strongest_first
 from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._order import ask_marginally, strongest_first
 from ppfs.blanket._separation import first_separator, subsets, subsets_with
 from ppfs.independence import IndependenceResult
 

@@ -14,8 +14,10 @@ from ppfs._random import RandomStateLike
 from ppfs._rows import ClassWeight, Stratify
 from ppfs._table import Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
+from ppfs.blanket._correction import CORRECTIONS
+from ppfs.blanket._growth import grow_marginally
 from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._phases import CORRECTIONS, grow_marginally, shrink
+from ppfs.blanket._shrink import shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     PPI,

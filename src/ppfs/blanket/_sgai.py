@@ -10,9 +10,10 @@ from sklearn.utils._param_validation import Interval
 
 from ppfs._random import RandomStateLike
 from ppfs._trace import Decision
-from ppfs.blanket._growth import ask_marginally, shrink_weakest_first
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._order import ask_marginally
+from ppfs.blanket._shrink import shrink_weakest_first
 from ppfs.independence import IndependenceTest
 
 

@@ -1,41 +1,12 @@
-"""The paper's phases: marginal growth, an ordered shrink pass."""
+"""Shrinkage: members that the target does not depend on given the others go."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import false_discovery_control
+from collections.abc import Collection, Sequence
 
 from ppfs._progress import ProgressBar
-from ppfs.blanket._inquiry import Answered, Inquiry
-
-CORRECTIONS = ("bh", "by", "bonferroni")
-
-
-def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | None) -> list[Answered]:
-    """Return the columns that depend on the target given nothing but `condition_on`, with their answers.
-
-    Parameters
-    ----------
-    columns : sequence of int
-        Whom to ask about.
-
-    correction : {"bh", "by", "bonferroni"} or None
-        How p-values are adjusted for the number of columns before they are compared with alpha.
-    """
-    given = inquiry.given(())
-    with inquiry.bar("growth", len(columns)) as bar:
-        answered = list(inquiry.answers(columns, given, bar))
-    adjusted = adjust(np.array([result.pvalue for _, result in answered]), correction)
-    candidates = []
-    for (x, result), pvalue in zip(answered, adjusted.tolist(), strict=True):
-        is_candidate = pvalue <= inquiry.alpha
-        inquiry.record("growth", x, given, result, "candidate" if is_candidate else "rejected", pvalue)
-        if is_candidate:
-            candidates.append((x, result))
-    return candidates
+from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._order import strongest_first
 
 
 def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -> list[int]:
@@ -90,17 +61,14 @@ def _judge_members(
     return len(waiting)
 
 
-def adjust(pvalues: NDArray[np.float64], correction: str | None) -> NDArray[np.float64]:
-    """Adjust p-values for multiplicity so that they can be compared with alpha as they are.
+def shrink_weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
+    """Drop members that are independent of the target given the others, in one pass, weakest first.
 
-    Parameters
-    ----------
-    correction : {"bh", "by", "bonferroni"} or None
-        Benjamini-Hochberg, Benjamini-Yekutieli (valid under any dependence), Bonferroni, or none.
+    Members that there are too few rows to judge come last: when others have gone there may be enough.
     """
-    if correction is None or not pvalues.size:
-        return pvalues
-    if correction == "bonferroni":
-        return np.minimum(1.0, pvalues * pvalues.size)
-    adjusted: NDArray[np.float64] = false_discovery_control(pvalues, method=correction)
-    return adjusted
+    members = [x for x in blanket if x not in inquiry.always_keep]
+    answered = inquiry.ask(members, inquiry.given(blanket), "shrink")
+    strongest = strongest_first(answered, inquiry.test.table)
+    judged = [x for x, result in reversed(strongest) if result.is_reliable]
+    unjudged = [x for x, result in reversed(strongest) if not result.is_reliable]
+    return shrink(inquiry, [*judged, *unjudged, *inquiry.always_keep])

@@ -7,8 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from ppfs._reading import read_table
 from ppfs._trace import Trace
+from ppfs.blanket._correction import adjust
 from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._phases import adjust, shrink
+from ppfs.blanket._shrink import shrink
 from ppfs.independence import PPI, DSeparation
 
 

@@ -1,0 +1,25 @@
+"""Growth asks about many columns at once: p-values adjusted for their number."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+
+CORRECTIONS = ("bh", "by", "bonferroni")
+
+
+def adjust(pvalues: NDArray[np.float64], correction: str | None) -> NDArray[np.float64]:
+    """Adjust p-values for multiplicity so that they can be compared with alpha as they are.
+
+    Parameters
+    ----------
+    correction : {"bh", "by", "bonferroni"} or None
+        Benjamini-Hochberg, Benjamini-Yekutieli (valid under any dependence), Bonferroni, or none.
+    """
+    if correction is None or not pvalues.size:
+        return pvalues
+    if correction == "bonferroni":
+        return np.minimum(1.0, pvalues * pvalues.size)
+    adjusted: NDArray[np.float64] = false_discovery_control(pvalues, method=correction)
+    return adjusted

@@ -1,0 +1,32 @@
+"""Which columns come first: by their answers, then by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ppfs._table import Table
+from ppfs.blanket._inquiry import Answered, Inquiry
+
+
+def strongest_first(answered: Iterable[Answered], table: Table) -> list[Answered]:
+    """Sort answers: smaller p-value first, then larger effect, then the column's content.
+
+    P-values underflow to 0 on strong columns, where the effect still tells them apart. Content before
+    number, so that the result does not depend on the order of the columns.
+    """
+    return sorted(answered, key=lambda one: (one[1].pvalue, -one[1].effect, table.key(one[0]), one[0]))
+
+
+def marginal_order(inquiry: Inquiry) -> list[int]:
+    """Return all candidates, those with the strongest link to the target alone first."""
+    return [x for x, _ in ask_marginally(inquiry)]
+
+
+def ask_marginally(inquiry: Inquiry) -> list[Answered]:
+    """Ask about all candidates given nothing but `condition_on`; strongest first."""
+    given = inquiry.given(())
+    answered = inquiry.ask(inquiry.candidates, given, "order")
+    for x, result in answered:
+        is_dependent = result.is_dependent(inquiry.alpha)
+        inquiry.record("order", x, given, result, "candidate" if is_dependent else "rejected")
+    return strongest_first(answered, inquiry.test.table)
