@@ -8,6 +8,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ppfs._engine.kernel_cache import keep_on_disk
+
 Float32s: TypeAlias = npt.NDArray[np.float32]
 Float64s: TypeAlias = npt.NDArray[np.float64]
 Int32s: TypeAlias = npt.NDArray[np.int32]
@@ -39,14 +41,14 @@ def kernel(function: AnyFunction) -> AnyFunction:
     """Compile a function of arrays that Python calls: it runs without the GIL and is kept on disk.
 
     Numba compiles a kept kernel again when the file it stands in has changed. Ours are made of functions from
-    several files, so the stamp of that one file gives way to one of the whole engine. ``error_model="numpy"``
+    several files, so the stamp of that one file gives way to one of the whole engine. Where nothing can be kept
+    the kernel is compiled in every process, see `ppfs._engine.kernel_cache`. ``error_model="numpy"``
     drops the zero checks of divisions, which keep loops from being vectorised; no kernel divides by an empty
     count.
     """
-    compiled = _njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = ENGINE_STAMP
+    compiled = _njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    if hasattr(compiled, "enable_caching"):
+        keep_on_disk(compiled, ENGINE_STAMP)
     return cast(AnyFunction, compiled)
 
 
