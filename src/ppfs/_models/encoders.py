@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._table import Matrix, dense_column
-
-Floats = NDArray[np.float64]
+from ppfs._types import Floats
 
 # A category gets a dummy of its own if it is among this many most frequent ones of the train part; the
 # others share one. More would make a column of identifiers outweigh all the rest.

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._table import listed
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 
-Floats = NDArray[np.float64]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 

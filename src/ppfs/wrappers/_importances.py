@@ -17,8 +17,7 @@ from ppfs._random import integer_seed, stream
 from ppfs._rows import require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
 from ppfs._table import Matrix, Table
-
-Floats = NDArray[np.float64]
+from ppfs._types import Floats
 
 # What a random stream is for: its first key.
 _SPLIT, _SHUFFLE, _NULL = range(3)

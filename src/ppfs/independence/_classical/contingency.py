@@ -13,13 +13,13 @@ from sklearn.utils._param_validation import Interval
 from ppfs._random import RandomStateLike
 from ppfs._reading import require_finite
 from ppfs._table import Table
+from ppfs._types import Floats
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
 from ppfs.independence._classical.levels import Levels, read_levels
 from ppfs.independence._classical.plain_rows import require_plain_rows
 from ppfs.independence._classical.strata import (
     Counts,
-    Floats,
     Moments,
     Whole,
     chi_squared,

@@ -12,10 +12,11 @@ from scipy.special import ndtr, stdtr
 from ppfs._random import RandomStateLike
 from ppfs._reading import require_finite
 from ppfs._table import Table
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
-from ppfs.independence._classical.partial import Correlations, Floats
+from ppfs.independence._classical.partial import Correlations
 from ppfs.independence._classical.plain_rows import require_numbers, require_plain_rows
 
 # A perfect correlation would have an infinite statistic; this keeps it finite, and p tiny.

@@ -13,12 +13,13 @@ from scipy.special import chdtrc, fdtrc
 from ppfs._random import RandomStateLike
 from ppfs._reading import require_finite
 from ppfs._table import Table
+from ppfs._types import Floats
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
 from ppfs.independence._classical.logistic import LogisticFit, fit_logistic
 from ppfs.independence._classical.partial import DETERMINED
 from ppfs.independence._classical.plain_rows import require_plain_rows
-from ppfs.independence._classical.regressors import Designs, Floats, added_directions
+from ppfs.independence._classical.regressors import Designs, added_directions
 
 # Rows for each coefficient of a logistic model. With fewer the ratio is far from chi-squared,
 # and with as many coefficients as rows every target is fitted perfectly.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-Floats = NDArray[np.float64]
+from ppfs._types import Floats
 
 # The likelihood is at its limit when a Newton step promises to raise it by less than this. A
 # separated target has its limit at infinite coefficients; each step then gains a third of the last.

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from ppfs._table import Table
-
-Floats = NDArray[np.float64]
+from ppfs._types import Floats
 
 # A column of which the given columns leave less than this share of its variance is taken as
 # determined by them: what is left is rounding, and correlating it would invent a link.

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._table import Table, Task, infer_task
+from ppfs._types import Floats
 from ppfs.independence._classical.partial import DETERMINED, standardised
-
-Floats = NDArray[np.float64]
 
 
 class Designs:

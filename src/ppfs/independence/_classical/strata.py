@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._types import Floats
 from ppfs.independence._classical.levels import Levels
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
 
 

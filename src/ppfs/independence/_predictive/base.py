@@ -35,6 +35,7 @@ from ppfs._rows import (
     weights_by_class,
 )
 from ppfs._table import Table, Task
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
@@ -43,8 +44,6 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import Risks, risk_source
 from ppfs.independence._predictive.significance import risk_differences
-
-Floats = NDArray[np.float64]
 
 # What every predictive test accepts.
 PREDICTIVE_CONSTRAINTS: dict[str, Any] = {

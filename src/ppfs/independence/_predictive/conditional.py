@@ -13,14 +13,13 @@ from sklearn.base import is_classifier, is_regressor
 from ppfs._models import Impute, prepared, seeded
 from ppfs._rows import Split
 from ppfs._table import Matrix
+from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._predictive.smooth_models import (
     fit_smooth_classifier,
     fit_smooth_regression,
     is_discrete,
 )
-
-Floats = NDArray[np.float64]
 
 # From rows of the conditioning columns to predicted numbers, shape (n_rows,), or to the probabilities of the
 # column's values, shape (n_rows, n_values).

@@ -13,8 +13,9 @@ from ppfs._models import Impute
 from ppfs._random import RandomStateLike
 from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
 from ppfs._table import Table, Task
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
-
-Floats = NDArray[np.float64]
 
 # evaluate(first, end) makes some of the draws for n questions. It returns the sum over these draws, shape
 # (n, n_pairs), and the sum over the pairs, shape (n, end - first).

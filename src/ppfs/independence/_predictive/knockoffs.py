@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ppfs._models import Design, Impute, dense
 from ppfs._rows import Split
+from ppfs._types import Floats
 from ppfs.independence._predictive.conditional import ConditionalLaw
 from ppfs.independence._predictive.smooth_models import is_discrete
-
-Floats = NDArray[np.float64]
 
 # A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
 # most rows would keep their value.

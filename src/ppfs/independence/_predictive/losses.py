@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._table import Matrix, Task, listed
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 
-Floats = NDArray[np.float64]
 Output = Literal["probabilities", "margins", "labels", "values"]
 LossFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 

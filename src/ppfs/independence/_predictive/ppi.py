@@ -20,8 +20,9 @@ from ppfs._rows import (
     require_enough_rows,
 )
 from ppfs._table import Table, Task
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, Floats, PredictiveTest
+from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks

@@ -13,11 +13,10 @@ from sklearn.dummy import DummyClassifier
 from ppfs._models import Design, Impute, global_generator_kept, prepared, seeded, stacked, weight_arguments
 from ppfs._rows import RowWeights, Split
 from ppfs._table import Matrix
+from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.knockoffs import Knockoff
 from ppfs.independence._predictive.losses import Loss, predict
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

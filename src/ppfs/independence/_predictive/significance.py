@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from ppfs._rows import Split
-
-Floats = NDArray[np.float64]
+from ppfs._types import Floats
 
 # Two risks that are equal on paper differ in the last bits when their losses were added in
 # another order. Relative to the largest risk, differences are therefore rounded to this grid: far above

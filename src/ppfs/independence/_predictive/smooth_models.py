@@ -16,8 +16,7 @@ from sklearn.preprocessing import SplineTransformer
 
 from ppfs._models import Medians
 from ppfs._table import Matrix
-
-Floats = NDArray[np.float64]
+from ppfs._types import Floats
 
 # A whole-numbered column with at most so many values is drawn as a category, and a conditioning column with so few
 # values has one coefficient a value.

@@ -17,9 +17,10 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._rows import Split
 from ppfs._table import Table
+from ppfs._types import Floats
 from ppfs.independence._predictive.losses import Output
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.risks.models import Floats, ModelRisks
+from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.

@@ -14,13 +14,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._models import Design, Encoded, with_replaced
 from ppfs._rows import Split
 from ppfs._table import Table, listed
+from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
-
-Floats = NDArray[np.float64]
 
 # No model is asked to predict more replaced copies of its test part than this at once.
 _MAX_COPIES = 32

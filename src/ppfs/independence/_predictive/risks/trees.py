@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._models import Design
 from ppfs._table import Table
+from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem
@@ -23,7 +23,6 @@ from ppfs.independence._predictive.risks.paired import PairedRisks
 if TYPE_CHECKING:
     from ppfs._engine import Forest, SortedColumns, Splits, TreeRules
 
-Floats = NDArray[np.float64]
 
 # The parameters of scikit-learn's trees that the engine does not know, and the only value they may have.
 _UNKNOWN_TO_ENGINE: dict[str, Any] = {
