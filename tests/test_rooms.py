@@ -41,3 +41,27 @@ def test_no_module_reaches_into_another_package():
         and _room(module) != path.relative_to(SOURCE).parts[0]
     ]
     assert trespassers == []
+
+
+FOREIGN = ("sklearn", "scipy", "numba", "joblib", "numpy", "pandas", "polars", "narwhals")
+
+
+def _private_imports(path):
+    """The names below a dependency that begin with an underscore, imported anywhere in a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{name.name}" for name in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] in FOREIGN and any(part.startswith("_") and part[:2] != "__" for part in parts):
+                yield name
+
+
+def test_private_names_of_dependencies_pass_through_one_file():
+    """A new version of a dependency can then break one file only."""
+    found = {path.relative_to(SOURCE).as_posix(): [*_private_imports(path)] for path in SOURCE.rglob("*.py")}
+    assert {path for path, names in found.items() if names} == {"_sklearn_compat.py"}

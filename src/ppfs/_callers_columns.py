@@ -10,9 +10,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ppfs._sklearn_compat import output_config
 from ppfs._table import Table
 
 
@@ -95,7 +95,7 @@ class FrameSelector(SelectorMixin):
             An array, or what ``set_output`` asks for: the columns of a data frame then keep their types.
         """
         check_is_fitted(self)
-        wanted = _get_output_config("transform", estimator=self)["dense"]
+        wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
         if wanted == "default" or not is_other_frame or not self.get_support().any():
             return super().transform(X)

@@ -108,6 +108,19 @@ def test_subclass_is_encoded_like_its_parent():
 
 
 @pytest.mark.parametrize(
+    ("known", "name"),
+    [
+        ("RandomForestClassifier", "codes"),
+        ("DecisionTreeRegressor", "codes"),
+        ("HistGradientBoostingClassifier", "native"),
+    ],
+)
+def test_a_class_is_known_wherever_its_package_keeps_it(known, name):
+    moved = type(known, (BaseEstimator,), {"__module__": "sklearn.somewhere._else"})
+    assert encoding_name(moved()) == name
+
+
+@pytest.mark.parametrize(
     ("library", "parameters", "name"),
     [
         ("LGBMClassifier", {}, "native"),

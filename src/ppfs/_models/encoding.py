@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -100,9 +99,10 @@ def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) 
             f"{type(estimator).__name__} takes no sample_weight. Use an estimator that does, such as "
             "DecisionTreeClassifier or LogisticRegression, or leave the weights out."
         )
-    if isinstance(estimator, BaseSearchCV):
-        # Its fit takes any argument, and hands it to the estimator inside.
-        weight_arguments(estimator.estimator, sample_weight)
+    wrapped = getattr(estimator, "estimator", None)
+    if takes_any and "sample_weight" not in parameters and hasattr(wrapped, "fit"):
+        # A search, or another wrapper, whose fit takes any argument and hands it to the estimator inside.
+        weight_arguments(wrapped, sample_weight)
     return {"sample_weight": sample_weight}
 
 

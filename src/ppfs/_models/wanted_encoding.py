@@ -25,15 +25,32 @@ _TREES_BY_DEFAULT = frozenset(
     {"AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"}
 )
 
-_TREE_MODULES = ("sklearn.tree.", "sklearn.ensemble._forest", "sklearn.ensemble._gb", "sksurv.tree.")
-_TREE_NAMES = frozenset({"GradientBoostingSurvivalAnalysis", "RandomSurvivalForest", "ExtraSurvivalTrees"})
-
-_LIBRARIES = {
-    "sklearn.ensemble._hist_gradient_boosting": "scikit-learn",
-    "lightgbm": "lightgbm",
-    "xgboost": "xgboost",
-    "catboost": "catboost",
+# By the package they come from and the name they are imported by: where a package keeps its classes is its own affair.
+_TREES = {
+    "sklearn": {
+        "DecisionTreeClassifier",
+        "DecisionTreeRegressor",
+        "ExtraTreeClassifier",
+        "ExtraTreeRegressor",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
+    },
+    "sksurv": {
+        "ExtraSurvivalTree",
+        "ExtraSurvivalTrees",
+        "GradientBoostingSurvivalAnalysis",
+        "RandomSurvivalForest",
+        "SurvivalTree",
+    },
 }
+_NATIVE = {"sklearn": {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}}
+
+# All models of these packages are boosted trees with native categories.
+_BOOSTING_PACKAGES = frozenset({"lightgbm", "xgboost", "catboost"})
 
 
 @dataclass(frozen=True)
@@ -60,7 +77,7 @@ def wanted_encoding(estimator: Any) -> Wanted:
     """Tell how an estimator wants to see categories.
 
     Trees and forests of scikit-learn cut the codes, boosted trees with native categories get them, all
-    others see dummies. Libraries are known by their modules' names, so none is imported.
+    others see dummies. Classes are known by their names and packages, so none is imported.
 
     A Pipeline is judged by its last step, a search or another wrapper by the model inside. Where the
     wrapper may change the columns on their way (a Pipeline, Bagging), a column's
@@ -89,19 +106,25 @@ def wants_numbered_labels(estimator: Any) -> bool:
     inner = getattr(estimator, "estimator", None)
     if hasattr(inner, "fit"):
         return wants_numbered_labels(inner)
-    is_xgboost = any(f"{parent.__module__}.".startswith("xgboost.") for parent in type(estimator).__mro__)
+    is_xgboost = any(_package(parent) == "xgboost" for parent in type(estimator).__mro__)
     return is_xgboost and hasattr(estimator, "predict_proba")
+
+
+def _package(model: type) -> str:
+    """Return the name of the package that a class comes from."""
+    return model.__module__.partition(".")[0]
 
 
 def _own_encoding(estimator: Any) -> Wanted | None:
     """Judge a model by its class and what it inherits from; None for a class that says nothing."""
     for parent in type(estimator).__mro__:
-        module = f"{parent.__module__}."
-        if parent.__name__ in _TREE_NAMES or module.startswith(_TREE_MODULES):
+        package, name = _package(parent), parent.__name__
+        if name in _TREES.get(package, ()):
             return Wanted("codes")
-        for prefix, library in _LIBRARIES.items():
-            if module.startswith(f"{prefix}."):
-                return _boosted(estimator, library)
+        if name in _NATIVE.get(package, ()):
+            return Wanted("native", "scikit-learn")
+        if package in _BOOSTING_PACKAGES:
+            return _boosted(estimator, package)
     return None
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _num_samples
 
 from ppfs._reading._categories import is_missing
+from ppfs._sklearn_compat import n_rows_of
 from ppfs.exceptions import InvalidInputError
 
 
@@ -47,7 +47,7 @@ def read_weights(
     if sample_weight is None:
         return None, None
     weights = _numeric(sample_weight)
-    n_rows = int(_num_samples(X))
+    n_rows = int(n_rows_of(X))
     if weights.shape != (n_rows,):
         raise InvalidInputError(
             f"sample_weight must hold one number a row, shape ({n_rows},), but its shape is {weights.shape}."

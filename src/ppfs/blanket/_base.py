@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import read_table, weights_among
 from ppfs._rows import divide_into_folds
+from ppfs._sklearn_compat import Interval, Options
 from ppfs._table import Table, Task
 from ppfs._trace import FAVOURABLE, Trace
 from ppfs.blanket._aggregate import Fold, aggregate

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval
-
 from ppfs._random import RandomStateLike
+from ppfs._sklearn_compat import HasMethods, Interval
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours

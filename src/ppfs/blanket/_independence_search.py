@@ -7,10 +7,10 @@ from typing import Any
 
 from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from ppfs._models import input_tags
 from ppfs._random import RandomStateLike
+from ppfs._sklearn_compat import StrOptions
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
 

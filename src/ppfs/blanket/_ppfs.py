@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 
 from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 
 from ppfs._models import Impute, estimator_for, input_tags
 from ppfs._random import RandomStateLike
 from ppfs._rows import ClassWeight, Stratify
+from ppfs._sklearn_compat import StrOptions
 from ppfs._table import Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._correction import CORRECTIONS

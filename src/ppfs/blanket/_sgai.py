@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
-
 from ppfs._random import RandomStateLike
+from ppfs._sklearn_compat import Interval
 from ppfs._trace import Decision
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from ppfs._random import RandomStateLike
 from ppfs._scoring import CrossValidated
+from ppfs._sklearn_compat import HasMethods, Interval
 from ppfs.blanket._base import BaseBlanketSelector
 from ppfs.blanket._iamb import IAMB
 from ppfs.blanket._independence_search import IndependenceSearch

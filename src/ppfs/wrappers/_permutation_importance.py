@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
 from ppfs._scoring import CrossValidated
+from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers._base import BaseWrapper

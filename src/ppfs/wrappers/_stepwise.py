@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer_names
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
 from ppfs._scoring import CrossValidated
+from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import Table
 from ppfs.wrappers._base import BaseWrapper
 

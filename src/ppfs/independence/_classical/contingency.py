@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc, gammaincc
-from sklearn.utils._param_validation import Interval
 
 from ppfs._random import RandomStateLike
 from ppfs._reading import require_finite
+from ppfs._sklearn_compat import Interval
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest

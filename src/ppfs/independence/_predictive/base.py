@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ppfs._models import (
     Impute,
@@ -34,6 +33,7 @@ from ppfs._rows import (
     splits_of,
     weights_by_class,
 )
+from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError

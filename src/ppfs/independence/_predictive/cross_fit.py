@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ppfs._models import Impute
 from ppfs._random import RandomStateLike
 from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
+from ppfs._sklearn_compat import Interval, StrOptions
 from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ppfs._models import Impute
 from ppfs._random import RandomStateLike
@@ -19,6 +18,7 @@ from ppfs._rows import (
     require_enough_groups,
     require_enough_rows,
 )
+from ppfs._sklearn_compat import Interval, StrOptions
 from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError

@@ -1,0 +1,25 @@
+"""The names of scikit-learn that it does not promise to keep, in one place.
+
+Whoever needs one imports it from here, so that a new version of scikit-learn can break one file only. Each name is
+listed with the versions that it was checked with.
+"""
+
+from __future__ import annotations
+
+# Declared rules for parameters: 1.6.1, 1.7.2, 1.8.0, 1.9.1. scikit-learn's own estimators use them; it documents none.
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+
+# What `set_output` asked for: 1.6.1, 1.7.2, 1.8.0, 1.9.1. There is no public way to read the setting.
+from sklearn.utils._set_output import _get_output_config as output_config
+
+# The number of rows of anything array-like, with scikit-learn's errors: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+from sklearn.utils.validation import _num_samples as n_rows_of
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "n_rows_of",
+    "output_config",
+]
