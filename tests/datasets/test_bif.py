@@ -1,9 +1,12 @@
 import gzip
+import os
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ppfs.datasets import read_network
+from ppfs.datasets import BayesianNetwork, _bif, read_network
 from ppfs.datasets._bif import parse_network
 
 SPRINKLER = """network sprinkler {
@@ -185,3 +188,162 @@ def test_a_file_cut_anywhere_is_refused(text):
     for end in range(complete):
         with pytest.raises(ValueError, match=r"BIF text, line \d+: "):
             parse_network(text[:end])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*" * 500_000,
+        "/* one */\n" * 50_000 + "/*",
+        SPRINKLER + "\n/* " + "* /" * 300_000,
+        SPRINKLER.replace("}", "  property " + "a" * 1_000_000 + "\n}", 1),
+        SPRINKLER.replace("}", "  property " + '"b" ' * 300_000 + '"\n}', 1),
+    ],
+    ids=["nested comments", "many comments", "stars", "long property", "quoted property"],
+)
+def test_reading_takes_time_in_proportion_to_the_text(text):
+    """A quadratic reader would take hours for each of these."""
+    with pytest.raises(ValueError, match=r"BIF text, line \d+: "):
+        parse_network(text)
+
+
+def test_a_comment_that_is_not_closed_is_found_with_its_line():
+    with pytest.raises(ValueError, match=r"line 3: this comment is not closed"):
+        parse_network("\n\n/* open\n" + SPRINKLER)
+
+
+def _many_states(n_states: int) -> str:
+    states = ", ".join(f"s{i}" for i in range(n_states))
+    rows = "".join(f"(s{i}) 0.5, 0.5;\n" for i in range(n_states))
+    return (
+        f"variable a {{ type discrete [ {n_states} ] {{ {states} }}; }}\n"
+        "variable b { type discrete [ 2 ] { yes, no }; }\n"
+        f"probability ( a ) {{ table {', '.join([str(1 / n_states)] * n_states)}; }}\n"
+        f"probability ( b | a ) {{ {rows} }}\n"
+    )
+
+
+def test_a_node_may_have_very_many_states():
+    """Looking states up one by one would take minutes."""
+    assert parse_network(_many_states(60_000)).table("b").shape == (60_000, 2)
+
+
+def test_a_small_file_that_expands_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_bif, "MAX_BYTES", 10_000)
+    path = tmp_path / "bomb.bif.gz"
+    path.write_bytes(gzip.compress(SPRINKLER.encode() + b" " * 100_000))
+    assert path.stat().st_size < 1000
+    with pytest.raises(ValueError, match=r"bomb\.bif\.gz' holds more than 10,000 bytes of text"):
+        read_network(path)
+
+
+def test_a_long_plain_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_bif, "MAX_BYTES", 10_000)
+    path = tmp_path / "long.bif"
+    path.write_text(SPRINKLER + " " * 10_000)
+    with pytest.raises(ValueError, match="holds more than 10,000 bytes"):
+        read_network(path)
+
+
+def _binary_nodes(n: int) -> str:
+    return "".join(f"variable v{i} {{ type discrete [ 2 ] {{ 0, 1 }}; }}\n" for i in range(n))
+
+
+def test_a_table_that_no_memory_holds_is_refused():
+    given_nodes = ", ".join(f"v{i}" for i in range(1, 24))
+    text = _binary_nodes(31) + f"probability ( v0 | {given_nodes} ) {{ default 0.5, 0.5; }}"
+    with pytest.raises(
+        ValueError, match=r"line 32: the table of 'v0' has 16,777,216 entries, but at most 4,194,304"
+    ):
+        parse_network(text)
+
+
+def test_many_parents_are_refused():
+    given_nodes = ", ".join(f"v{i}" for i in range(1, 70))
+    text = _binary_nodes(70).replace("[ 2 ] { 0, 1 }", "[ 1 ] { 0 }")
+    with pytest.raises(ValueError, match="line 71: 'v0' has 69 parents, but at most 24 are read"):
+        parse_network(text + f"probability ( v0 | {given_nodes} ) {{ default 1; }}")
+
+
+def test_many_large_tables_together_are_refused():
+    given_nodes = ", ".join(f"v{i}" for i in range(8, 28))
+    blocks = "".join(f"probability ( v{i} | {given_nodes} ) {{ default 0.5, 0.5; }}\n" for i in range(9))
+    with pytest.raises(ValueError, match="the tables have 18,874,368 entries, but at most 16,777,216"):
+        parse_network(_binary_nodes(30) + blocks.replace("v8 | v8,", "v28 | v8,"))
+
+
+_PIECES = st.sampled_from(
+    [
+        "network",
+        "variable",
+        "probability",
+        "type",
+        "discrete",
+        "property",
+        "table",
+        "default",
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        "|",
+        ",",
+        ";",
+        '"',
+        "/*",
+        "*/",
+        "//",
+        "2",
+        "3",
+        "1e999",
+        "nan",
+        "-1",
+        "0.5",
+        "1.0",
+        "cloudy",
+        "wet",
+        "yes",
+        "no",
+        "off",
+        "\x00",
+        "�",
+        "é",
+        "99999999999",
+    ]
+)
+_EDITS = st.lists(
+    st.tuples(st.floats(0, 1), st.integers(0, 40), st.lists(_PIECES, max_size=4)), min_size=1, max_size=6
+)
+
+
+# A longer run: PPFS_FUZZ_EXAMPLES=50000 pytest tests/datasets/test_bif.py -k edited
+@settings(max_examples=int(os.environ.get("PPFS_FUZZ_EXAMPLES", "300")), deadline=None)
+@given(original=st.sampled_from([SPRINKLER, DOG]), edits=_EDITS)
+def test_an_edited_file_is_a_network_or_an_error_with_a_line(original, edits):
+    text = original
+    for place, n_removed, pieces in edits:
+        start = int(place * len(text))
+        text = text[:start] + " ".join(pieces) + text[start + n_removed :]
+    outcome = _network_or_message(text)
+    if isinstance(outcome, str):
+        assert outcome.startswith("BIF text, line ")
+    else:
+        assert outcome.sample_codes(5, random_state=0).shape == (5, len(outcome.nodes))
+
+
+def _network_or_message(text: str) -> BayesianNetwork | str:
+    try:
+        return parse_network(text)
+    except ValueError as error:
+        return str(error)
+
+
+@settings(max_examples=int(os.environ.get("PPFS_FUZZ_EXAMPLES", "300")), deadline=None)
+@given(content=st.binary(max_size=300), is_cut_gzip=st.booleans())
+def test_any_bytes_are_a_network_or_an_error(content, is_cut_gzip, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "any.bif"
+    path.write_bytes(gzip.compress(content)[:-9] if is_cut_gzip else content)
+    with pytest.raises(ValueError, match=r"any\.bif"):
+        read_network(path)

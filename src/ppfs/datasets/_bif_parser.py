@@ -14,12 +14,20 @@ comments::
 ``property`` statements are allowed in every block and ignored.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ppfs.datasets._bif_text import BIFText
 from ppfs.datasets._graph import CycleError
-from ppfs.datasets._network import SUM_TOLERANCE, BayesianNetwork, check_table
+from ppfs.datasets._network import SUM_TOLERANCE, BayesianNetwork, check_table, shorten
+
+# A few characters of a file can ask for any amount of memory. Published networks stay far below these limits: of the
+# thirteen in the benchmarks the largest, Mildew, has 547,158 entries, 280,000 of them in one table.
+MAX_PARENTS = 24
+MAX_TABLE_ENTRIES = 2**22
+MAX_ENTRIES = 2**24
 
 
 class BIFParser:
@@ -34,6 +42,8 @@ class BIFParser:
     def __init__(self, text: BIFText) -> None:
         self.text = text
         self.states: dict[str, tuple[str, ...]] = {}
+        self.codes: dict[str, dict[str, int]] = {}
+        self.n_entries = 0
         self.parents: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, NDArray[np.float64]] = {}
         self.places: dict[str, int] = {}
@@ -78,6 +88,7 @@ class BIFParser:
         while not self.text.take("}"):
             if self.text.take_word("type"):
                 self.states[node] = self.discrete_type(node)
+                self.codes[node] = {state: code for code, state in enumerate(self.states[node])}
             else:
                 self.text.property()
         if node not in self.states:
@@ -97,7 +108,9 @@ class BIFParser:
                 f"variable {node!r} declares {count.strip()} states but lists {len(states)}", start
             )
         if len(set(states)) < len(states) or not states:
-            raise self.text.error(f"variable {node!r} must have distinct states, found {states}", start)
+            raise self.text.error(
+                f"variable {node!r} must have distinct states, found {shorten(states) or 'none'}", start
+            )
         return states
 
     def probability(self) -> None:
@@ -124,7 +137,27 @@ class BIFParser:
         if names[0] in self.tables:
             raise self.text.error(f"variable {names[0]!r} has two 'probability' blocks", start)
         if len(set(names)) < len(names):
-            raise self.text.error(f"a variable appears twice in 'probability' of {names}", start)
+            raise self.text.error(f"a variable appears twice in 'probability' of {shorten(names)}", start)
+        self.check_size(names, start)
+
+    def check_size(self, names: list[str], start: int) -> None:
+        """Refuse a table before memory is asked for it."""
+        if len(names) - 1 > MAX_PARENTS:
+            raise self.text.error(
+                f"{names[0]!r} has {len(names) - 1} parents, but at most {MAX_PARENTS} are read", start
+            )
+        n_entries = math.prod(len(self.states[name]) for name in names)
+        if n_entries > MAX_TABLE_ENTRIES:
+            raise self.text.error(
+                f"the table of {names[0]!r} has {n_entries:,} entries, but at most {MAX_TABLE_ENTRIES:,} are read",
+                start,
+            )
+        self.n_entries += n_entries
+        if self.n_entries > MAX_ENTRIES:
+            raise self.text.error(
+                f"with {names[0]!r} the tables have {self.n_entries:,} entries, but at most {MAX_ENTRIES:,} are read",
+                start,
+            )
 
     def table(self, node: str, parents: tuple[str, ...], start: int) -> NDArray[np.float64]:
         shape = [len(self.states[name]) for name in parents]
@@ -163,9 +196,11 @@ class BIFParser:
             )
         index = []
         for parent, state in zip(parents, given, strict=True):
-            if state not in self.states[parent]:
-                raise self.text.error(f"{parent!r} has no state {state!r}, only {self.states[parent]}", start)
-            index.append(self.states[parent].index(state))
+            if state not in self.codes[parent]:
+                known = self.states[parent]
+                shown = known if len(known) <= 8 else shorten(known)
+                raise self.text.error(f"{parent!r} has no state {state!r}, only {shown}", start)
+            index.append(self.codes[parent][state])
         cell = tuple(index)
         if not np.isnan(table[cell][0]):
             raise self.text.error(f"the table of {node!r} has two entries for ({', '.join(given)})", start)

@@ -5,8 +5,9 @@ import re
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r'"([^"]+)"|([^\s{}\[\]()|,;"]+)')
 _WORD = re.compile(r"[A-Za-z]+\b")
-_PROPERTY = re.compile(r'property\b(?:"[^"]*"|[^;"])*;')
-_COMMENT = re.compile(r'("[^"]*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# Possessive, and a comment may end with the text: no piece of a file is read twice, whatever it holds.
+_PROPERTY = re.compile(r'property\b(?:"[^"]*+"|[^;"])*+;')
+_COMMENT = re.compile(r'("[^"]*+")|//[^\n]*|/\*.*?(\*/|\Z)', re.DOTALL)
 
 
 class BIFText:
@@ -34,9 +35,10 @@ class BIFText:
     """
 
     def __init__(self, text: str, source: str) -> None:
-        self._text = _blank_comments(text)
+        self._text = text
         self._source = source
         self.position = 0
+        self._text = _COMMENT.sub(self._blank, text)
         self._skip_space()
 
     def error(self, message: str, position: int | None = None) -> ValueError:
@@ -117,6 +119,15 @@ class BIFText:
             raise self.error(f"{what}: {bad[0]} is no probability", start)
         return values
 
+    def _blank(self, found: re.Match[str]) -> str:
+        """Return what stands in place of a comment, or of a name in quotes: itself."""
+        if found[1]:
+            return found[1]
+        if found[2] == "":
+            raise self.error("this comment is not closed: '*/' is missing", found.start())
+        # Line breaks stay, so that positions still give the right line.
+        return "\n" * found[0].count("\n") or " "
+
     def _move(self, position: int) -> None:
         self.position = position
         self._skip_space()
@@ -128,8 +139,3 @@ class BIFText:
 
     def _next(self) -> str:
         return self._text[self.position : self.position + 20].split("\n")[0]
-
-
-def _blank_comments(text: str) -> str:
-    # Line breaks stay, so that positions still give the right line.
-    return _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n") or " ", text)

@@ -149,7 +149,7 @@ class BayesianNetwork:
 
     def _known(self, node: str) -> str:
         if node not in self._states:
-            raise KeyError(f"no node {node!r}; the nodes are {_shorten(self.nodes)}")
+            raise KeyError(f"no node {node!r}; the nodes are {shorten(self.nodes)}")
         return node
 
 
@@ -168,7 +168,7 @@ def check_table(
         given = next(row for i, row in enumerate(product(*parent_states)) if i == first)
         where = f" given ({', '.join(given)})" if given else ""
         raise ValueError(
-            f"the probabilities of {node!r}{where} are {_shorten(table.reshape(-1, len(states))[first].tolist())} "
+            f"the probabilities of {node!r}{where} are {shorten(table.reshape(-1, len(states))[first].tolist())} "
             f"and sum to {sums.flat[first]:.6g}; they must be non-negative and sum to 1 within {SUM_TOLERANCE:g}"
         )
 
@@ -194,6 +194,7 @@ def _read_only(table: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _shorten(values: Sequence[Any], limit: int = 8) -> str:
+def shorten(values: Sequence[Any], limit: int = 8) -> str:
+    """Write values for a message, the first few of a long list."""
     shown = ", ".join(str(value) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
