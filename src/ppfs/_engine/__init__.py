@@ -1,4 +1,4 @@
-"""Exact decision trees at kernel speed: the growth and shrink phases on sorted columns.
+"""Models at kernel speed: exact decision trees on sorted columns, and logistic regression.
 
 Importing this package loads Numba, which takes about half a second: the rest of ppfs imports it only
 when a fit can use it. It imports nothing from the rest of ppfs.
@@ -6,6 +6,7 @@ when a fit can use it. It imports nothing from the rest of ppfs.
 
 from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.forest import Forest, Tree, grow_forest
+from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
 from ppfs._engine.rules import TreeRules
 from ppfs._engine.single_column import single_column_risks
 from ppfs._engine.single_column_rows import single_column_row_losses
@@ -13,10 +14,13 @@ from ppfs._engine.splits import Splits
 
 __all__ = [
     "Forest",
+    "Likelihood",
     "SortedColumns",
     "Splits",
     "Tree",
     "TreeRules",
+    "fit_columns",
+    "fit_scores",
     "fits_float32",
     "grow_forest",
     "single_column_risks",

@@ -72,3 +72,13 @@ def kernel_stage(function: AnyFunction) -> AnyFunction:
     Numba then optimises it once; a function of its own is optimised again with each caller above it.
     """
     return cast(AnyFunction, _njit(inline="always")(function))
+
+
+def summing_part(function: AnyFunction) -> AnyFunction:
+    """Compile a short sum that may be added up in another order, several terms at a time.
+
+    Nothing else is relaxed: missing values and infinities stay what they are.
+    """
+    return cast(
+        AnyFunction, _njit(error_model="numpy", fastmath={"reassoc", "contract"}, **_INTERNAL)(function)
+    )
