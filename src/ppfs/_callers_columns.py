@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._sklearn_compat import output_config
+from ppfs._sparse import require_sound
 from ppfs._table import Table
 
 
@@ -95,6 +96,7 @@ class FrameSelector(SelectorMixin):
             An array, or what ``set_output`` asks for: the columns of a data frame then keep their types.
         """
         check_is_fitted(self)
+        require_sound(X)
         wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
         if wanted == "default" or not is_other_frame or not self.get_support().any():
@@ -106,3 +108,18 @@ class FrameSelector(SelectorMixin):
             return selected.to_native()
         columns = {name: selected[name].to_numpy() for name in selected.columns}
         return nw.from_dict(columns, backend="pandas").to_native()
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back in their places, with zeros in place of the others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_rows, n_selected)
+            What `transform` returned.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_columns)
+        """
+        require_sound(X)
+        return super().inverse_transform(X)

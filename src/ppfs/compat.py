@@ -34,6 +34,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._random import RandomStateLike
+from ppfs._sparse import require_sound
 from ppfs._table import Task
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
@@ -82,6 +83,7 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
     def transform(self, data: Any) -> Any:
         """Return the blanket's columns, most important first, as the kind of table that was passed."""
         check_is_fitted(self)
+        require_sound(data, "data")
         if hasattr(data, "columns"):
             validate_data(self, data, skip_check_array=True, reset=False)
             return data[self.MB]

@@ -11,6 +11,7 @@ from ppfs._reading._columns import read_columns
 from ppfs._reading._features import read_features
 from ppfs._reading._rows import only_rows, read_groups, read_weights
 from ppfs._reading._target import read_target, typed_target
+from ppfs._sparse import require_sound
 from ppfs._table import Table, Task
 
 
@@ -57,6 +58,7 @@ def read_table(
     -------
     Table
     """
+    require_sound(X)
     weights, kept_rows = read_weights(sample_weight, X, y)
     if kept_rows is not None:
         check_consistent_length(X, groups)
