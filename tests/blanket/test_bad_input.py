@@ -316,3 +316,11 @@ def test_evaluate_names_unknown_columns(X, y):
         PPI().evaluate(X, y, 3)
     with pytest.raises(InvalidInputError, match="both x and in given"):
         PPI().evaluate(frame, y, "a", given=["a"])
+
+
+def test_bytes_that_are_no_text_are_named():
+    X = np.array([[b"a", b"\xff"]] * 20)
+    with pytest.raises(
+        InvalidInputError, match=r"column 1 holds bytes that are no ASCII text, such as b'\\xff'"
+    ):
+        PPFS().fit(X, np.arange(20) % 2)

@@ -1,6 +1,7 @@
 """The command line: data on stdout, messages on stderr, errors that end with the fix."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -111,3 +112,80 @@ def test_module_runs_and_tells_its_version():
         [sys.executable, "-m", "ppfs.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert output.stdout.startswith("ppfs 0.")
+
+
+HOSTILE = "dose\x1b[31m\x1b]0;title\x07\nsecond\u202eline\x9b2J"
+ESCAPED = r"dose\x1b[31m\x1b]0;title\x07\nsecond\u202eline\x9b2J"
+
+
+@pytest.fixture
+def hostile_table(tmp_path):
+    frame = pd.DataFrame({HOSTILE: np.random.default_rng(0).normal(size=120)})
+    frame["ill\x1b[2J"] = np.where(frame[HOSTILE] > 0, "yes", "no")
+    path = tmp_path / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("format", ["names", "table", "json"])
+def test_control_characters_in_names_never_reach_the_terminal(hostile_table, format, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    result = run(hostile_table, "--target", "ill\x1b[2J", "--format", format)
+    assert result.exit_code == 0
+    assert [letter for letter in result.output if letter != "\n" and not letter.isprintable()] == []
+    if format == "json":
+        assert json.loads(result.stdout)["selected"] == [HOSTILE]
+    else:
+        assert ESCAPED in result.stdout
+
+
+def test_names_stay_one_a_line(hostile_table):
+    assert run(hostile_table, "--target", "ill\x1b[2J").stdout == ESCAPED + "\n"
+
+
+def test_control_characters_in_messages_are_spelled_out(hostile_table):
+    result = run(hostile_table, "--target", "dose\x1b[31m")
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+    assert r"dose\x1b[31m" in result.stderr
+
+
+def start(*arguments, **keywords):
+    return subprocess.run(
+        [sys.executable, "-m", "ppfs.cli", "select", *map(str, arguments), "--splits", "10"],
+        capture_output="stdout" not in keywords,
+        text=True,
+        check=False,
+        **keywords,
+    )
+
+
+@pytest.mark.parametrize("format", ["names", "table", "json"])
+def test_a_full_disk_gets_a_message(table, format):
+    with open("/dev/full", "w") as full:
+        result = start(table, "-t", "ill", "--format", format, stdout=full, stderr=subprocess.PIPE)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "ppfs: The result cannot be written to standard output: No space left on device. Write it elsewhere.\n"
+    )
+
+
+def test_letters_that_the_output_lacks_are_spelled_out(table):
+    path = table.with_name("accents.csv")
+    pd.read_csv(table).rename(columns={"bmi": "größe"}).to_csv(path, index=False)
+    result = start(path, "-t", "ill", "--format", "table", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert result.returncode == 0
+    assert "gr\\xf6\\xdfe" in result.stdout
+
+
+def test_more_splits_than_memory_holds_get_a_message(table):
+    result = CliRunner().invoke(app, ["select", str(table), "-t", "ill", "--splits", "99999999999"])
+    assert result.exit_code == 2
+    assert "99999999999 splits of 120 rows" in result.stderr
+    assert "Use fewer splits" in result.stderr
+
+
+def test_many_jobs_are_no_more_than_there_is_work(table):
+    result = run(table, "-t", "ill", "--jobs", "99999999999")
+    assert result.exit_code == 0
+    assert result.stdout == "bmi\n"

@@ -210,9 +210,7 @@ def _text_array(X: Any) -> NDArray[Any] | None:
 
 
 def _array_parts(array: NDArray[Any]) -> list[Coded | NDArray[np.float64]] | None:
-    columns = [
-        array[:, i].astype(str) if array.dtype.kind == "S" else array[:, i] for i in range(array.shape[1])
-    ]
+    columns = [_decoded(array[:, i], f"column {i}") for i in range(array.shape[1])]
     kinds = [kind_of(column) for column in columns]
     # Without text scikit-learn converts, and its complaint about other objects is the one people know.
     if "text" not in kinds:
@@ -226,6 +224,19 @@ def _array_parts(array: NDArray[Any]) -> list[Coded | NDArray[np.float64]] | Non
         coded(column) if kind == "text" else as_numbers(column)
         for column, kind in zip(columns, kinds, strict=True)
     ]
+
+
+def _decoded(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return a column of bytes as text, any other as it is."""
+    if column.dtype.kind != "S":
+        return column
+    try:
+        return column.astype(str)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"X must hold numbers or text, but {name} holds bytes that are no ASCII text, such as "
+            f"{error.object[:20]!r}. Decode the column first: np.char.decode(X, 'latin-1')."
+        ) from error
 
 
 def _refuse_dates(names: Sequence[str]) -> None:

@@ -17,6 +17,9 @@ from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]
 
+# Splits are held as row numbers. A thousand splits of a million rows take 14 GiB.
+MAX_SPLIT_BYTES = 2**35
+
 
 @dataclass(frozen=True)
 class Split:
@@ -75,6 +78,7 @@ def draw_splits(
     groups : ndarray of shape (n_rows,), default=None
         Rows of one group go to the same part; `labels` are then not looked at.
     """
+    _require_room(n_rows, n_splits, n_draws, test_size)
     splits = []
     for number in range(n_splits):
         generator = stream(entropy, fold, number)
@@ -85,6 +89,16 @@ def draw_splits(
         train, test = next(divider.split(np.empty((n_rows, 0)), labels, groups))
         splits.append(with_draws(train, test, generator, n_draws))
     return splits
+
+
+def _require_room(n_rows: int, n_splits: int, n_draws: int, test_size: float) -> None:
+    """Refuse splits that no memory holds, before the first of them is drawn."""
+    n_bytes = 8 * n_splits * (n_rows + 2 * n_draws * ceil(n_rows * test_size))
+    if n_bytes > MAX_SPLIT_BYTES:
+        raise InvalidInputError(
+            f"{n_splits} splits of {n_rows} rows with {n_draws} draws each take {n_bytes / 2**30:,.0f} GiB of memory, "
+            f"more than the {MAX_SPLIT_BYTES // 2**30} that are allowed. Use fewer splits: 30 is usual."
+        )
 
 
 def draw_folds(

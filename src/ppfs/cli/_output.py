@@ -11,13 +11,14 @@ from rich.table import Table as RichTable
 
 from ppfs import PPFS, __version__
 from ppfs.cli._input import Input
+from ppfs.cli._terminal import printable
 
 _BAR_WIDTH = 20
 
 
 def names_text(selector: PPFS, data: Input) -> str:
     """Return the selected names, most important first, one a line."""
-    return "\n".join(data.names[column] for column in selector.blanket_)
+    return "\n".join(printable(data.names[column]) for column in selector.blanket_)
 
 
 def json_text(selector: PPFS, data: Input) -> str:
@@ -52,7 +53,7 @@ def print_table(selector: PPFS, data: Input, console: Console) -> None:
     """Show what was selected and why, and what became of the other columns."""
     n_kept, n_columns = len(selector.blanket_), len(data.names)
     table = RichTable(
-        title=f"{escape(data.name)}: {n_kept} of {n_columns} columns predict {escape(data.target)}",
+        title=f"{_shown(data.name)}: {n_kept} of {n_columns} columns predict {_shown(data.target)}",
         title_justify="left",
         caption="importance: mean rise in risk when the column is shuffled in unseen rows",
         caption_justify="left",
@@ -66,10 +67,15 @@ def print_table(selector: PPFS, data: Input, console: Console) -> None:
         importance = selector.importances_[column]
         bar = "█" * max(1, round(_BAR_WIDTH * importance / largest)) if largest > 0 else ""
         table.add_row(
-            escape(data.names[column]), f"{importance:.4g}", bar, f"{selector.pvalues_[column]:.2g}"
+            _shown(data.names[column]), f"{importance:.4g}", bar, f"{selector.pvalues_[column]:.2g}"
         )
     console.print(table)
     console.print(_what_became_of_the_rest(selector))
+
+
+def _shown(name: str) -> str:
+    """Return a name as Rich prints it letter for letter."""
+    return escape(printable(name))
 
 
 def _what_became_of_the_rest(selector: PPFS) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from ppfs import PPFS
 from ppfs.cli._input import Input, read_csv, read_dataset
 from ppfs.cli._output import json_text, names_text, print_table
+from ppfs.cli._terminal import CannotWriteError, printable_lines, writing
 from ppfs.exceptions import EstimatorFailedError
 
 
@@ -58,19 +59,28 @@ def select(
             n_jobs=jobs,
             progress=True,
         ).fit(source.X, source.y)
-    except (ValueError, TypeError, EstimatorFailedError) as error:
+    except (ValueError, TypeError, OSError, EstimatorFailedError) as error:
         _fail(str(error))
+    except MemoryError as error:
+        _fail(f"There is not enough memory for this: {error or 'use fewer splits, columns or rows'}")
     if format is Format.auto:
         format = Format.table if sys.stdout.isatty() else Format.names
-    if format is Format.json:
-        typer.echo(json_text(selector, source))
-    elif format is Format.names:
-        if selector.blanket_.size:
-            typer.echo(names_text(selector, source))
-    else:
-        print_table(selector, source, Console())
+    try:
+        with writing():
+            _write(selector, source, format)
+    except CannotWriteError as error:
+        _fail(f"The result cannot be written to standard output: {error}. Write it elsewhere.")
     if not selector.blanket_.size:
         typer.echo("No column was selected: none helps to predict the target at this alpha.", err=True)
+
+
+def _write(selector: PPFS, source: Input, format: Format) -> None:
+    if format is Format.json:
+        typer.echo(json_text(selector, source))
+    elif format is Format.table:
+        print_table(selector, source, Console())
+    elif selector.blanket_.size:
+        typer.echo(names_text(selector, source))
 
 
 def _source(data: Path | None, target: str | None, dataset: str | None) -> Input:
@@ -88,5 +98,5 @@ def _source(data: Path | None, target: str | None, dataset: str | None) -> Input
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"ppfs: {message}", err=True)
+    typer.echo(f"ppfs: {printable_lines(message)}", err=True)
     raise typer.Exit(2)

@@ -1,0 +1,64 @@
+"""What reaches the terminal: text without control characters, and a message where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def printable(text: str) -> str:
+    r"""Return text in which whatever a terminal would act on is spelled out.
+
+    A column's name comes from a file: it may hold escape sequences that move the cursor, set the title or hide what
+    follows, and line breaks that make two names of one.
+
+    Examples
+    --------
+    >>> from ppfs.cli._terminal import printable
+    >>> print(printable("dose\x1b[31m\nred"))
+    dose\x1b[31m\nred
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
+
+
+def printable_lines(text: str) -> str:
+    """Return a message as `printable` does, but leave its line breaks."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+class CannotWriteError(Exception):
+    """Standard output takes nothing more; the message says why."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Turn a failure to write, which Python reports at exit or not at all, into an error at once.
+
+    Letters that the output's encoding lacks are spelled out.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough, such as ``| head -1``: nothing to complain of.
+        _discard_the_rest()
+    except OSError as error:
+        _discard_the_rest()
+        raise CannotWriteError(error.strerror or str(error)) from error
+
+
+def _discard_the_rest() -> None:
+    """Leave Python nothing to flush at exit, where it would fail again."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
