@@ -146,7 +146,7 @@ def test_plain_numbers_are_read_as_before():
     assert table.names == ("x0", "x1") == table.column_names
     assert table.columns == ((0,), (1,))
     assert not table.is_mixed
-    assert not table.has_units
+    assert not table.has_feature_groups
     assert (table.weights, table.groups, table.kept_rows) == (None, None, None)
 
 
@@ -238,15 +238,15 @@ def test_groups_stand_where_their_first_columns_stood():
     frame = pd.DataFrame(np.arange(20.0).reshape(4, 5) ** 2, columns=list("abcde"))
     table = read(frame, feature_groups={"late": ["e", 1], "alone": ["d"]})
     assert table.names == ("a", "late", "c", "alone")
-    assert [set(unit) for unit in table.columns] == [{0}, {1, 4}, {2}, {3}]
+    assert [set(group) for group in table.columns] == [{0}, {1, 4}, {2}, {3}]
     assert table.column_names == tuple("abcde")
     assert table.n_features == table.target == 4
-    assert table.has_units
+    assert table.has_feature_groups
 
 
 def test_groups_of_one_column_are_columns():
     table = read(np.eye(4), feature_groups={"first": [0]})
-    assert not table.has_units
+    assert not table.has_feature_groups
     assert table.names == ("first", "x1", "x2", "x3")
 
 

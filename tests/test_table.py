@@ -35,13 +35,13 @@ def test_four_arguments_make_a_table_of_quantities():
     assert plain.n_levels.tolist() == [0] * 5
     assert plain.categories == {}
     assert not plain.is_mixed
-    assert not plain.has_units
+    assert not plain.has_feature_groups
 
 
 def test_features_are_counted_not_columns(table):
     assert table.n_features == table.target == 4
     assert table.is_mixed
-    assert table.has_units
+    assert table.has_feature_groups
 
 
 def test_take_brings_all_columns_of_a_feature_in_order(table):

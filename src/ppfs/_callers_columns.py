@@ -36,7 +36,9 @@ class CallersColumns:
     @classmethod
     def of(cls, table: Table) -> CallersColumns:
         """Read them off a table."""
-        of_feature = tuple(tuple(sorted(unit)) for unit in table.columns) if table.has_units else None
+        of_feature = (
+            tuple(tuple(sorted(group)) for group in table.columns) if table.has_feature_groups else None
+        )
         return cls(len(table.column_names), of_feature)
 
     def numbers(self, features: Sequence[int]) -> list[int]:

@@ -100,8 +100,8 @@ class Table:
         self.kept_rows = kept_rows
         self._known_labels = known_labels
         # None when feature j is column j, for all j.
-        has_units = columns is not None and any(len(unit) > 1 for unit in columns)
-        self._units = tuple(columns) if columns is not None and has_units else None
+        has_groups = columns is not None and any(len(group) > 1 for group in columns)
+        self._feature_groups = tuple(columns) if columns is not None and has_groups else None
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
         self._compared: set[int] = set()
@@ -114,7 +114,7 @@ class Table:
     @property
     def n_features(self) -> int:
         """Number of features, the target not counted."""
-        return int(self.X.shape[1]) if self._units is None else len(self._units)
+        return int(self.X.shape[1]) if self._feature_groups is None else len(self._feature_groups)
 
     @property
     def target(self) -> int:
@@ -127,9 +127,9 @@ class Table:
         return bool(sp.issparse(self.X))
 
     @property
-    def has_units(self) -> bool:
+    def has_feature_groups(self) -> bool:
         """Whether some feature has more than one column."""
-        return self._units is not None
+        return self._feature_groups is not None
 
     @cached_property
     def is_mixed(self) -> bool:
@@ -149,8 +149,8 @@ class Table:
     @cached_property
     def columns(self) -> tuple[tuple[int, ...], ...]:
         """The columns of each feature."""
-        if self._units is not None:
-            return self._units
+        if self._feature_groups is not None:
+            return self._feature_groups
         return tuple((column,) for column in range(self.n_features))
 
     @cached_property
@@ -188,9 +188,9 @@ class Table:
             if self.has_missing:
                 # A column of gaps says as little as a column of ones.
                 mask |= np.isnan(self.X).all(axis=0)
-        if self._units is None:
+        if self._feature_groups is None:
             return np.asarray(mask)
-        return np.array([mask[list(unit)].all() for unit in self._units])
+        return np.array([mask[list(group)].all() for group in self._feature_groups])
 
     def values(self, variable: int) -> NDArray[Any]:
         """Return one variable densely; `variable` may be the target.
@@ -199,25 +199,25 @@ class Table:
         """
         if variable == self.target:
             return self.y
-        unit = (variable,) if self._units is None else self._units[variable]
-        return dense_column(self.X, unit[0]) if len(unit) == 1 else _dense(self.X[:, list(unit)])
+        group = (variable,) if self._feature_groups is None else self._feature_groups[variable]
+        return dense_column(self.X, group[0]) if len(group) == 1 else _dense(self.X[:, list(group)])
 
     def task_of(self, variable: int) -> Task:
         """Tell how `variable` would be predicted if it were the target."""
         if variable == self.target:
             return self.task
-        unit = (variable,) if self._units is None else self._units[variable]
-        if len(unit) > 1:
+        group = (variable,) if self._feature_groups is None else self._feature_groups[variable]
+        if len(group) > 1:
             raise InvalidInputError(
-                f"The group {self.names[variable]!r} has {len(unit)} columns, so it cannot be a target or be called "
+                f"The group {self.names[variable]!r} has {len(group)} columns, so it cannot be a target or be called "
                 "categorical or continuous. Use a search and a test that ask about the target only, such as PPFS, "
                 "or leave the group out of feature_groups."
             )
-        return "classification" if self.n_levels[unit[0]] else infer_task(self.values(variable))
+        return "classification" if self.n_levels[group[0]] else infer_task(self.values(variable))
 
     def feature_index(self, column: int | str) -> int:
         """Return the number of a feature, called by its name, or by the name or number of one of its columns."""
-        if self._units is None:
+        if self._feature_groups is None:
             return column_index(column, self.names)
         if isinstance(column, str) and column in self.names:
             return self.names.index(column)
@@ -226,7 +226,7 @@ class Table:
                 f"There is no column or group {column!r}. The features are {listed(self.names)}."
             )
         number = column_index(column, self.column_names)
-        return next(feature for feature, unit in enumerate(self._units) if number in unit)
+        return next(feature for feature, group in enumerate(self._feature_groups) if number in group)
 
     def take(self, variables: Sequence[int]) -> Matrix:
         """Return some variables as one matrix, rows first, as models like to read them.
@@ -237,7 +237,7 @@ class Table:
         if self.target in variables:
             parts = [self.codes if v == self.target else self.values(v) for v in variables]
             return np.column_stack(parts)
-        wanted = list(variables) if self._units is None else self._columns_of(variables)
+        wanted = list(variables) if self._feature_groups is None else self._columns_of(variables)
         chosen = self.X[:, wanted]
         return chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
 
@@ -249,7 +249,7 @@ class Table:
     def levels(self, variables: Sequence[int]) -> NDArray[np.intp]:
         """Return the number of categories of each column of ``take(variables)``, 0 for a quantity."""
         if self.target not in variables:
-            wanted = list(variables) if self._units is None else self._columns_of(variables)
+            wanted = list(variables) if self._feature_groups is None else self._columns_of(variables)
             return np.asarray(self.n_levels[wanted])
         n_classes = self.classes.size if self.task == "classification" else 0
         parts = [
@@ -268,7 +268,7 @@ class Table:
             self.y[index],
             self.names,
             self.task,
-            columns=self._units,
+            columns=self._feature_groups,
             column_names=self.column_names,
             n_levels=self.n_levels,
             categories=self.categories,
@@ -310,13 +310,13 @@ class Table:
         """Return how many columns of a matrix a variable takes."""
         if variable == self.target:
             return 1 if self.codes.ndim == 1 else int(self.codes.shape[1])
-        return 1 if self._units is None else len(self._units[variable])
+        return 1 if self._feature_groups is None else len(self._feature_groups[variable])
 
     def _digest(self, variable: int) -> bytes:
         if variable == self.target:
             return _vector_digest(self.codes.ravel(), 0)
-        unit = (variable,) if self._units is None else self._units[variable]
-        digests = [column_digest(self.X, column, int(self.n_levels[column])) for column in unit]
+        group = (variable,) if self._feature_groups is None else self._feature_groups[variable]
+        digests = [column_digest(self.X, column, int(self.n_levels[column])) for column in group]
         # Sorted, because the same columns in another order are the same group.
         return (
             digests[0] if len(digests) == 1 else blake2b(b"".join(sorted(digests)), digest_size=16).digest()

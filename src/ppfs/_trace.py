@@ -116,7 +116,7 @@ class Trace:
     ) -> None:
         self.names = tuple(names)
         self._feature_of = {
-            column_names[column]: feature for feature, unit in enumerate(columns or ()) for column in unit
+            column_names[column]: feature for feature, group in enumerate(columns or ()) for column in group
         }
         self.notes: list[str] = []
         self._steps: list[Step] = []

@@ -116,7 +116,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         validate_data(self, X, skip_check_array=True)
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
-        trace = Trace(table.names, table.column_names, table.columns if table.has_units else None)
+        trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
         if isinstance(test, Automatic):
             choice = test.choose(table)
             test = choice.test

@@ -72,7 +72,7 @@ def _digest(table: Table) -> bytes:
             continue
         digest.update(f"{array.shape}{array.dtype}".encode())
         digest.update(_bytes_of(array))
-    digest.update(f"{table.task}{table.columns if table.has_units else ''}".encode())
+    digest.update(f"{table.task}{table.columns if table.has_feature_groups else ''}".encode())
     return digest.digest()
 
 

@@ -56,7 +56,7 @@ class Automatic(IndependenceTest):
         is_labelled = table.task == "classification"
         if is_labelled and n_categorical == len(varied):
             return Choice(GSquared(), "GSquared, because all columns and the target are categorical")
-        if not is_labelled and n_categorical == 0 and not table.has_units:
+        if not is_labelled and n_categorical == 0 and not table.has_feature_groups:
             return Choice(FisherZ(), "FisherZ, because all columns and the target are continuous")
         return Choice(
             LikelihoodRatio(),
@@ -67,7 +67,7 @@ class Automatic(IndependenceTest):
 
 def _is_categorical(table: Table, feature: int) -> bool:
     """Tell whether all columns of a feature are categorical."""
-    columns = table.columns[feature] if table.has_units else (feature,)
+    columns = table.columns[feature] if table.has_feature_groups else (feature,)
     return all(
         table.n_levels[column] or infer_task(dense_column(table.X, column)) == "classification"
         for column in columns

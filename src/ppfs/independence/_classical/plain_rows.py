@@ -28,7 +28,7 @@ def require_plain_rows(table: Table, user: str) -> None:
 
 def require_numbers(table: Table, user: str) -> None:
     """Refuse categories and groups of columns, which have no correlation with anything."""
-    for feature, columns in enumerate(table.columns if table.is_mixed or table.has_units else ()):
+    for feature, columns in enumerate(table.columns if table.is_mixed or table.has_feature_groups else ()):
         name = table.names[feature]
         if len(columns) > 1:
             raise InvalidInputError(

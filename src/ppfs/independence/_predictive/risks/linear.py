@@ -37,7 +37,13 @@ _LOGISTIC_SOLVERS = {"lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"}
 def linear_solver(problem: Problem, table: Table) -> Solver | None:
     """Return how to fit all columns at once, or None where that is not possible."""
     is_wide = table.codes.ndim > 1 and problem.y.ndim == 1  # The target may be among the columns.
-    if table.is_sparse or table.is_mixed or table.has_units or is_wide or problem.loss.name == "callable":
+    if (
+        table.is_sparse
+        or table.is_mixed
+        or table.has_feature_groups
+        or is_wide
+        or problem.loss.name == "callable"
+    ):
         return None
     if problem.weights.fit is not None or problem.impute is not None or problem.y.ndim > 1:
         return None

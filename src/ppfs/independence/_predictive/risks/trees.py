@@ -122,14 +122,14 @@ class TreeRisks:
                 for x, is_unused in zip(xs, unused, strict=True)
             ]
             return PairedRisks.joined(parts)
-        if self._table.has_units:
-            return self._of_permuted_units(places, forest)
+        if self._table.has_feature_groups:
+            return self._of_permuted_groups(places, forest)
         positions = [place.start for place in places]
         replaced = forest.permuted_risk(positions)
         base = np.broadcast_to(forest.base_risk, replaced.shape)
         return PairedRisks(base, replaced, np.logical_not(forest.used[:, positions].any(axis=0)))
 
-    def _of_permuted_units(self, places: list[slice], forest: Forest) -> PairedRisks:
+    def _of_permuted_groups(self, places: list[slice], forest: Forest) -> PairedRisks:
         """Permute all columns of a feature together."""
         columns = [range(place.start, place.stop) for place in places]
         replaced = np.stack([forest.jointly_permuted_risk(some) for some in columns])
@@ -197,7 +197,7 @@ class TreeRisks:
         return replace(risks, unused=np.zeros(len(xs), dtype=bool))
 
     def _is_group(self, x: int) -> bool:
-        return self._table.has_units and len(self._table.columns[x]) > 1
+        return self._table.has_feature_groups and len(self._table.columns[x]) > 1
 
     def _alone(self, are_groups: bool, xs: list[int]) -> list[PairedRisks]:
         """Return the risks of features given nothing: single columns all at once, groups one by one."""
