@@ -48,7 +48,7 @@ def test_take_brings_all_columns_of_a_feature_in_order(table):
     np.testing.assert_array_equal(table.take([2, 1, 0]), X[:, [2, 1, 3, 0]])
     assert table.take([2, 1]).flags.c_contiguous
     assert table.places([2, 1, 0]) == [slice(0, 1), slice(1, 3), slice(3, 4)]
-    assert table.levels([2, 1, 0]).tolist() == [0, 3, 0, 0]
+    assert table.n_levels_of([2, 1, 0]).tolist() == [0, 3, 0, 0]
 
 
 def test_target_may_be_taken_too(table):
@@ -56,13 +56,13 @@ def test_target_may_be_taken_too(table):
     np.testing.assert_array_equal(taken[:, 2], [0, 1, 0, 2])
     np.testing.assert_array_equal(taken[:, [0, 1, 3]], X[:, [1, 3, 0]])
     assert table.places([1, 4, 0]) == [slice(0, 2), slice(2, 3), slice(3, 4)]
-    assert table.levels([1, 4, 0]).tolist() == [3, 0, 3, 0]
+    assert table.n_levels_of([1, 4, 0]).tolist() == [3, 0, 3, 0]
 
 
 def test_nothing_taken(table):
     assert table.take([]).shape == (4, 0)
     assert table.places([]) == []
-    assert table.levels([]).tolist() == []
+    assert table.n_levels_of([]).tolist() == []
 
 
 def test_every_column_stands_where_places_says(table):
@@ -154,7 +154,7 @@ def test_rows_carry_everything_along(table):
     assert part.names == table.names
     assert part.column_names == table.column_names
     # Of three categories only two occur, but codes and their number are those of the whole table.
-    assert part.levels([1]).tolist() == [3, 0]
+    assert part.n_levels_of([1]).tolist() == [3, 0]
     assert part.categories == table.categories
     assert part.weights.tolist() == [4, 1]
     assert part.groups.tolist() == [1, 0]
@@ -178,7 +178,7 @@ def test_target_of_two_columns(structured):
     np.testing.assert_array_equal(table.classes, np.unique(two))
     assert table.take([0, 5]).shape == (4, 3)
     assert table.places([5, 0]) == [slice(0, 2), slice(2, 3)]
-    assert table.levels([5, 0]).tolist() == [0, 0, 0]
+    assert table.n_levels_of([5, 0]).tolist() == [0, 0, 0]
     assert table.rows(np.array([1])).codes.tolist() == [[0, 1.0]]
     assert len(_digest(table)) == 16
     assert table.key(5) != Table(X, y[::-1], "abcde", "regression").key(5)

@@ -70,7 +70,7 @@ class CrossValidated:
         if features:
             # In an order of their own, so that the caller's makes no difference to the model.
             ordered = table.canonical(features)
-            X, model = table.take(ordered), prepared(self._estimator, table.levels(ordered))
+            X, model = table.take(ordered), prepared(self._estimator, table.n_levels_of(ordered))
         else:
             X, model = np.zeros((table.n_rows, 1)), _constant_model(table)
         scores = Parallel(n_jobs=self._n_jobs)(

@@ -246,14 +246,14 @@ class Table:
         stops = np.cumsum([self._width(variable) for variable in variables]).tolist()
         return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
-    def levels(self, variables: Sequence[int]) -> NDArray[np.intp]:
+    def n_levels_of(self, variables: Sequence[int]) -> NDArray[np.intp]:
         """Return the number of categories of each column of ``take(variables)``, 0 for a quantity."""
         if self.target not in variables:
             wanted = list(variables) if self._feature_groups is None else self._columns_of(variables)
             return np.asarray(self.n_levels[wanted])
         n_classes = self.classes.size if self.task == "classification" else 0
         parts = [
-            np.full(self._width(v), n_classes, dtype=np.intp) if v == self.target else self.levels([v])
+            np.full(self._width(v), n_classes, dtype=np.intp) if v == self.target else self.n_levels_of([v])
             for v in variables
         ]
         return np.concatenate(parts)

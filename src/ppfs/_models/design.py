@@ -23,7 +23,7 @@ class Design:
     places : dict of int to slice
         The columns of each feature, by the feature's number.
 
-    levels : ndarray of int, shape (n_columns,)
+    n_levels : ndarray of int, shape (n_columns,)
         The number of categories of each column, 0 for a quantity.
 
     names : tuple of str
@@ -32,7 +32,7 @@ class Design:
 
     X: Matrix
     places: dict[int, slice]
-    levels: NDArray[np.intp]
+    n_levels: NDArray[np.intp]
     names: tuple[str, ...]
 
     @classmethod
@@ -41,7 +41,7 @@ class Design:
         return cls(
             table.take(variables),
             dict(zip(variables, table.places(variables), strict=True)),
-            table.levels(variables),
+            table.n_levels_of(variables),
             tuple(name_of(table, variable) for variable in variables),
         )
 

@@ -57,26 +57,26 @@ class Dummies:
 
     Parameters
     ----------
-    levels : ndarray of shape (n_columns,)
+    n_levels : ndarray of shape (n_columns,)
         The number of categories of each column, 0 for numbers.
     """
 
-    def __init__(self, levels: NDArray[np.intp]) -> None:
-        self.levels = levels
+    def __init__(self, n_levels: NDArray[np.intp]) -> None:
+        self.n_levels = n_levels
 
     def fit(self, X: Matrix, weights: Floats | None = None) -> Self:
         """Learn the categories, means and deviations of the train part."""
-        numbers = X[:, self.levels == 0].astype(np.float64)
+        numbers = X[:, self.n_levels == 0].astype(np.float64)
         self.centre_, self.scale_ = _standard(numbers, weights)
         self.places_ = {
-            int(column): dummy_places(X[:, column], int(self.levels[column]), MAX_DUMMIES, weights)
-            for column in np.flatnonzero(self.levels)
+            int(column): dummy_places(X[:, column], int(self.n_levels[column]), MAX_DUMMIES, weights)
+            for column in np.flatnonzero(self.n_levels)
         }
         return self
 
     def transform(self, X: Matrix) -> Floats:
         """Return the encoded matrix."""
-        numbers = (X[:, self.levels == 0] - self.centre_) / self.scale_
+        numbers = (X[:, self.n_levels == 0] - self.centre_) / self.scale_
         dummies = [_one_hot(X[:, column], places) for column, places in self.places_.items()]
         return np.hstack([numbers, *dummies])
 
@@ -89,7 +89,7 @@ class NativeCodes:
 
     Parameters
     ----------
-    levels : ndarray of shape (n_columns,)
+    n_levels : ndarray of shape (n_columns,)
         The number of categories of each column, 0 for numbers.
 
     limit : int or None
@@ -99,16 +99,18 @@ class NativeCodes:
         Return integers for categories, with -1 for missing, and floats in one array of objects.
     """
 
-    def __init__(self, levels: NDArray[np.intp], limit: int | None = None, as_objects: bool = False) -> None:
-        self.levels = levels
+    def __init__(
+        self, n_levels: NDArray[np.intp], limit: int | None = None, as_objects: bool = False
+    ) -> None:
+        self.n_levels = n_levels
         self.limit = limit
         self.as_objects = as_objects
 
     def fit(self, X: Matrix, weights: Floats | None = None) -> Self:
         """Learn the categories of the train part."""
         self.places_ = {}
-        for column in np.flatnonzero(self.levels).tolist():
-            n_levels = int(self.levels[column])
+        for column in np.flatnonzero(self.n_levels).tolist():
+            n_levels = int(self.n_levels[column])
             most = n_levels if self.limit is None or n_levels <= self.limit else self.limit - 1
             self.places_[column] = dummy_places(X[:, column], n_levels, most, weights)
         return self

@@ -23,7 +23,7 @@ Impute = Literal["median"] | None
 _UNSEEN = -1
 
 
-def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) -> Any:
+def prepared(estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) -> Any:
     """Return an unfitted estimator that reads a matrix of numbers and codes of categories.
 
     Parameters
@@ -31,8 +31,8 @@ def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) ->
     estimator : estimator
         The caller's; it is cloned, never changed.
 
-    levels : ndarray of shape (n_columns,)
-        The number of categories of each column, 0 for numbers: ``table.levels(variables)``.
+    n_levels : ndarray of shape (n_columns,)
+        The number of categories of each column, 0 for numbers: ``table.n_levels_of(variables)``.
 
     impute : {None, "median"}, default=None
         Fill gaps in columns of numbers with the median of the rows that the estimator is fitted on.
@@ -66,9 +66,9 @@ def prepared(estimator: Any, levels: NDArray[np.intp], impute: Impute = None) ->
     >>> model.predict(X).tolist()
     [0, 1, 0, 1]
     """
-    reads_codes = not levels.any() or wanted_encoding(estimator).encoding == "codes"
+    reads_codes = not n_levels.any() or wanted_encoding(estimator).encoding == "codes"
     is_plain = reads_codes and impute is None and not wants_numbered_labels(estimator)
-    return estimator if is_plain else Encoded(estimator, levels, impute)
+    return estimator if is_plain else Encoded(estimator, n_levels, impute)
 
 
 def encoding_name(estimator: Any) -> Encoding:
@@ -116,7 +116,7 @@ class Encoded(BaseEstimator):
     estimator : estimator
         Clones of it are fitted.
 
-    levels : ndarray of shape (n_columns,)
+    n_levels : ndarray of shape (n_columns,)
         The number of categories of each column, 0 for numbers.
 
     impute : {None, "median"}, default=None
@@ -128,9 +128,9 @@ class Encoded(BaseEstimator):
         The fitted clone.
     """
 
-    def __init__(self, estimator: Any, levels: NDArray[np.intp], impute: Impute = None) -> None:
+    def __init__(self, estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) -> None:
         self.estimator = estimator
-        self.levels = levels
+        self.n_levels = n_levels
         self.impute = impute
 
     def fit(self, X: Matrix, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None) -> Self:
@@ -147,9 +147,9 @@ class Encoded(BaseEstimator):
         sample_weight : ndarray of shape (n_rows,), default=None
             Passed on when given; the encoding follows it too.
         """
-        wanted = wanted_encoding(self.estimator) if self.levels.any() else Wanted("codes")
+        wanted = wanted_encoding(self.estimator) if self.n_levels.any() else Wanted("codes")
         model = clone(self.estimator)
-        settings, arguments = _native_settings(model, wanted, self.levels)
+        settings, arguments = _native_settings(model, wanted, self.n_levels)
         self.encoders_ = self._encoders(wanted, model)
         for encoder in self.encoders_:
             X = encoder.fit(X, sample_weight).transform(X)
@@ -208,10 +208,10 @@ class Encoded(BaseEstimator):
         """Return what turns the matrix into what the model reads, first things first."""
         encoders: list[Encoder] = [] if self.impute is None else [Medians()]
         if wanted.encoding == "one-hot":
-            encoders.append(Dummies(self.levels))
+            encoders.append(Dummies(self.n_levels))
         if wanted.encoding == "native":
             limit = model.get_params()[f"{wanted.path}max_bins"] if wanted.library == "scikit-learn" else None
-            encoders.append(NativeCodes(self.levels, limit, as_objects=wanted.library == "catboost"))
+            encoders.append(NativeCodes(self.n_levels, limit, as_objects=wanted.library == "catboost"))
         return encoders
 
     def _encode(self, X: Matrix) -> Matrix:
@@ -227,15 +227,15 @@ class Encoded(BaseEstimator):
 
 
 def _native_settings(
-    model: Any, wanted: Wanted, levels: NDArray[np.intp]
+    model: Any, wanted: Wanted, n_levels: NDArray[np.intp]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters, and the arguments of ``fit``, that declare which columns are categories."""
     settings: dict[str, Any] = {}
     if wanted.library == "scikit-learn":
-        settings["categorical_features"] = levels > 0
+        settings["categorical_features"] = n_levels > 0
     if wanted.library == "xgboost":
         settings["enable_categorical"] = True
-        settings["feature_types"] = ["c" if n_levels else "q" for n_levels in levels]
+        settings["feature_types"] = ["c" if n_categories else "q" for n_categories in n_levels]
         if model.get_params()[f"{wanted.path}tree_method"] in (None, "auto"):
             settings["tree_method"] = "hist"
     # LightGBM ignores the parameter, and CatBoost cannot be cloned with it; both, and the searches
@@ -243,5 +243,5 @@ def _native_settings(
     argument = {"lightgbm": "categorical_feature", "catboost": "cat_features"}.get(wanted.library)
     return (
         {f"{wanted.path}{name}": value for name, value in settings.items()},
-        {} if argument is None else {argument: np.flatnonzero(levels).tolist()},
+        {} if argument is None else {argument: np.flatnonzero(n_levels).tolist()},
     )

@@ -69,7 +69,7 @@ class ShuffledScores:
         self._X = table.take(self._order)
         self._places = table.places(self._order)
         model = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))
-        self._estimator = prepared(model, table.levels(self._order))
+        self._estimator = prepared(model, table.n_levels_of(self._order))
         self._scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
         self._n_repeats = n_repeats
         self._entropy = entropy

@@ -48,7 +48,7 @@ class ConditionalLaw:
 
     Z : ndarray or csr_array of shape (n_rows, n_given)
 
-    levels : ndarray of int, shape (n_given,)
+    n_given_levels : ndarray of int, shape (n_given,)
         The number of categories of each conditioning column, 0 for a quantity.
 
     model : estimator or None
@@ -64,13 +64,13 @@ class ConditionalLaw:
         x: Floats,
         n_levels: int,
         Z: Matrix,
-        levels: NDArray[np.intp],
+        n_given_levels: NDArray[np.intp],
         model: Any = None,
         impute: Impute = None,
     ) -> None:
         self._x = x
         self._Z = Z
-        self._levels = levels
+        self._n_given_levels = n_given_levels
         self._impute = impute
         self._is_categorical = n_levels > 0 or is_discrete(x)
         self._values, self._labels = np.unique(x, return_inverse=True)
@@ -132,13 +132,13 @@ class ConditionalLaw:
         if self._is_categorical and self._values.size == 1:
             return lambda Z: np.ones((Z.shape[0], 1))
         if self._is_categorical:
-            return fit_smooth_classifier(self._Z, self._levels, self._labels)
+            return fit_smooth_classifier(self._Z, self._n_given_levels, self._labels)
         known = ~np.isnan(self._x)
-        return fit_smooth_regression(self._Z[known], self._levels, self._x[known])
+        return fit_smooth_regression(self._Z[known], self._n_given_levels, self._x[known])
 
     def _fit_callers(self, split: Split) -> Predictor:
         """Fit the caller's model on the train part."""
-        model = prepared(seeded(self._model, split.seed), self._levels, self._impute)
+        model = prepared(seeded(self._model, split.seed), self._n_given_levels, self._impute)
         rows = split.train[~np.isnan(self._x[split.train])]
         if not self._is_categorical:
             if not rows.size:  # Nothing is known of x here, and all that moves are its gaps.

@@ -91,9 +91,9 @@ class ConditionalValues:
             self._laws.append(
                 ConditionalLaw(
                     dense(design.X[:, [column]]).ravel(),
-                    int(design.levels[column]),
+                    int(design.n_levels[column]),
                     design.X[:, given],
-                    design.levels[given],
+                    design.n_levels[given],
                     model,
                     impute,
                 )
@@ -159,7 +159,7 @@ def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.
     strata = np.zeros(design.X.shape[0], dtype=np.intp)
     for column in columns:
         values = dense(design.X[:, [column]]).ravel()
-        if not (design.levels[column] or is_discrete(values)):
+        if not (design.n_levels[column] or is_discrete(values)):
             return None
         codes = np.unique(values, return_inverse=True)[1]
         strata = np.unique(strata * (codes.max() + 1) + codes, return_inverse=True)[1]

@@ -87,7 +87,7 @@ class Problem:
         if self.classes.size and (labels == labels[0]).all():
             # Most classifiers refuse a single class; the only thing to learn is that class.
             return DummyClassifier(strategy="prior").fit(X, labels)
-        model = seeded(prepared(self.estimator, design.levels, self.impute), split.seed)
+        model = seeded(prepared(self.estimator, design.n_levels, self.impute), split.seed)
         weights = None if self.weights.fit is None else self.weights.fit[split.train]
         with global_generator_kept(model, split.seed):
             return model.fit(X, labels, **weight_arguments(model, weights))

@@ -44,19 +44,19 @@ def is_discrete(column: Floats) -> bool:
     return np.unique(column).size <= _MAX_DISCRETE
 
 
-def fit_smooth_regression(Z: Matrix, levels: NDArray[np.intp], x: Floats) -> Callable[[Matrix], Floats]:
+def fit_smooth_regression(Z: Matrix, n_levels: NDArray[np.intp], x: Floats) -> Callable[[Matrix], Floats]:
     """Fit ridge regression of x on Z and return its predictions as a function of Z.
 
     The penalty, and the choice between lines and curves, minimise the leave-one-out error.
     """
-    bases = _candidate_bases(Z, levels)
+    bases = _candidate_bases(Z, n_levels)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
     return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64)
 
 
 def fit_smooth_classifier(
-    Z: Matrix, levels: NDArray[np.intp], labels: NDArray[np.intp]
+    Z: Matrix, n_levels: NDArray[np.intp], labels: NDArray[np.intp]
 ) -> Callable[[Matrix], Floats]:
     """Fit logistic regression of labels 0, 1, ... on Z and return its probabilities as a function of Z.
 
@@ -65,7 +65,7 @@ def fit_smooth_classifier(
     """
     rows = np.arange(labels.size)
     fitted = []
-    for basis in _candidate_bases(Z, levels):
+    for basis in _candidate_bases(Z, n_levels):
         design = basis(Z)
         model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000).fit(design, labels)
         likelihood = np.log(model.predict_proba(design)[rows, labels]).sum()
@@ -75,12 +75,12 @@ def fit_smooth_classifier(
     return lambda new: np.asarray(classifier.predict_proba(chosen(new)), dtype=np.float64)
 
 
-def _candidate_bases(Z: Matrix, levels: NDArray[np.intp]) -> list[Callable[[Matrix], Matrix]]:
+def _candidate_bases(Z: Matrix, n_levels: NDArray[np.intp]) -> list[Callable[[Matrix], Matrix]]:
     """Return lines and, where there are rows enough, curves."""
     if sp.issparse(Z):
         return [Medians().fit(Z).transform if np.isnan(Z.data).any() else lambda new: new]
-    lines = _Basis(Z, levels, has_curves=False)
-    curves = _Basis(Z, levels, has_curves=True)
+    lines = _Basis(Z, n_levels, has_curves=False)
+    curves = _Basis(Z, n_levels, has_curves=True)
     has_rows = curves.width * _ROWS_PER_COEFFICIENT <= Z.shape[0]
     return [lines, curves] if has_rows and curves.width > lines.width else [lines]
 
@@ -88,9 +88,9 @@ def _candidate_bases(Z: Matrix, levels: NDArray[np.intp]) -> list[Callable[[Matr
 class _Basis:
     """The regressors made of the conditioning columns, side by side."""
 
-    def __init__(self, Z: Floats, levels: NDArray[np.intp], has_curves: bool) -> None:
+    def __init__(self, Z: Floats, n_levels: NDArray[np.intp], has_curves: bool) -> None:
         self._columns = [
-            _column_basis(Z[:, column], bool(levels[column]), has_curves) for column in range(Z.shape[1])
+            _column_basis(Z[:, column], bool(n_levels[column]), has_curves) for column in range(Z.shape[1])
         ]
         self.width = sum(basis(Z[:1, column]).shape[1] for column, basis in enumerate(self._columns))
 
