@@ -15,8 +15,8 @@ from ppfs._engine.nodes import LEAF, UNGROWN, Nodes, ungrown_root
 from ppfs._engine.rules import TreeRules
 from ppfs._engine.scored_tree import (
     NOTHING,
+    ForestData,
     GrownTree,
-    Problem,
     base_losses,
     joint_risk,
     permuted_risks,
@@ -80,7 +80,7 @@ class Forest:
     base_risk: Float64s
     n_fits: int
     _trees: tuple[GrownTree, ...]
-    _problem: Problem
+    _data: ForestData
 
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every tree when one column is permuted in the test part.
@@ -101,7 +101,7 @@ class Forest:
         for split in np.flatnonzero(used.any(axis=1)).tolist():
             places = np.flatnonzero(used[split])
             answer[places, split] = permuted_risks(
-                self._problem, split, self._trees[split], asked[places].tolist()
+                self._data, split, self._trees[split], asked[places].tolist()
             )
         return answer
 
@@ -124,7 +124,7 @@ class Forest:
         """
         answer = self.base_risk.copy()
         for split, used in self._users(columns):
-            answer[split] = joint_risk(self._problem, split, self._trees[split], used)
+            answer[split] = joint_risk(self._data, split, self._trees[split], used)
         return answer
 
     def row_losses(self) -> list[Float64s]:
@@ -135,7 +135,7 @@ class Forest:
         list of n_splits read-only arrays of shape (n_test,), float64
             In the order of ``splits.test[split]``.
         """
-        return [base_losses(self._problem, split, grown) for split, grown in enumerate(self._trees)]
+        return [base_losses(self._data, split, grown) for split, grown in enumerate(self._trees)]
 
     def replaced_row_losses(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
         """Loss of each test row when columns are replaced in the test part, for several draws.
@@ -155,12 +155,12 @@ class Forest:
         asked = np.asarray(columns, dtype=np.intp)
         answer = []
         for split, (grown, drawn) in enumerate(zip(self._trees, values, strict=True)):
-            _check_values(split, drawn, asked.size, self._problem.splits.test[split].size)
+            _check_values(split, drawn, asked.size, self._data.splits.test[split].size)
             places = np.flatnonzero(self.used[split, asked])
             if places.size:
-                answer.append(replaced_losses(self._problem, split, grown, asked[places], drawn[places]))
+                answer.append(replaced_losses(self._data, split, grown, asked[places], drawn[places]))
             else:
-                answer.append(np.broadcast_to(base_losses(self._problem, split, grown), np.shape(drawn)[1:]))
+                answer.append(np.broadcast_to(base_losses(self._data, split, grown), np.shape(drawn)[1:]))
         return answer
 
     def _users(
@@ -191,18 +191,16 @@ class Forest:
 
         def regrow(split: int) -> GrownTree:
             grown = self._trees[split]
-            return _grow_tree(self._problem, candidates, grown.tree, grown.rows, column)
+            return _grow_tree(self._data, candidates, grown.tree, grown.rows, column)
 
-        is_worth_threads = (
-            len(stale) * self._problem.columns.n_stored[candidates].sum() > _ENTRIES_FOR_THREADS
-        )
-        regrown = run_tasks(regrow, stale, self._problem.n_threads if is_worth_threads else 1)
+        is_worth_threads = len(stale) * self._data.columns.n_stored[candidates].sum() > _ENTRIES_FOR_THREADS
+        regrown = run_tasks(regrow, stale, self._data.n_threads if is_worth_threads else 1)
         trees = list(self._trees)
         for split, tree in zip(stale, regrown, strict=True):
             trees[split] = tree
         used, base_risk = self.used.copy(), self.base_risk.copy()
-        _note_trees(self._problem, stale, regrown, used, base_risk)
-        forest = Forest(active, used, base_risk, self.n_fits + len(stale), tuple(trees), self._problem)
+        _note_trees(self._data, stale, regrown, used, base_risk)
+        forest = Forest(active, used, base_risk, self.n_fits + len(stale), tuple(trees), self._data)
         return forest, len(stale)
 
     def tree(self, split: int) -> Tree:
@@ -210,7 +208,7 @@ class Forest:
         nodes, stats = self._trees[split].tree
         n_samples = nodes["stop"] - nodes["start"]
         right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
-        is_class = self._problem.target.classes.size > 0
+        is_class = self._data.target.classes.size > 0
         value = stats / n_samples[:, np.newaxis] if is_class else stats[:, 0] / n_samples
         feature, threshold, left = (nodes[name].copy() for name in ("feature", "threshold", "left"))
         return Tree(feature, threshold, left, right, n_samples, value)
@@ -247,38 +245,38 @@ def grow_forest(
     target = make_target(y, n_classes)
     scoring = make_scoring(rules, n_classes, class_weights)
     weights = total_weights(target, scoring, splits.test)
-    problem = Problem(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
+    data = ForestData(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
     candidates = np.arange(columns.n_columns, dtype=np.int32)
 
     def grow_new(split: int) -> GrownTree:
         rows = np.sort(splits.train[split])
         root = ungrown_root(total_statistics(target, n_classes, rows), rows.size)
-        return _grow_tree(problem, candidates, root, rows.astype(np.int32), UNGROWN)
+        return _grow_tree(data, candidates, root, rows.astype(np.int32), UNGROWN)
 
     every_split = range(splits.n_splits)
     trees = run_tasks(grow_new, every_split, n_threads)
     used = np.empty((splits.n_splits, columns.n_columns), dtype=np.bool_)
     base_risk = np.empty(splits.n_splits)
-    _note_trees(problem, every_split, trees, used, base_risk)
+    _note_trees(data, every_split, trees, used, base_risk)
     active = np.ones(columns.n_columns, dtype=np.bool_)
-    return Forest(active, used, base_risk, splits.n_splits, tuple(trees), problem)
+    return Forest(active, used, base_risk, splits.n_splits, tuple(trees), data)
 
 
-def _grow_tree(problem: Problem, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
-    limits = problem.rules.limits(old_rows.size)
-    return GrownTree(*grow_nodes(problem.columns, candidates, problem.target, limits, removed, old, old_rows))
+def _grow_tree(data: ForestData, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
+    limits = data.rules.limits(old_rows.size)
+    return GrownTree(*grow_nodes(data.columns, candidates, data.target, limits, removed, old, old_rows))
 
 
 def _note_trees(
-    problem: Problem, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
+    data: ForestData, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
 ) -> None:
     """Enter new trees into the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
     for split, grown in zip(splits, trees, strict=True):
         used[split] = False
         used[split, grown.used] = True
-    problem.table.add(np.flatnonzero(used[splits].any(axis=0)))
+    data.table.add(np.flatnonzero(used[splits].any(axis=0)))
     for split, grown in zip(splits, trees, strict=True):
-        base_risk[split] = permuted_risks(problem, split, grown, [NOTHING])[0]
+        base_risk[split] = permuted_risks(data, split, grown, [NOTHING])[0]
 
 
 def _check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:

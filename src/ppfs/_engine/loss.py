@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine._jit import Float64s, kernel_part
-from ppfs._engine.rules import Loss, TreeRules
+from ppfs._engine.rules import LossCode, TreeRules
 from ppfs._engine.target import Target
 
 _SMALLEST_SHARE = float(np.finfo(np.float64).eps)
@@ -29,7 +29,7 @@ class Scoring(NamedTuple):
     Attributes
     ----------
     loss : int
-        See `Loss`.
+        See `LossCode`.
     class_weights : array of shape (n_classes,), float64, or None
         What the loss of a row is multiplied by, for each class. None, for classes that weigh the same and for
         numbers, is a type of its own to Numba: the code for weights is then not compiled.
@@ -93,9 +93,9 @@ def class_losses(
             likeliest = label
     for label in range(n_classes):
         share = counts[label] / weight
-        if loss == Loss.LOG:
+        if loss == LossCode.LOG:
             out[label] = log_loss(share)
-        elif loss == Loss.BRIER:
+        elif loss == LossCode.BRIER:
             out[label] = squares - share * share + (share - 1.0) * (share - 1.0)
         else:
             out[label] = 0.0 if label == likeliest else 1.0
@@ -106,7 +106,7 @@ def class_losses(
 @kernel_part
 def number_loss(error: float, loss: int) -> float:
     """Loss of a predicted number that is off by ``error``."""
-    if loss == Loss.SQUARED:
+    if loss == LossCode.SQUARED:
         return error * error
     return abs(error)
 

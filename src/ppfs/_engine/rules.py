@@ -15,7 +15,7 @@ class Criterion(IntEnum):
     SQUARED_ERROR = 2
 
 
-class Loss(IntEnum):
+class LossCode(IntEnum):
     """Loss of one test row, as the kernels know it."""
 
     LOG = 0
@@ -25,19 +25,21 @@ class Loss(IntEnum):
     ABSOLUTE = 4
 
 
-_CRITERIA = {
+#: Impurities that a tree of classes may reduce, by scikit-learn's names, and those of a tree of numbers.
+CLASS_CRITERIA = {
     "gini": Criterion.GINI,
     "entropy": Criterion.ENTROPY,
     "log_loss": Criterion.ENTROPY,
-    "squared_error": Criterion.SQUARED_ERROR,
 }
+NUMBER_CRITERIA = {"squared_error": Criterion.SQUARED_ERROR}
 
-_LOSSES = {
-    "log-loss": Loss.LOG,
-    "brier": Loss.BRIER,
-    "zero-one": Loss.ZERO_ONE,
-    "squared": Loss.SQUARED,
-    "absolute": Loss.ABSOLUTE,
+#: Losses by the names that users give them.
+LOSSES = {
+    "log-loss": LossCode.LOG,
+    "brier": LossCode.BRIER,
+    "zero-one": LossCode.ZERO_ONE,
+    "squared": LossCode.SQUARED,
+    "absolute": LossCode.ABSOLUTE,
 }
 
 # scikit-learn's stand-in for "no limit".
@@ -80,12 +82,12 @@ class TreeRules:
         min_leaf = _count(self.min_samples_leaf, n_train)
         min_split = max(2, _count(self.min_samples_split, n_train), 2 * min_leaf)
         max_depth = _UNLIMITED_DEPTH if self.max_depth is None else int(self.max_depth)
-        return Limits(int(_CRITERIA[self.criterion]), max_depth, min_split, min_leaf)
+        return Limits(int({**CLASS_CRITERIA, **NUMBER_CRITERIA}[self.criterion]), max_depth, min_split, min_leaf)
 
     @property
     def loss_code(self) -> int:
         """The loss as the kernels know it."""
-        return int(_LOSSES[self.loss])
+        return int(LOSSES[self.loss])
 
 
 def is_exhaustive(limits: Limits) -> bool:

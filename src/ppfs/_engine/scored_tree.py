@@ -19,7 +19,7 @@ NOTHING = -1
 
 
 @dataclass(frozen=True)
-class Problem:
+class ForestData:
     """What all trees of a forest share."""
 
     columns: SortedColumns
@@ -52,21 +52,21 @@ class GrownTree:
         return np.unique(feature[feature != LEAF])
 
 
-def permuted_risks(problem: Problem, split: int, grown: GrownTree, columns: list[int]) -> list[float]:
+def permuted_risks(data: ForestData, split: int, grown: GrownTree, columns: list[int]) -> list[float]:
     """Test risks of a tree, for each of the columns permuted; computed once and kept with the tree."""
     missing = [column for column in columns if column not in grown.risks]
     if missing:
-        slots = problem.table.slots
+        slots = data.table.slots
         answer = np.empty(len(missing))
         risks(
             grown.tree,
             slots[grown.tree.nodes["feature"]],
-            problem.table.values,
-            problem.splits.test[split],
-            problem.splits.permutations[split],
-            problem.target,
-            problem.scoring,
-            problem.weights[split],
+            data.table.values,
+            data.splits.test[split],
+            data.splits.permutations[split],
+            data.target,
+            data.scoring,
+            data.weights[split],
             slots[missing],
             np.empty_like(grown.tree.stats),
             np.empty(2),
@@ -76,45 +76,45 @@ def permuted_risks(problem: Problem, split: int, grown: GrownTree, columns: list
     return [grown.risks[column] for column in columns]
 
 
-def joint_risk(problem: Problem, split: int, grown: GrownTree, columns: tuple[int, ...]) -> float:
+def joint_risk(data: ForestData, split: int, grown: GrownTree, columns: tuple[int, ...]) -> float:
     """Test risk of a tree when columns that it uses are permuted together; computed once and kept."""
     if len(columns) == 1:
-        return permuted_risks(problem, split, grown, list(columns))[0]
+        return permuted_risks(data, split, grown, list(columns))[0]
     if columns not in grown.joint_risks:
         numbers = np.array(columns)
-        sources = problem.splits.test[split][problem.splits.permutations[split]]
-        values = problem.table.values[problem.table.slots[numbers]][:, np.newaxis, sources]
-        losses = replaced_losses(problem, split, grown, numbers, values)
-        grown.joint_risks[columns] = weighted_mean(losses[0], problem.weights[split], np.empty(2))
+        sources = data.splits.test[split][data.splits.permutations[split]]
+        values = data.table.values[data.table.slots[numbers]][:, np.newaxis, sources]
+        losses = replaced_losses(data, split, grown, numbers, values)
+        grown.joint_risks[columns] = weighted_mean(losses[0], data.weights[split], np.empty(2))
     return grown.joint_risks[columns]
 
 
-def base_losses(problem: Problem, split: int, grown: GrownTree) -> Float64s:
+def base_losses(data: ForestData, split: int, grown: GrownTree) -> Float64s:
     """Losses (n_test,) of the test rows as they are; computed once and kept with the tree."""
     if not grown.base_losses:
-        nothing = np.empty((0, 1, problem.splits.test[split].size), dtype=np.float32)
-        losses = replaced_losses(problem, split, grown, np.empty(0, dtype=np.intp), nothing)[0]
+        nothing = np.empty((0, 1, data.splits.test[split].size), dtype=np.float32)
+        losses = replaced_losses(data, split, grown, np.empty(0, dtype=np.intp), nothing)[0]
         losses.flags.writeable = False
         grown.base_losses.append(losses)
     return grown.base_losses[0]
 
 
 def replaced_losses(
-    problem: Problem, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
+    data: ForestData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
     """Losses (n_draws, n_test) of the test rows when columns hold ``values`` (n_replaced, n_draws, n_test)."""
     feature = grown.tree.nodes["feature"]
     # The last entry stands for leaves, whose feature is -1.
-    place = np.full(problem.columns.n_columns + 1, NOTHING, dtype=np.int32)
+    place = np.full(data.columns.n_columns + 1, NOTHING, dtype=np.int32)
     place[columns] = np.arange(columns.size)
     answer = np.empty(values.shape[1:])
     losses_of_rows(
         grown.tree,
-        problem.table.slots[feature],
-        problem.table.values,
-        problem.splits.test[split],
-        problem.target,
-        problem.scoring,
+        data.table.slots[feature],
+        data.table.values,
+        data.splits.test[split],
+        data.target,
+        data.scoring,
         place[feature],
         np.array(values, dtype=np.float32, order="C"),
         np.empty_like(grown.tree.stats),

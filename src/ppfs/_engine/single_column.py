@@ -32,7 +32,7 @@ from ppfs._engine.loss import (
     total_weights,
 )
 from ppfs._engine.plan import Plan, column_blocks, make_limits, make_plan
-from ppfs._engine.rules import Limits, Loss, TreeRules
+from ppfs._engine.rules import Limits, LossCode, TreeRules
 from ppfs._engine.splits import Splits
 from ppfs._engine.target import Target, make_target
 from ppfs._engine.threads import run_tasks
@@ -74,7 +74,7 @@ def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Su
     if target.classes.size:
         for label in range(sums.of_class.size):
             add_repeated_loss(sums.base, sums.of_class[label], plan.test_stats[split, label])
-    elif plan.loss == Loss.SQUARED:
+    elif plan.loss == LossCode.SQUARED:
         shift = prediction - plan.centre
         cross = plan.n_test[split] * shift - 2.0 * plan.test_stats[split, 0]
         add_loss(sums.base, plan.test_stats[split, 1] + shift * cross)

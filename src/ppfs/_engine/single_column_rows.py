@@ -31,7 +31,7 @@ from ppfs._engine.target import Target, make_target
 from ppfs._engine.threads import run_tasks
 
 
-class Draws(NamedTuple):
+class DrawnRows(NamedTuple):
     """The test parts of all splits, one after the other, and where permuted copies take their values from."""
 
     ends: Int64s  # (n_splits + 1,) the test rows of a split are rows[ends[split]:ends[split + 1]]
@@ -62,7 +62,7 @@ def _find_leaves(
     target: Target,
     scoring: Scoring,
     plan: Plan,
-    draws: Draws,
+    draws: DrawnRows,
     work: Work,
     rows: RowWork,
 ) -> None:
@@ -86,7 +86,7 @@ def _find_leaves(
 
 @kernel_stage
 def _add_losses(
-    column: int, split: int, target: Target, scoring: Scoring, draws: Draws, rows: RowWork, losses: Losses
+    column: int, split: int, target: Target, scoring: Scoring, draws: DrawnRows, rows: RowWork, losses: Losses
 ) -> None:
     """Enter the losses of a split's test rows; ``losses.replaced`` receives the mean over the draws.
 
@@ -120,7 +120,7 @@ def _column_row_losses(
     scoring: Scoring,
     plan: Plan,
     limits: Int64s | None,
-    draws: Draws,
+    draws: DrawnRows,
     work: Work,
     rows: RowWork,
     losses: Losses,
@@ -218,11 +218,11 @@ def single_column_row_losses(
     return losses.base, losses.replaced, losses.by_draw
 
 
-def _make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> Draws:
+def _make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:
     _check_draws(splits, draws)
     rows = np.concatenate(splits.test)
     sources = [test[positions] for test, positions in zip(splits.test, draws, strict=True)]
-    return Draws(
+    return DrawnRows(
         ends=np.cumsum([0, *(test.size for test in splits.test)], dtype=np.int64),
         rows=rows.astype(np.int32),
         sources=np.concatenate(sources, axis=1).astype(np.int32),

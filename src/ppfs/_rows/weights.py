@@ -54,7 +54,7 @@ class RowWeights:
         joint = weights * own
         return cls(weights, joint / joint.mean())
 
-    def pairs(self, losses: Floats, rows: NDArray[np.intp], is_by_row: bool) -> Floats:
+    def weighed(self, losses: Floats, rows: NDArray[np.intp], is_by_row: bool) -> Floats:
         """Return what is compared: the weighted loss of each row, or the weighted mean.
 
         Parameters

@@ -92,7 +92,7 @@ class Problem:
         with global_generator_kept(model, split.seed):
             return model.fit(X, labels, **weight_arguments(model, weights))
 
-    def pairs(self, model: Any, copies: list[Matrix], split: Split) -> Floats:
+    def compared_losses(self, model: Any, copies: list[Matrix], split: Split) -> Floats:
         """Return what is compared, for several copies of a test part, from one prediction.
 
         Returns
@@ -104,7 +104,7 @@ class Problem:
         if self.loss.wants_labels and self.loss.output == "labels":
             answer = self.classes[answer]
         losses = self._losses(answer, split.test, len(copies))
-        return self.weights.pairs(losses, split.test, self.is_by_row)
+        return self.weights.weighed(losses, split.test, self.is_by_row)
 
     def _losses(self, answer: NDArray[Any], tested: NDArray[np.intp], n_copies: int) -> Floats:
         """Return the loss of each row of each copy, shape (n_copies, n_test)."""

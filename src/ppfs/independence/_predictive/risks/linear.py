@@ -128,23 +128,23 @@ def _split_risks(
     """
     slopes, intercepts = solve(problem.estimator, block[split.train], problem.truth[split.train])
     outputs = block[split.test] * slopes + intercepts
-    base = _pairs(problem, split, outputs)
+    base = _compared_losses(problem, split, outputs)
     replaced, over_pairs = np.zeros_like(base), np.empty((len(base), problem.n_draws))
     for draw, permutation in enumerate(split.permutations):
         # A model of one column predicts from that column alone: permuting it permutes the predictions.
-        pairs = _pairs(problem, split, outputs[permutation])
-        replaced += pairs
-        over_pairs[:, draw] = pairs.sum(axis=1)
+        losses = _compared_losses(problem, split, outputs[permutation])
+        replaced += losses
+        over_pairs[:, draw] = losses.sum(axis=1)
     return base, replaced / problem.n_draws, over_pairs
 
 
-def _pairs(problem: Problem, split: Split, outputs: Floats) -> Floats:
+def _compared_losses(problem: Problem, split: Split, outputs: Floats) -> Floats:
     """Return each column's losses, or their mean, from linear outputs of shape (n_rows, n_columns)."""
     n_columns = outputs.shape[1]
     prediction = _as_predicted(outputs.T.ravel(), problem.loss.output)
     truth = np.tile(problem.truth[split.test], n_columns)
     by_row: Floats = problem.loss.rows(truth, prediction).reshape(n_columns, -1)
-    return problem.weights.pairs(by_row, split.test, problem.is_by_row)
+    return problem.weights.weighed(by_row, split.test, problem.is_by_row)
 
 
 def _as_predicted(outputs: Floats, wanted: Output) -> NDArray[Any]:

@@ -29,7 +29,7 @@ def _fitted(problem: Problem, design: Design, split: Split) -> tuple[Any, Floats
     """Fit one model and measure its risk on the untouched test part."""
     try:
         model = problem.fit(design, split)
-        return model, problem.pairs(model, [design.X[split.test]], split)[0]
+        return model, problem.compared_losses(model, [design.X[split.test]], split)[0]
     except (InvalidInputError, Warning):
         raise
     except Exception as error:
@@ -65,11 +65,11 @@ def _replaced(
     test = design.X[split.test]
     replacements = [(place, values) for place, draws in asked for values in draws.values(split, first, end)]
     parts = [
-        problem.pairs(model, [with_replaced(test, *replacement) for replacement in some], split)
+        problem.compared_losses(model, [with_replaced(test, *replacement) for replacement in some], split)
         for some in (replacements[i : i + _MAX_COPIES] for i in range(0, len(replacements), _MAX_COPIES))
     ]
-    pairs = np.concatenate(parts).reshape(len(asked), end - first, -1)
-    return pairs.sum(axis=1), pairs.sum(axis=2)
+    losses = np.concatenate(parts).reshape(len(asked), end - first, -1)
+    return losses.sum(axis=1), losses.sum(axis=2)
 
 
 class FittedModels:
@@ -81,7 +81,7 @@ class FittedModels:
         self._design = design
         fitted = Parallel(n_jobs=n_jobs)(delayed(_fitted)(problem, design, split) for split in problem.splits)
         self._models = [model for model, _ in fitted]
-        self._base = np.concatenate([pairs for _, pairs in fitted])
+        self._base = np.concatenate([losses for _, losses in fitted])
 
     def risks(self, features: Sequence[int]) -> PairedRisks:
         """Return the risks of questions about some of the features."""
