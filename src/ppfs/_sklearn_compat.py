@@ -6,6 +6,8 @@ listed with the versions that it was checked with.
 
 from __future__ import annotations
 
+from typing import Any
+
 # Declared rules for parameters: 1.6.1, 1.7.2, 1.8.0, 1.9.1. scikit-learn's own estimators use them; it documents none.
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 
@@ -22,4 +24,15 @@ __all__ = [
     "StrOptions",
     "n_rows_of",
     "output_config",
+    "refuse_wrong_parameters",
 ]
+
+
+def refuse_wrong_parameters(estimator: Any) -> None:
+    """Raise what scikit-learn's estimators raise in `fit` for parameters outside their declared rules.
+
+    Their check has no public name: 1.6.1, 1.7.2, 1.8.0, 1.9.1. Estimators without it are left to their own `fit`.
+    """
+    check = getattr(estimator, "_validate_params", None)
+    if check is not None:
+        check()

@@ -82,7 +82,9 @@ class TreeRules:
         min_leaf = _count(self.min_samples_leaf, n_train)
         min_split = max(2, _count(self.min_samples_split, n_train), 2 * min_leaf)
         max_depth = _UNLIMITED_DEPTH if self.max_depth is None else int(self.max_depth)
-        return Limits(int({**CLASS_CRITERIA, **NUMBER_CRITERIA}[self.criterion]), max_depth, min_split, min_leaf)
+        return Limits(
+            int({**CLASS_CRITERIA, **NUMBER_CRITERIA}[self.criterion]), max_depth, min_split, min_leaf
+        )
 
     @property
     def loss_code(self) -> int:

@@ -3,7 +3,7 @@
 from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
 from ppfs._models.encoders import Medians
 from ppfs._models.encoding import Encoded, Impute, encoding_name, prepared, weight_arguments
-from ppfs._models.estimators import estimator_for, input_tags, task_of_estimator
+from ppfs._models.estimators import estimator_for, input_tags, require_valid_parameters, task_of_estimator
 from ppfs._models.seeding import global_generator_kept, seeded
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "input_tags",
     "name_of",
     "prepared",
+    "require_valid_parameters",
     "seeded",
     "stacked",
     "task_of_estimator",

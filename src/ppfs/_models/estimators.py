@@ -8,6 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import InputTags, get_tags
 
+from ppfs._sklearn_compat import refuse_wrong_parameters
 from ppfs._table import Task
 from ppfs.exceptions import InvalidInputError
 
@@ -16,6 +17,7 @@ def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
     """Return the model to fit for this task: the caller's, or the paper's decision tree."""
     if estimator is None:
         return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
+    _require_predictor(estimator)
     suits = is_classifier(estimator) if task == "classification" else is_regressor(estimator)
     other = is_regressor(estimator) if task == "classification" else is_classifier(estimator)
     if other and not suits:
@@ -25,6 +27,36 @@ def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
             "that fits either task."
         )
     return estimator
+
+
+def require_valid_parameters(estimator: Any, parameter: str = "estimator") -> None:
+    """Refuse parameters that the estimator's own `fit` would refuse, before a fast path answers in its place.
+
+    Parameters
+    ----------
+    parameter : str, default="estimator"
+        What the caller calls the estimator.
+    """
+    try:
+        refuse_wrong_parameters(estimator)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"{parameter}={estimator!r} cannot be fitted: {error}") from error
+
+
+def _require_predictor(estimator: Any) -> None:
+    """Refuse estimators that say they are made for something else than predicting a target.
+
+    Those that say nothing are believed.
+    """
+    try:
+        kind = get_tags(estimator).estimator_type
+    except (AttributeError, TypeError):
+        return
+    if kind not in (None, "classifier", "regressor"):
+        raise InvalidInputError(
+            f"{type(estimator).__name__} says that it is of the type {kind!r}, which does not learn to predict a "
+            "target. Use a classifier or a regressor, or estimator=None for a decision tree that fits either task."
+        )
 
 
 def task_of_estimator(estimator: Any) -> Task | None:

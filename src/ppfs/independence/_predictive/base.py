@@ -18,6 +18,7 @@ from ppfs._models import (
     estimator_for,
     input_tags,
     name_of,
+    require_valid_parameters,
     task_of_estimator,
     weight_arguments,
 )
@@ -148,9 +149,17 @@ class PredictiveTest(IndependenceTest):
     ) -> BoundPredictiveTest:
         """Return the test of these data; see `IndependenceTest.bind`."""
         self.check(table)
+        self._check_models()
         self._check_columns(table)
         entropy = root_entropy(random_state if self.random_state is None else self.random_state)
         return BoundPredictiveTest(table, self, entropy, fold, n_jobs if self.n_jobs is None else self.n_jobs)
+
+    def _check_models(self) -> None:
+        """Refuse models that could not be fitted, whoever computes their risks."""
+        for name in ("estimator", "marginal_estimator", "conditional"):
+            model = getattr(self, name)
+            if model is not None:
+                require_valid_parameters(model, name)
 
     def _check_columns(self, table: Table) -> None:
         """Refuse columns, targets and weights that an estimator cannot take, before any model is fitted."""

@@ -22,6 +22,7 @@ from ppfs.independence._predictive.losses import Output
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.parameters import KnownParameters
 
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
 Solver = Callable[[Any, Floats, NDArray[Any]], tuple[Floats, Floats]]
@@ -30,8 +31,38 @@ _ENTRIES_PER_BLOCK = 2**17
 _MAX_NEWTON_STEPS = 100
 _NEWTON_TOLERANCE = 1e-9
 
-# scikit-learn's solvers that minimise the same penalised likelihood; liblinear also penalises the intercept.
-_LOGISTIC_SOLVERS = {"lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"}
+# Parameters of an iteration have no effect: here it ends at the optimum. The penalty of logistic regression is the
+# square of the slope times 1 / (2 C). liblinear is not among its solvers, because it penalises the intercept too.
+_KNOWN = {
+    LinearRegression: KnownParameters(
+        read=("fit_intercept",), only={"positive": (False,)}, without_effect=("copy_X", "n_jobs", "tol")
+    ),
+    Ridge: KnownParameters(
+        read=("alpha", "fit_intercept"),
+        only={"positive": (False,), "solver": ("auto", "cholesky", "svd")},
+        without_effect=("copy_X", "max_iter", "random_state", "tol"),
+    ),
+    LogisticRegression: KnownParameters(
+        read=("C", "fit_intercept"),
+        only={
+            "penalty": ("l2", "deprecated"),
+            "l1_ratio": (None, 0.0),
+            "dual": (False,),
+            "solver": ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"),
+            "class_weight": (None,),
+            "multi_class": ("auto", "deprecated", "ovr"),
+        },
+        without_effect=(
+            "intercept_scaling",
+            "max_iter",
+            "n_jobs",
+            "random_state",
+            "tol",
+            "verbose",
+            "warm_start",
+        ),
+    ),
+}
 
 
 def linear_solver(problem: Problem, table: Table) -> Solver | None:
@@ -49,33 +80,13 @@ def linear_solver(problem: Problem, table: Table) -> Solver | None:
         return None
     estimator = problem.estimator
     kind = type(estimator)
-    if (kind is LinearRegression and not estimator.positive) or (
-        kind is Ridge and _is_plain_ridge(estimator)
-    ):
-        return _least_squares
-    if kind is LogisticRegression and problem.classes.size == 2 and _is_plain_logistic(estimator):
-        return _maximise_likelihood
-    return None
-
-
-def _is_plain_ridge(estimator: Ridge) -> bool:
-    return (
-        not estimator.positive
-        and np.ndim(estimator.alpha) == 0
-        and estimator.solver in {"auto", "cholesky", "svd"}
-    )
-
-
-def _is_plain_logistic(estimator: LogisticRegression) -> bool:
-    """Tell whether the penalty is the square of the slope times 1 / (2 C), and nothing is weighted."""
-    parameters = estimator.get_params()
-    return bool(
-        parameters["penalty"] in {"l2", "deprecated"}
-        and not parameters["l1_ratio"]
-        and parameters["solver"] in _LOGISTIC_SOLVERS
-        and parameters["class_weight"] is None
-        and np.isfinite(parameters["C"])
-    )
+    if kind not in _KNOWN or _KNOWN[kind].first_unknown(estimator) is not None:
+        return None
+    if kind is not LogisticRegression:
+        return _least_squares if np.ndim(getattr(estimator, "alpha", 0.0)) == 0 else None
+    # An infinite C, which is no penalty, may have no optimum.
+    is_plain = problem.classes.size == 2 and np.isfinite(estimator.C)
+    return _maximise_likelihood if is_plain else None
 
 
 class LinearRisks(ModelRisks):

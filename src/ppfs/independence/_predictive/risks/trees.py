@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,28 +19,27 @@ from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.parameters import KnownParameters
 
 if TYPE_CHECKING:
     from ppfs._engine import Forest, SortedColumns, Splits, TreeRules
 
 
-# The parameters of scikit-learn's trees that the engine does not know, and the only value they may have.
-_UNKNOWN_TO_ENGINE: dict[str, Any] = {
-    "splitter": "best",
-    "min_weight_fraction_leaf": 0.0,
-    "max_features": None,
-    "max_leaf_nodes": None,
-    "min_impurity_decrease": 0.0,
-    "class_weight": None,
-    "ccp_alpha": 0.0,
-    "monotonic_cst": None,
-}
-_KNOWN_TO_ENGINE = ("criterion", "max_depth", "min_samples_leaf", "min_samples_split")
-_CRITERIA = {
-    DecisionTreeClassifier: {"gini", "entropy", "log_loss"},
-    DecisionTreeRegressor: {"squared_error"},
-}
-_LOSSES = {"log-loss", "brier", "zero-one", "squared", "absolute"}
+# `random_state` decides between equally good splits only; here the order of the columns' content does.
+_KNOWN_TO_ENGINE = KnownParameters(
+    read=("criterion", "max_depth", "min_samples_leaf", "min_samples_split"),
+    only={
+        "splitter": ("best",),
+        "min_weight_fraction_leaf": (0.0,),
+        "max_features": (None,),
+        "max_leaf_nodes": (None,),
+        "min_impurity_decrease": (0.0,),
+        "class_weight": (None,),
+        "ccp_alpha": (0.0,),
+        "monotonic_cst": (None,),
+    },
+    without_effect=("random_state",),
+)
 
 # Columns are sorted and assessed in blocks of about this many stored entries, which bounds the memory.
 _ENTRIES_PER_BLOCK = 2**18
@@ -49,15 +48,17 @@ _ENTRIES_PER_BLOCK = 2**18
 def why_not_engine(problem: Problem, table: Table) -> str | None:
     """Return None if the engine can answer for this estimator and these data, else the reason why not."""
     estimator = problem.estimator
-    if type(estimator) not in _CRITERIA:
+    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return "the engine knows decision trees only"
-    parameters = estimator.get_params(deep=False)
-    for name, only in _UNKNOWN_TO_ENGINE.items():
-        if name in parameters and parameters[name] != only:
-            return f"the engine does not know {name}={parameters[name]!r}"
-    if parameters["criterion"] not in _CRITERIA[type(estimator)]:
-        return f"the engine does not know criterion={parameters['criterion']!r}"
-    if problem.loss.name not in _LOSSES:
+    unknown = _KNOWN_TO_ENGINE.first_unknown(estimator)
+    if unknown is not None:
+        return f"the engine does not know {unknown}"
+    from ppfs._engine import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, fits_float32
+
+    criteria = CLASS_CRITERIA if type(estimator) is DecisionTreeClassifier else NUMBER_CRITERIA
+    if estimator.criterion not in criteria:
+        return f"the engine does not know criterion={estimator.criterion!r}"
+    if problem.loss.name not in LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
     if problem.y.ndim > 1:
         return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
@@ -66,8 +67,6 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
         return "the engine reads single columns, and the target has several"
     if problem.weights.fit is not None:
         return "the engine does not know weights of rows"
-    from ppfs._engine import fits_float32
-
     if not fits_float32(table.X.data if table.is_sparse else table.X):
         return "the columns have missing values or numbers too large for 32 bits"
     return None
@@ -309,4 +308,4 @@ def _rules_of(problem: Problem) -> TreeRules:
     from ppfs._engine import TreeRules
 
     parameters = problem.estimator.get_params(deep=False)
-    return TreeRules(**{name: parameters[name] for name in _KNOWN_TO_ENGINE}, loss=problem.loss.name)
+    return TreeRules(**{name: parameters[name] for name in _KNOWN_TO_ENGINE.read}, loss=problem.loss.name)
