@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from ppfs._models import Design, Encoded, with_replaced
+from ppfs._models import Design, with_replaced
 from ppfs._rows import Split
 from ppfs._table import Table, listed
 from ppfs._types import Floats
@@ -19,6 +18,7 @@ from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 # No model is asked to predict more replaced copies of its test part than this at once.
@@ -107,23 +107,8 @@ class FittedModels:
             replaced,
             np.zeros(len(features), dtype=bool),
             by_draw,
-            _n_coefficients(self._models[0], self._design.X.shape[1], [place for place, _ in asked]),
+            n_coefficients(self._models, self._design.X.shape[1], [place for place, _ in asked]),
         )
-
-
-def _n_coefficients(model: Any, n_columns: int, places: Sequence[slice]) -> NDArray[np.intp] | None:
-    """Return how many coefficients a linear model has for each feature, None if it is not linear in its columns."""
-    regressors = np.ones(n_columns, dtype=np.intp)
-    if isinstance(model, Encoded):
-        regressors = model.n_regressors(n_columns)
-        model = model.estimator_
-    last = model[-1] if hasattr(model, "steps") else model
-    shape = np.shape(getattr(last, "coef_", ()))
-    if not shape or shape[-1] != regressors.sum():
-        return None
-    # One dummy of each categorical column says nothing that the others and the intercept do not say.
-    of_column = np.where(regressors > 1, regressors - 1, regressors)
-    return np.array([of_column[place].sum() for place in places])
 
 
 def _answered_alone(problem: Problem, designs: Sequence[tuple[Design, int]]) -> list[PairedRisks]:
