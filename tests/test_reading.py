@@ -2,6 +2,7 @@ import warnings
 from datetime import date
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from ppfs._reading import read_table
+from ppfs._reading._categories import coded, recoded
+from ppfs._reading._library_codes import library_codes
 from ppfs.exceptions import InvalidInputError
 
 Y = np.array([0, 1, 0, 1])
@@ -79,6 +82,35 @@ def test_categories_that_are_no_text():
     assert column(pd.Categorical([10, 9, 10, 2])) == [0, 2, 0, 1]  # "10" < "2" < "9"
     assert column(pd.Categorical([10, None, 10, 2], ordered=True)) == [1, 2, 1, 0]
     assert column(pd.cut([1.0, 9.0, 2.0, 10.0], 2)) == [0, 1, 0, 1]
+
+
+TEXT = ["b", None, "a", "c", "b", "\u00e9", "10", "9", None, "a"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(TEXT, dtype=object),
+        pd.Series(TEXT, dtype="category"),
+        pd.Series(TEXT, dtype="string"),
+        pd.Series(TEXT, dtype="string[pyarrow]"),
+        pd.Series(pd.Categorical(TEXT, ["z", "9", "c", "b", "a", "\u00e9", "10"], ordered=True)),
+        pd.Series(pd.Categorical([1, "1", 2, None, 2, 1], [2, "1", 1, 3])),
+        pl.Series(TEXT),
+        pl.Series(TEXT, dtype=pl.Categorical),
+        pl.Series(TEXT, dtype=pl.Enum(["z", "9", "c", "b", "a", "\u00e9", "10"])),
+        pa.chunked_array([TEXT[:4], TEXT[4:]]),
+        pa.chunked_array([pa.array(TEXT[:4]).dictionary_encode(), pa.array(TEXT[4:]).dictionary_encode()]),
+    ],
+    ids=lambda column: f"{type(column).__module__.split('.')[0]}",
+)
+def test_codes_of_the_library_are_those_that_are_found_value_by_value(column):
+    series = nw.from_native(column, series_only=True)
+    declared = series.dtype.categories if isinstance(series.dtype, nw.Enum) else None
+    known = library_codes(series)
+    fast, slow = recoded(known.codes, known.values, declared), coded(series.to_list(), declared)
+    assert fast.labels == slow.labels
+    np.testing.assert_array_equal(fast.codes, slow.codes)
 
 
 @pytest.mark.parametrize("name", ["boolean", "bool[pyarrow]", object])

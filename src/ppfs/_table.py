@@ -11,16 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._kinds import ColumnKinds, holds_few_whole_numbers
 from ppfs.exceptions import InvalidInputError
 
 Task = Literal["classification", "regression"]
 # A float ndarray, or a csc_array or csr_array: SciPy has no types.
 Matrix: TypeAlias = Any
-
-# A whole-numbered target with more values than this is read as a quantity, not as
-# labels. The paper's largest classification problem has 8 classes, its smallest
-# regression problem 55 distinct efforts.
-MAX_INTEGER_CLASSES = 20
 
 # What a gap in a column of categories is called.
 MISSING_LABEL = "(missing)"
@@ -59,6 +55,9 @@ class Table:
     categories : mapping of int to tuple of str, default=None
         What the categories of a column are called, in the order of their codes.
 
+    kinds : ColumnKinds, default=None
+        Which columns are categorical. None: those with `n_levels`, and those whose values look like it.
+
     weights : ndarray of shape (n_rows,), default=None
         How much each row counts. None: all alike.
 
@@ -83,6 +82,7 @@ class Table:
         column_names: Sequence[str] | None = None,
         n_levels: NDArray[np.intp] | None = None,
         categories: Mapping[int, tuple[str, ...]] | None = None,
+        kinds: ColumnKinds | None = None,
         weights: NDArray[np.float64] | None = None,
         groups: NDArray[np.intp] | None = None,
         kept_rows: NDArray[np.intp] | None = None,
@@ -95,6 +95,7 @@ class Table:
         self.column_names = self.names if column_names is None else tuple(column_names)
         self.n_levels = np.zeros(X.shape[1], dtype=np.intp) if n_levels is None else n_levels
         self.categories = dict(categories or {})
+        self.kinds = ColumnKinds(X, self.n_levels, from_values=True) if kinds is None else kinds
         self.weights = weights
         self.groups = groups
         self.kept_rows = kept_rows
@@ -213,7 +214,7 @@ class Table:
                 "categorical or continuous. Use a search and a test that ask about the target only, such as PPFS, "
                 "or leave the group out of feature_groups."
             )
-        return "classification" if self.n_levels[group[0]] else infer_task(self.values(variable))
+        return "classification" if self.kinds.categorical_mask[group[0]] else "regression"
 
     def feature_index(self, column: int | str) -> int:
         """Return the number of a feature, called by its name, or by the name or number of one of its columns."""
@@ -237,7 +238,7 @@ class Table:
         if self.target in variables:
             parts = [self.codes if v == self.target else self.values(v) for v in variables]
             return np.column_stack(parts)
-        wanted = list(variables) if self._feature_groups is None else self._columns_of(variables)
+        wanted = self._columns_of(variables)
         chosen = self.X[:, wanted]
         return chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
 
@@ -249,11 +250,22 @@ class Table:
     def n_levels_of(self, variables: Sequence[int]) -> NDArray[np.intp]:
         """Return the number of categories of each column of ``take(variables)``, 0 for a quantity."""
         if self.target not in variables:
-            wanted = list(variables) if self._feature_groups is None else self._columns_of(variables)
+            wanted = self._columns_of(variables)
             return np.asarray(self.n_levels[wanted])
         n_classes = self.classes.size if self.task == "classification" else 0
         parts = [
             np.full(self._width(v), n_classes, dtype=np.intp) if v == self.target else self.n_levels_of([v])
+            for v in variables
+        ]
+        return np.concatenate(parts)
+
+    def categorical_mask(self, variables: Sequence[int]) -> NDArray[np.bool_]:
+        """Tell for each column of ``take(variables)`` whether it is categorical, by its type or by its values."""
+        mask = self.kinds.categorical_mask
+        parts = [
+            np.full(self._width(v), self.task == "classification")
+            if v == self.target
+            else mask[self._columns_of([v])]
             for v in variables
         ]
         return np.concatenate(parts)
@@ -272,6 +284,8 @@ class Table:
             column_names=self.column_names,
             n_levels=self.n_levels,
             categories=self.categories,
+            # Not found anew: a column is of the same kind in every fold.
+            kinds=self.kinds,
             weights=None if self.weights is None else self.weights[index],
             groups=None if self.groups is None else self.groups[index],
             kept_rows=index if self.kept_rows is None else self.kept_rows[index],
@@ -304,7 +318,9 @@ class Table:
         return tuple(sorted(variables, key=lambda variable: (self.key(variable), variable)))
 
     def _columns_of(self, variables: Sequence[int]) -> list[int]:
-        return [column for variable in variables for column in self.columns[variable]]
+        if self._feature_groups is None:
+            return list(variables)
+        return [column for variable in variables for column in self._feature_groups[variable]]
 
     def _width(self, variable: int) -> int:
         """Return how many columns of a matrix a variable takes."""
@@ -361,12 +377,8 @@ def infer_task(target: NDArray[Any]) -> Task:
     Text and truth values are labels; numbers with a fraction are quantities; whole
     numbers are labels when there are at most 20 different ones.
     """
-    if target.dtype.kind not in "iuf":
-        return "classification"
-    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
-        return "regression"
-    few = np.unique(target).size <= MAX_INTEGER_CLASSES
-    return "classification" if few else "regression"
+    is_labelled = target.dtype.kind not in "iuf" or holds_few_whole_numbers(target)
+    return "classification" if is_labelled else "regression"
 
 
 def column_index(column: int | str, names: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from ppfs._models.design import Design
 from ppfs._rows.splits import draw_folds
+from ppfs._table import Table
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.conditional import ConditionalLaw
@@ -19,7 +20,7 @@ from ppfs.independence._predictive.knockoffs import (
     StratifiedValues,
     choose_knockoff,
 )
-from ppfs.independence._predictive.smooth_models import fit_smooth_regression, is_discrete
+from ppfs.independence._predictive.smooth_models import fit_smooth_regression
 
 N_ROWS, N_DRAWS = 2000, 4
 
@@ -47,7 +48,7 @@ def test_a_quantity_keeps_its_link_and_its_spread(splits, shape):
     z = rng.normal(size=N_ROWS)
     expected = z if shape == "line" else np.sin(2 * z)
     x = expected + 0.5 * rng.normal(size=N_ROWS)
-    drawn = all_draws(ConditionalLaw(x, 0, z[:, None], quantities(1)), splits)
+    drawn = all_draws(ConditionalLaw(x, False, z[:, None], quantities(1)), splits)
     noise, new_noise = x - expected, drawn - expected
     assert new_noise.std() == pytest.approx(0.5, rel=0.05)
     # Given z, the draw knows nothing of x: 4 standard errors.
@@ -69,7 +70,7 @@ def test_categories_are_drawn_with_their_probabilities(splits):
     rng = np.random.default_rng(2)
     z = rng.integers(0, 2, size=N_ROWS).astype(float)
     x = np.where(rng.random(N_ROWS) < np.where(z == 1, 0.8, 0.1), 7.0, 3.0)
-    drawn = all_draws(ConditionalLaw(x, 0, z[:, None], quantities(1)), splits)
+    drawn = all_draws(ConditionalLaw(x, True, z[:, None], quantities(1)), splits)
     assert set(drawn) == {3.0, 7.0}
     assert (drawn[z == 1] == 7).mean() == pytest.approx(0.8, abs=0.05)
     assert (drawn[z == 0] == 7).mean() == pytest.approx(0.1, abs=0.05)
@@ -80,9 +81,14 @@ def test_a_group_is_drawn_together(splits):
     z = rng.normal(size=N_ROWS)
     first = z + rng.normal(size=N_ROWS)
     second = first - z + 0.3 * rng.normal(size=N_ROWS)
-    design = Design(
-        np.column_stack([z, first, second]), {0: slice(0, 1), 1: slice(1, 3)}, quantities(3), ("z", "g")
+    table = Table(
+        np.column_stack([z, first, second]),
+        np.zeros(z.size),
+        ["z", "g"],
+        "regression",
+        columns=((0,), (1, 2)),
     )
+    design = Design.of(table, (0, 1))
     draws = ConditionalValues(design, 1)
     values = np.concatenate([draws.values(split, 0, 1)[0] for split in splits])
     given = np.concatenate([z[split.test] for split in splits])
@@ -97,7 +103,7 @@ def test_gaps_stay_gaps(splits):
     x[:300] = np.nan
     z[250:400] = np.nan
     drawn = np.concatenate(
-        [ConditionalLaw(x, 0, z[:, None], quantities(1)).draws(split, 0, 1)[0] for split in splits]
+        [ConditionalLaw(x, False, z[:, None], quantities(1)).draws(split, 0, 1)[0] for split in splits]
     )
     assert np.isnan(drawn).sum() == 300
 
@@ -108,7 +114,7 @@ def test_a_callers_model_is_fitted_without_the_test_part():
     z = rng.normal(size=200)
     x = z + rng.normal(size=200)
     # A full tree knows its own rows by heart: fitted on all of them, the residuals would be zero.
-    law = ConditionalLaw(x, 0, z[:, None], quantities(1), DecisionTreeRegressor())
+    law = ConditionalLaw(x, False, z[:, None], quantities(1), DecisionTreeRegressor())
     for split in splits:
         drawn = law.draws(split, 0, 1)[0]
         assert np.abs(drawn - x[split.test]).mean() > 0.5
@@ -130,7 +136,7 @@ def test_a_callers_model_serves_its_own_kind_only():
 
 
 def test_given_nothing_a_feature_is_shuffled():
-    design = Design(np.arange(10.0)[:, None], {0: slice(0, 1)}, quantities(1), ("x",))
+    design = Design.of(Table(np.arange(10.0)[:, None], np.zeros(10), ["x"], "regression"), (0,))
     assert isinstance(choose_knockoff("conditional", None, n_test=5)(design, 0), PermutedValues)
 
 
@@ -138,7 +144,7 @@ def test_given_few_values_a_feature_is_shuffled_among_the_rows_that_share_them()
     rng = np.random.default_rng(7)
     z = rng.integers(0, 3, size=60).astype(float)
     x = rng.normal(size=60)
-    design = Design(np.column_stack([x, z]), {0: slice(0, 1), 1: slice(1, 2)}, quantities(2), ("x", "z"))
+    design = Design.of(Table(np.column_stack([x, z]), np.zeros(60), ["x", "z"], "regression"), (0, 1))
     splits = draw_folds(60, None, n_folds=2, entropy=0, fold=0, n_draws=3)
     draws = choose_knockoff("conditional", None, n_test=30)(design, 0)
     assert isinstance(draws, StratifiedValues)
@@ -152,14 +158,6 @@ def test_given_few_values_a_feature_is_shuffled_among_the_rows_that_share_them()
         np.testing.assert_array_equal(draws.values(split, 1, 3)[:, :, 0], values[1:])
     # With too few rows a stratum most would keep their value: a model is used.
     assert isinstance(choose_knockoff("conditional", None, n_test=11)(design, 0), ConditionalValues)
-
-
-@pytest.mark.parametrize(
-    ("column", "discrete"),
-    [([0, 1, 1, 0], True), ([0.5, 1, 1, 0], False), (list(range(11)), False), ([0, np.nan, 1, 1], True)],
-)
-def test_few_whole_numbers_are_drawn_as_categories(column, discrete):
-    assert is_discrete(np.array(column, dtype=float)) is discrete
 
 
 def test_constant_categories_leave_nothing_to_condition_on():

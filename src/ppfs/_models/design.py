@@ -24,7 +24,10 @@ class Design:
         The columns of each feature, by the feature's number.
 
     n_levels : ndarray of int, shape (n_columns,)
-        The number of categories of each column, 0 for a quantity.
+        The number of categories of each column that is stored as codes, else 0.
+
+    categorical_mask : ndarray of bool, shape (n_columns,)
+        Which columns are categorical: those of codes, and numbers that look like it; see `ppfs._kinds`.
 
     names : tuple of str
         The features' names.
@@ -33,6 +36,7 @@ class Design:
     X: Matrix
     places: dict[int, slice]
     n_levels: NDArray[np.intp]
+    categorical_mask: NDArray[np.bool_]
     names: tuple[str, ...]
 
     @classmethod
@@ -42,6 +46,7 @@ class Design:
             table.take(variables),
             dict(zip(variables, table.places(variables), strict=True)),
             table.n_levels_of(variables),
+            table.categorical_mask(variables),
             tuple(name_of(table, variable) for variable in variables),
         )
 

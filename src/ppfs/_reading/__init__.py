@@ -2,8 +2,17 @@
 
 from ppfs._reading._columns import column_names
 from ppfs._reading._finite import require_finite
+from ppfs._reading._kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
 from ppfs._reading._read import read_table
 from ppfs._reading._rows import weights_among
 from ppfs._reading._target import read_target
 
-__all__ = ["column_names", "read_table", "read_target", "require_finite", "weights_among"]
+__all__ = [
+    "CATEGORICAL_FEATURES_CONSTRAINT",
+    "CategoricalFeatures",
+    "column_names",
+    "read_table",
+    "read_target",
+    "require_finite",
+    "weights_among",
+]

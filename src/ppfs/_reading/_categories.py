@@ -50,18 +50,49 @@ def coded(values: Iterable[Any], declared: Sequence[Any] | None = None) -> Coded
     """
     present = [None if is_missing(value) else value for value in values]
     if declared is None:
+        # As text at once: to a dictionary 1 and True are the same.
         present = [None if value is None else str(value) for value in present]
-        order: list[Any] = sorted(value for value in set(present) if value is not None)
-    else:
-        held = set(present)
-        order = [value for value in declared if value in held]
-    labels = [str(value) for value in order]
-    number: dict[Any, int] = {value: code for code, value in enumerate(order)}
-    if None in present:
-        number[None] = len(labels)
+    number: dict[Any, int] = {}
+    codes = np.fromiter((number.setdefault(value, len(number)) for value in present), dtype=np.intp)
+    return recoded(codes, list(number), declared)
+
+
+def recoded(codes: NDArray[Any], values: Sequence[Any], declared: Sequence[Any] | None = None) -> Coded:
+    """Give the categories of a column, numbered in some way, the numbers of `coded`.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Positions in `values`; -1 for a gap.
+
+    values : sequence
+        The categories, in any order. One that is a gap itself counts as one.
+
+    declared : sequence or None
+        The categories from low to high, if they have an order.
+    """
+    codes = codes.astype(np.intp, copy=False)
+    # One place more for -1, which is the last.
+    is_held = np.bincount(codes + 1, minlength=len(values) + 1) > 0
+    keys = [None if is_missing(value) else value if declared is not None else str(value) for value in values]
+    held = {key for key, is_there in zip(keys, is_held[1:], strict=True) if is_there and key is not None}
+    order = sorted(held) if declared is None else [value for value in declared if value in held]
+    number: dict[Any, int] = {key: code for code, key in enumerate(order)}
+    # Categories that no row holds have no number, and need none.
+    numbers = np.array([number.get(key, len(order)) for key in [*keys, None]], dtype=np.float64)
+    recoded = numbers[codes]
+    labels = [str(key) for key in order]
+    if (recoded == len(order)).any():
         labels.append(MISSING_LABEL)
-    codes = np.fromiter((number[value] for value in present), dtype=np.float64, count=len(present))
-    return Coded(codes, tuple(labels))
+    return Coded(recoded, tuple(labels))
+
+
+def coded_numbers(values: NDArray[Any]) -> Coded:
+    """Give every number of a column that the caller calls categorical a code, in the order of the numbers."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    # NaN is the largest, and one value.
+    labels = [MISSING_LABEL if np.isnan(value) else f"{value:.15g}" for value in distinct.tolist()]
+    return Coded(codes.ravel().astype(np.float64), tuple(labels))
 
 
 def is_missing(value: Any) -> bool:

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of
+from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
+from ppfs._reading._library_codes import library_codes
 from ppfs._table import Matrix, listed
 from ppfs.exceptions import InvalidInputError
 
@@ -182,10 +183,12 @@ def _objects(values: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _frame_part(values: nw.Series[Any]) -> Coded | NDArray[np.float64]:
-    if isinstance(values.dtype, nw.Enum):
-        return coded(values.to_list(), declared=values.dtype.categories)
     if _is_categorical(values):
-        return coded(values.to_list())
+        declared = values.dtype.categories if isinstance(values.dtype, nw.Enum) else None
+        known = library_codes(values)
+        if known is None:
+            return coded(values.to_list(), declared)
+        return recoded(known.codes, known.values, declared)
     if values.dtype.is_numeric() or values.dtype == nw.Boolean:
         return as_numbers(values.to_numpy())
     objects = _objects(values)

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from sklearn.utils import check_consistent_length
 
+from ppfs._kinds import ColumnKinds
 from ppfs._reading._columns import read_columns
 from ppfs._reading._features import read_features
+from ppfs._reading._kinds import CategoricalFeatures, is_auto, with_kinds
 from ppfs._reading._rows import only_rows, read_groups, read_weights
 from ppfs._reading._target import read_target, typed_target
 from ppfs._sparse import require_sound
@@ -22,6 +24,7 @@ def read_table(
     task: Task | Literal["auto"],
     owner: object,
     feature_groups: Mapping[str, Collection[int | str]] | None = None,
+    categorical_features: CategoricalFeatures = "auto",
     sample_weight: Any = None,
     groups: Any = None,
 ) -> Table:
@@ -47,6 +50,10 @@ def read_table(
     feature_groups : mapping of str to collection of int or str, default=None
         Columns that are one feature together, by number or name. The others are features of their own.
 
+    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+        Which columns are categorical: see `ppfs._kinds` for "auto". "from_dtype" goes by the columns' types alone.
+        Names, numbers or a mask list them all; None lists none.
+
     sample_weight : array-like of shape (n_rows,), default=None
         How much each row counts. Rows of weight 0 are left out here, so no one can look at them; equal
         weights are no weights.
@@ -63,7 +70,7 @@ def read_table(
     if kept_rows is not None:
         check_consistent_length(X, groups)
         X, y, groups = (only_rows(part, kept_rows) for part in (X, y, groups))
-    columns = read_columns(X, owner=owner)
+    columns = with_kinds(read_columns(X, owner=owner), categorical_features)
     target = read_target(y, owner=owner)
     check_consistent_length(columns.matrix, target)
     target, resolved = typed_target(target, task)
@@ -77,6 +84,7 @@ def read_table(
         column_names=columns.names,
         n_levels=columns.n_levels,
         categories=columns.categories,
+        kinds=ColumnKinds(columns.matrix, columns.n_levels, from_values=is_auto(categorical_features)),
         weights=weights,
         groups=read_groups(groups, columns.matrix.shape[0]),
         kept_rows=kept_rows,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import read_table, weights_among
+from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
 from ppfs._rows import divide_into_folds
 from ppfs._sklearn_compat import Interval, Options
 from ppfs._table import Table, Task
@@ -38,6 +38,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "always_keep": ["array-like", set, frozenset],
     "condition_on": ["array-like", set, frozenset],
     "feature_groups": [Mapping, None],
+    "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
 }
 
 
@@ -45,7 +46,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     """A selector that finds a Markov blanket by asking an independence test.
 
     A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, may have
-    `always_keep`, `condition_on` and `feature_groups`, and implements `_independence_test` and `_search`.
+    `always_keep`, `condition_on`, `feature_groups` and `categorical_features`, and implements `_independence_test` and
+    `_search`.
 
     Searches speak of features; what `fit` leaves behind, the trace aside, speaks of the caller's columns.
     """
@@ -58,6 +60,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     always_keep: Collection[int | str] = ()
     condition_on: Collection[int | str] = ()
     feature_groups: Mapping[str, Collection[int | str]] | None = None
+    categorical_features: CategoricalFeatures = "auto"
 
     blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
@@ -110,6 +113,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             task=test.declared_task() or "auto",
             owner=self,
             feature_groups=self.feature_groups,
+            categorical_features=self.categorical_features,
             sample_weight=weights_among(params, self),
             groups=groups,
         )
@@ -122,6 +126,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
         self._search_parts(table, test, special, trace)
+        trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._has_gaps_in_text = table.has_gaps_in_text
         self.task_ = table.task
         self.independence_ = test

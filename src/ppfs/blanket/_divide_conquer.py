@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import HasMethods, Interval
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
@@ -31,9 +32,12 @@ class MMMB(IndependenceSearch):
     max_k : int or None, default=3
         Largest conditioning set. None has no limit, and may take very long.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too. Columns of `always_keep` count as neighbours of
         the target.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     See Also
     --------
@@ -71,6 +75,7 @@ class MMMB(IndependenceSearch):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -82,6 +87,7 @@ class MMMB(IndependenceSearch):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
@@ -110,9 +116,12 @@ class HITONMB(IndependenceSearch):
     cv : int, default=5
         Folds of the wrapper's cross-validation.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too. Columns of `always_keep` count as neighbours of
         the target.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Notes
     -----
@@ -152,6 +161,7 @@ class HITONMB(IndependenceSearch):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -163,6 +173,7 @@ class HITONMB(IndependenceSearch):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

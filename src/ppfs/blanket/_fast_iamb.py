@@ -19,8 +19,11 @@ class FastIAMB(IndependenceSearch):
 
     Parameters
     ----------
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Notes
     -----

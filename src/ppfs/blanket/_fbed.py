@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import Interval
 from ppfs.blanket._growth import grow
 from ppfs.blanket._independence_search import IndependenceSearch
@@ -29,8 +30,11 @@ class FBED(IndependenceSearch):
         Further runs after the first: the K of FBED^K. 0 can miss spouses; 1 finds the blanket of a
         faithful distribution.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     See Also
     --------
@@ -71,6 +75,7 @@ class FBED(IndependenceSearch):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -82,6 +87,7 @@ class FBED(IndependenceSearch):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs.blanket._growth import grow
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
@@ -44,6 +45,11 @@ class IAMB(IndependenceSearch):
     feature_groups : mapping of str to collection of int or str, default=None
         Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
         together. The fitted attributes still have one entry a column; the trace speaks of the groups.
+
+    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
+        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
+        or a mask, names all of them, and models then see categories; None names none.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides the folds, and whatever is random in the test.
@@ -130,8 +136,11 @@ class InterIAMB(IndependenceSearch):
 
     Parameters
     ----------
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Notes
     -----
@@ -165,7 +174,7 @@ class MixedMB(InterIAMB):
     independence : IndependenceTest or str, default="likelihood-ratio"
         The test. Another one makes this `InterIAMB`.
 
-    n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features, random_state, n_jobs, progress
         As in `IAMB`, whose attributes this search has too.
 
     See Also
@@ -195,6 +204,7 @@ class MixedMB(InterIAMB):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -206,6 +216,7 @@ class MixedMB(InterIAMB):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

@@ -22,9 +22,12 @@ class IAMBFDR(IndependenceSearch):
 
     Parameters
     ----------
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too. `alpha` is the false discovery rate, and
         `pvalues_` are those before adjustment; the trace has both.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Notes
     -----

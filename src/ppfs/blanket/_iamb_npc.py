@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs.blanket._divide_conquer import MAX_K
 from ppfs.blanket._growth import grow
 from ppfs.blanket._independence_search import IndependenceSearch
@@ -29,8 +30,11 @@ class IAMBnPC(IndependenceSearch):
     max_k : int or None, default=3
         Largest conditioning set of the backward step; None has no limit.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Notes
     -----
@@ -65,6 +69,7 @@ class IAMBnPC(IndependenceSearch):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -76,6 +81,7 @@ class IAMBnPC(IndependenceSearch):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
@@ -96,8 +102,11 @@ class InterIAMBnPC(IAMBnPC):
     max_k : int or None, default=3
         Largest conditioning set of the backward step; None has no limit.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     References
     ----------

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from ppfs._models import input_tags
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import StrOptions
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
@@ -36,6 +37,7 @@ class IndependenceSearch(BaseBlanketSelector):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -46,6 +48,7 @@ class IndependenceSearch(BaseBlanketSelector):
         self.always_keep = always_keep
         self.condition_on = condition_on
         self.feature_groups = feature_groups
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress

@@ -66,7 +66,8 @@ def _digest(table: Table) -> bytes:
     digest = blake2b(digest_size=16)
     X = table.X
     arrays = (X.indptr, X.indices, X.data) if table.is_sparse else (X,)
-    for array in (*arrays, table.codes, table.classes, table.n_levels, table.weights, table.groups):
+    kinds = (table.n_levels, table.kinds.categorical_mask)
+    for array in (*arrays, table.codes, table.classes, *kinds, table.weights, table.groups):
         if array is None:
             digest.update(b"none")
             continue

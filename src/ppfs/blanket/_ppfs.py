@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from ppfs._models import Impute, estimator_for, input_tags
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs._rows import ClassWeight, Stratify
 from ppfs._sklearn_compat import StrOptions
 from ppfs._table import Task, listed
@@ -121,6 +122,11 @@ class PPFS(BaseBlanketSelector):
         Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
         together. The fitted attributes still have one entry a column; the trace speaks of the groups.
 
+    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
+        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
+        or a mask, names all of them, and models then see categories; None names none.
+
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
@@ -224,6 +230,7 @@ class PPFS(BaseBlanketSelector):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -249,6 +256,7 @@ class PPFS(BaseBlanketSelector):
         self.always_keep = always_keep
         self.condition_on = condition_on
         self.feature_groups = feature_groups
+        self.categorical_features = categorical_features
 
     @classmethod
     def calibrated(
@@ -282,7 +290,7 @@ class PPFS(BaseBlanketSelector):
         **parameters
             Any other parameter of `PPFS` that does not describe the paper's test: `n_folds`, `alpha`,
             `random_state`, `n_jobs`, `progress`, `always_keep`, `condition_on`,
-            `feature_groups`.
+            `feature_groups`, `categorical_features`.
 
         Returns
         -------

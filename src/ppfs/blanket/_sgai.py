@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import Interval
 from ppfs._trace import Decision
 from ppfs.blanket._independence_search import IndependenceSearch
@@ -29,9 +30,12 @@ class SGAI(IndependenceSearch):
     wealth : float, default=0.5
         What alpha-investing begins with, and what a discovery earns.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too. `alpha` is the level of all questions but
         those that alpha-investing asks.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Attributes
     ----------
@@ -88,6 +92,7 @@ class SGAI(IndependenceSearch):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -99,6 +104,7 @@ class SGAI(IndependenceSearch):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

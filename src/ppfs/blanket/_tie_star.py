@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ppfs._random import RandomStateLike
+from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
 from ppfs._sklearn_compat import HasMethods, Interval
 from ppfs.blanket._base import BaseBlanketSelector
@@ -51,8 +52,11 @@ class TIEStar(IndependenceSearch):
     tol : float, default=0.0
         How much lower the score may be.
 
-    independence, n_folds, alpha, always_keep, condition_on, feature_groups, random_state, n_jobs, progress
+    independence, n_folds, alpha, always_keep, condition_on, feature_groups, categorical_features
         As in `IAMB`, whose attributes this search has too. `support_` and `blanket_` are the first blanket.
+
+    random_state, n_jobs, progress
+        As in `IAMB`.
 
     Attributes
     ----------
@@ -114,6 +118,7 @@ class TIEStar(IndependenceSearch):
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -125,6 +130,7 @@ class TIEStar(IndependenceSearch):
             always_keep=always_keep,
             condition_on=condition_on,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

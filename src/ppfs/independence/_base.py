@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from ppfs._random import RandomStateLike
-from ppfs._reading import read_table
+from ppfs._reading import CategoricalFeatures, read_table
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 
@@ -225,6 +225,7 @@ class IndependenceTest(ABC, BaseEstimator):
         given: Collection[int | str] = (),
         *,
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         sample_weight: Any = None,
         groups: Any = None,
     ) -> IndependenceResult:
@@ -247,6 +248,11 @@ class IndependenceTest(ABC, BaseEstimator):
         feature_groups : mapping of str to collection of int or str, default=None
             Columns that are one feature together; `x` and `given` then name groups, or members of them.
 
+        categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+            Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones;
+            models see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or
+            numbers, or a mask, names all of them, and models then see categories; None names none.
+
         sample_weight : array-like of shape (n_rows,), default=None
             How much each row counts. A row of weight 0 is left out.
 
@@ -264,6 +270,7 @@ class IndependenceTest(ABC, BaseEstimator):
             task=self.declared_task() or "auto",
             owner=self,
             feature_groups=feature_groups,
+            categorical_features=categorical_features,
             sample_weight=sample_weight,
             groups=groups,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ppfs._random import RandomStateLike
-from ppfs._table import Table, dense_column, infer_task
+from ppfs._table import Table
 from ppfs.independence._base import BoundTest, IndependenceTest
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
@@ -29,7 +29,8 @@ class Automatic(IndependenceTest):
 
     `GSquared` when all columns and the target are categorical, `FisherZ` when all are continuous,
     `LikelihoodRatio` when there are both, or groups of columns among the continuous ones. Constant columns have
-    no say. Text, categories, truth values and whole numbers with at most 20 different ones are categorical.
+    no say. What is categorical is for `categorical_features` to say; by default text, categories, truth values and
+    whole numbers with at most 20 different ones are.
 
     Examples
     --------
@@ -51,8 +52,8 @@ class Automatic(IndependenceTest):
 
     def choose(self, table: Table) -> Choice:
         """Look at the columns and the target, and choose."""
-        varied = [column for column in range(table.n_features) if not table.constant_mask[column]]
-        n_categorical = sum(_is_categorical(table, column) for column in varied)
+        varied = [feature for feature in range(table.n_features) if not table.constant_mask[feature]]
+        n_categorical = sum(bool(table.categorical_mask([feature]).all()) for feature in varied)
         is_labelled = table.task == "classification"
         if is_labelled and n_categorical == len(varied):
             return Choice(GSquared(), "GSquared, because all columns and the target are categorical")
@@ -63,15 +64,6 @@ class Automatic(IndependenceTest):
             f"LikelihoodRatio, because {n_categorical} of {len(varied)} columns are categorical and the target is "
             f"{'categorical' if is_labelled else 'continuous'}",
         )
-
-
-def _is_categorical(table: Table, feature: int) -> bool:
-    """Tell whether all columns of a feature are categorical."""
-    columns = table.columns[feature] if table.has_feature_groups else (feature,)
-    return all(
-        table.n_levels[column] or infer_task(dense_column(table.X, column)) == "classification"
-        for column in columns
-    )
 
 
 TESTS_BY_NAME: dict[str, Callable[[], IndependenceTest]] = {

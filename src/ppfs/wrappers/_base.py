@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from ppfs._callers_columns import CallersColumns, FrameSelector
 from ppfs._models import estimator_for, input_tags, task_of_estimator, weight_arguments
 from ppfs._random import RandomStateLike, root_entropy
-from ppfs._reading import read_table, require_finite, weights_among
+from ppfs._reading import CategoricalFeatures, read_table, require_finite, weights_among
 from ppfs._table import Table, Task, listed
 from ppfs.exceptions import InvalidInputError
 
@@ -22,11 +22,13 @@ from ppfs.exceptions import InvalidInputError
 class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     """A selector that asks a model how well it predicts.
 
-    A subclass has the parameters `estimator`, `feature_groups` and `random_state`, and implements `_select`.
+    A subclass has the parameters `estimator`, `feature_groups`, `categorical_features` and `random_state`, and
+    implements `_select`.
     """
 
     estimator: Any
     feature_groups: Mapping[str, Collection[int | str]] | None
+    categorical_features: CategoricalFeatures
     random_state: RandomStateLike
 
     task_: Task
@@ -64,6 +66,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
             task=task_of_estimator(self.estimator) or "auto",
             owner=self,
             feature_groups=self.feature_groups,
+            categorical_features=self.categorical_features,
             sample_weight=weights_among(params, self),
             groups=groups,
         )

@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer_names
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
+from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
 from ppfs._scoring import CrossValidated
 from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import Table
@@ -66,6 +67,11 @@ class PermutationImportance(BaseWrapper):
 
     feature_groups : mapping of str to collection of int or str, default=None
         Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
+
+    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
+        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
+        or a mask, names all of them, and models then see categories; None names none.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides split, shuffles and folds, and seeds estimators that were left unseeded.
@@ -131,6 +137,7 @@ class PermutationImportance(BaseWrapper):
         "cv": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "feature_groups": [Mapping, None],
+        "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
         "random_state": ["random_state", np.random.Generator],
         "n_jobs": [Integral, None],
     }
@@ -153,6 +160,7 @@ class PermutationImportance(BaseWrapper):
         cv: int = 5,
         scoring: str | Callable[..., float] | None = None,
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -167,6 +175,7 @@ class PermutationImportance(BaseWrapper):
         self.cv = cv
         self.scoring = scoring
         self.feature_groups = feature_groups
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._table import MAX_INTEGER_CLASSES, Table
+from ppfs._kinds import can_be_levels
+from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
 
 
@@ -46,8 +47,10 @@ def read_levels(table: Table, max_levels: int, user: str) -> Levels:
         columns = [
             np.unique(column, return_inverse=True) for column in np.atleast_2d(table.values(variable).T)
         ]
+        if variable != table.target and not table.kinds.from_values:
+            _require_declared(table, variable, user)
         for levels, _ in columns:
-            if not _is_categorical(levels, table.n_rows, max_levels):
+            if not can_be_levels(levels, table.n_rows, max_levels):
                 raise _not_categorical(table, variable, levels.size, user)
         position, counts[variable] = _combined(columns)
         if counts[variable] > max_levels:
@@ -64,15 +67,13 @@ def _combined(columns: list[tuple[NDArray[Any], NDArray[np.intp]]]) -> tuple[NDA
     return codes.ravel(), levels.size
 
 
-def _is_categorical(levels: NDArray[Any], n_rows: int, max_levels: int) -> bool:
-    """Tell whether these distinct values look like categories.
-
-    Labels and whole numbers do, up to `max_levels` of them. Numbers with a fraction do when there
-    are few and most of them repeat, as after a discretisation.
-    """
-    if levels.dtype.kind == "f" and not np.array_equal(levels, np.floor(levels)):
-        return levels.size <= min(MAX_INTEGER_CLASSES, max_levels, max(1, n_rows // 2))
-    return levels.size <= max_levels
+def _require_declared(table: Table, feature: int, user: str) -> None:
+    """Refuse a column that the caller, asked for the categorical ones, did not name."""
+    if not table.categorical_mask([feature]).all():
+        raise InvalidInputError(
+            f"{user} needs categorical columns, but by categorical_features {table.names[feature]!r} is none. Add it "
+            "to categorical_features, or use LikelihoodRatio, which takes both kinds."
+        )
 
 
 def _not_categorical(table: Table, variable: int, n_levels: int, user: str) -> InvalidInputError:

@@ -50,8 +50,8 @@ class LikelihoodRatio(IndependenceTest):
     coefficients that x adds. A quantity has the exact F test instead. `effect` is the statistic per
     degree of freedom.
 
-    A column is categorical when it holds text or categories, or whole numbers with at most 20 different ones, as
-    codes do. A group of columns enters with all its columns.
+    What is categorical is for `categorical_features` to say: by default a column of text or categories, or of whole
+    numbers with at most 20 different ones, as codes do. A group of columns enters with all its columns.
 
     What the given columns determine is left out or independent, as in `FisherZ`. Where the columns
     separate the classes the coefficients are infinite but the likelihood has a limit, which is used.

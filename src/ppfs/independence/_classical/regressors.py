@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._table import Table, Task, infer_task
+from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.independence._classical.partial import DETERMINED, standardised
 
@@ -44,11 +44,11 @@ class Designs:
         values = self._table.values(variable)
         if values.ndim == 1:
             return _regressors(values, self.kind(variable))
-        columns = list(zip(self._table.n_levels[list(self._table.columns[variable])], values.T, strict=True))
+        mask = self._table.categorical_mask([variable])
         return np.hstack(
             [
-                _regressors(column, "classification" if n_levels else infer_task(column))
-                for n_levels, column in columns
+                _regressors(column, "classification" if is_categorical else "regression")
+                for column, is_categorical in zip(values.T, mask.tolist(), strict=True)
             ]
         )
 

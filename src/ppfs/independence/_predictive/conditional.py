@@ -18,7 +18,6 @@ from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._predictive.smooth_models import (
     fit_smooth_classifier,
     fit_smooth_regression,
-    is_discrete,
 )
 
 # From rows of the conditioning columns to predicted numbers, shape (n_rows,), or to the probabilities of the
@@ -30,7 +29,7 @@ class ConditionalLaw:
     """What is known of a column x when other columns Z are given.
 
     A quantity is its prediction plus a residual, and a draw is the prediction plus the residual of another row of
-    the test part. A column of few values is drawn from their predicted probabilities.
+    the test part. A categorical column is drawn from their predicted probabilities.
 
     The model that comes with the package is fitted on all rows. It never sees the target, so nothing leaks; and
     its residuals are then free of everything in Z that it can express, while those of a model fitted on a part
@@ -43,8 +42,8 @@ class ConditionalLaw:
     x : ndarray of shape (n_rows,)
         Gaps stay gaps: their places are shuffled with the residuals.
 
-    n_levels : int
-        The number of categories of x, 0 for a quantity.
+    is_categorical : bool
+        Whether x is drawn value by value.
 
     Z : ndarray or csr_array of shape (n_rows, n_given)
 
@@ -62,7 +61,7 @@ class ConditionalLaw:
     def __init__(
         self,
         x: Floats,
-        n_levels: int,
+        is_categorical: bool,
         Z: Matrix,
         n_given_levels: NDArray[np.intp],
         model: Any = None,
@@ -72,7 +71,7 @@ class ConditionalLaw:
         self._Z = Z
         self._n_given_levels = n_given_levels
         self._impute = impute
-        self._is_categorical = n_levels > 0 or is_discrete(x)
+        self._is_categorical = is_categorical
         self._values, self._labels = np.unique(x, return_inverse=True)
         self._model = model if model is not None and self._suits(model) else None
         self._by_split: dict[int, Predictor] = {}

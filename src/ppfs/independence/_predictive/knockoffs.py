@@ -12,7 +12,6 @@ from ppfs._models import Design, Impute, dense
 from ppfs._rows import Split
 from ppfs._types import Floats
 from ppfs.independence._predictive.conditional import ConditionalLaw
-from ppfs.independence._predictive.smooth_models import is_discrete
 
 # A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
 # most rows would keep their value.
@@ -91,7 +90,7 @@ class ConditionalValues:
             self._laws.append(
                 ConditionalLaw(
                     dense(design.X[:, [column]]).ravel(),
-                    int(design.n_levels[column]),
+                    bool(design.categorical_mask[column]),
                     design.X[:, given],
                     design.n_levels[given],
                     model,
@@ -154,13 +153,13 @@ class ConditionalKnockoff:
 def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.intp] | None:
     """Return a number for each row's values in some columns; None if there are more than `most` of them.
 
-    A column that is a quantity with many values ends it at once.
+    A quantity ends it at once.
     """
     strata = np.zeros(design.X.shape[0], dtype=np.intp)
     for column in columns:
-        values = dense(design.X[:, [column]]).ravel()
-        if not (design.n_levels[column] or is_discrete(values)):
+        if not design.categorical_mask[column]:
             return None
+        values = dense(design.X[:, [column]]).ravel()
         codes = np.unique(values, return_inverse=True)[1]
         strata = np.unique(strata * (codes.max() + 1) + codes, return_inverse=True)[1]
         if strata.max() >= most:

@@ -18,9 +18,9 @@ from ppfs._models import Medians
 from ppfs._table import Matrix
 from ppfs._types import Floats
 
-# A whole-numbered column with at most so many values is drawn as a category, and a conditioning column with so few
-# values has one coefficient a value.
-_MAX_DISCRETE = 10
+# Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
+# more often.
+_MAX_STEPS = 10
 
 # Categories beyond the most frequent ones share their coefficient.
 _MAX_INDICATORS = 30
@@ -35,13 +35,6 @@ _INVERSE_PENALTY = 10.0
 _ROWS_PER_COEFFICIENT = 5
 
 ColumnBasis = Callable[[Floats], Floats]
-
-
-def is_discrete(column: Floats) -> bool:
-    """Tell whether a column of numbers is better drawn value by value: few different whole numbers."""
-    if not np.array_equal(column, np.floor(column), equal_nan=True):
-        return False
-    return np.unique(column).size <= _MAX_DISCRETE
 
 
 def fit_smooth_regression(Z: Matrix, n_levels: NDArray[np.intp], x: Floats) -> Callable[[Matrix], Floats]:
@@ -105,7 +98,7 @@ def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBa
     known = z[~np.isnan(z)]
     distinct, counts = np.unique(known, return_counts=True)
     has_gaps = known.size < z.size
-    if is_categorical or (has_curves and distinct.size <= _MAX_DISCRETE):
+    if is_categorical or (has_curves and distinct.size <= _MAX_STEPS):
         frequent = np.sort(distinct[np.argsort(-counts, kind="stable")[:_MAX_INDICATORS]])
         # Without the first value, whose coefficient is the intercept, unless gaps or rare values take its place.
         kept = frequent if has_gaps or frequent.size < distinct.size else frequent[1:]

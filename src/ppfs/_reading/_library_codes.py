@@ -1,0 +1,64 @@
+"""Codes that a data frame library has already, or finds in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class LibraryCodes:
+    """A column as its library numbers it.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Positions in `values`, in any order; -1 for a gap.
+
+    values : sequence
+        What the numbers stand for. Some may occur in no row.
+    """
+
+    codes: NDArray[Any]
+    values: Sequence[Any]
+
+
+def library_codes(series: nw.Series[Any]) -> LibraryCodes | None:
+    """Return the codes of a column of text or categories; None for libraries that are not known here."""
+    native: Any = series.to_native()
+    if nw.dependencies.is_pandas_series(native):
+        return _pandas_codes(native)
+    if nw.dependencies.is_polars_series(native):
+        return _polars_codes(native)
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        return _arrow_codes(native)
+    return None
+
+
+def _pandas_codes(series: Any) -> LibraryCodes:
+    if hasattr(series, "cat"):
+        return LibraryCodes(series.cat.codes.to_numpy(), series.cat.categories.tolist())
+    codes, values = series.factorize()
+    return LibraryCodes(codes, values.tolist())
+
+
+def _polars_codes(series: Any) -> LibraryCodes:
+    polars = nw.get_native_namespace(series)
+    # Not the numbers that polars keeps: those of a Categorical are shared by all columns of a program.
+    values = series.drop_nulls().unique().cast(polars.String).sort().to_list()
+    numbers = series.cast(polars.String).cast(polars.Enum(values)).to_physical().cast(polars.Int64)
+    return LibraryCodes(numbers.fill_null(-1).to_numpy(), values)
+
+
+def _arrow_codes(column: Any) -> LibraryCodes:
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    # One chunk, or none where there are no rows.
+    chunk = encoded.chunk(0) if hasattr(encoded, "num_chunks") else encoded
+    return LibraryCodes(
+        np.asarray(chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)), chunk.dictionary.to_pylist()
+    )
