@@ -1,10 +1,11 @@
 """The record of a search."""
 
-import polars as pl
+import narwhals as nw
 import pytest
 from sklearn.datasets import load_iris
 
 from ppfs import PPFS
+from ppfs._trace import Outcome, Step, Trace
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,16 @@ def test_frame_has_one_row_a_question(selector):
     )
     growth = frame[frame["phase"] == "growth"]
     assert (growth["n_given"] == 0).all()
-    assert isinstance(selector.trace_.to_frame("polars"), pl.DataFrame)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frame_names_what_the_questions_were_conditioned_on(selector, backend):
+    frame = nw.from_native(selector.trace_.to_frame(backend))
+    names = selector.trace_.names
+    for given, n_given, step in zip(frame["given"], frame["n_given"], selector.trace_, strict=True):
+        assert list(given) == [names[other] for other in step.given if other != step.feature]
+        assert len(given) == n_given
+    assert len(Trace(["a"]).to_frame(backend)) == 0
 
 
 def test_frame_of_shrink_counts_the_other_members(selector):
@@ -32,12 +42,61 @@ def test_frame_of_shrink_counts_the_other_members(selector):
     assert len(shrink[0].given) == n_candidates
 
 
-def test_explanation_names_the_column_its_company_and_the_decision(selector):
-    text = selector.trace_.explain("sepal width (cm)")
-    assert text.startswith("growth: 'sepal width (cm)': p = ")
-    assert "given" in text.splitlines()[-1]
-    assert text == selector.trace_.explain(1)
+def test_explanation_gives_the_verdict_first_and_then_every_question(selector):
+    verdict, growth, shrink = selector.trace_.explain("sepal width (cm)").splitlines()
+    assert verdict.startswith("'sepal width (cm)' was dropped: it adds nothing to ")
+    assert verdict.endswith("It gave way to 'petal length (cm)', 'petal width (cm)'.")
+    assert growth.startswith("growth: 'sepal width (cm)': p = ")
+    assert "given 'sepal length (cm)', " in shrink
+    assert shrink.endswith(": dropped")
+    assert selector.trace_.explain(1) == selector.trace_.explain("sepal width (cm)")
     assert [step.phase for step in selector.trace_.of(1)] == ["growth", "shrink"]
+    kept = selector.trace_.explain("petal width (cm)").splitlines()[0]
+    assert kept.startswith("'petal width (cm)' was selected: the target depends on it given ")
+
+
+def ask(column, given, decision, fold=0, **more):
+    pvalue = 0.001 if decision in ("candidate", "added", "kept") else 0.5
+    return Step(fold, "growth", column, given, pvalue, 0.0, 0.1, pvalue, decision, **more)
+
+
+def recorded(steps, outcome):
+    trace = Trace(["a", "b", "c", "d"])
+    for step in steps:
+        trace.record(step)
+    trace.conclude(outcome)
+    return trace
+
+
+def test_a_column_gives_way_to_what_entered_when_the_answer_turned():
+    steps = [
+        ask(0, (), "candidate"),
+        ask(0, (1,), "candidate"),
+        ask(0, (1, 2), "rejected"),
+        ask(0, (1, 2, 3), "rejected"),
+    ]
+    verdict = recorded(steps, Outcome((1, 2, 3))).explain("a").splitlines()[0]
+    assert verdict.endswith("It gave way to 'c'.")
+
+
+def test_what_never_had_an_answer_in_its_favour_gave_way_to_nothing():
+    assert "gave way" not in recorded([ask(0, (), "rejected")], Outcome((1,))).explain("a")
+
+
+def test_the_deciding_step_is_the_chosen_folds_last_that_agrees():
+    steps = [
+        ask(0, (1,), "rejected", fold=1),
+        ask(0, (2,), "kept", fold=1),
+        ask(0, (3,), "dropped", fold=1, withheld=(1,)),
+        ask(0, (3,), "kept", fold=1, is_reliable=False),
+        ask(0, (), "rejected", fold=2),
+    ]
+    trace = recorded(steps, Outcome((0,), fold=1, blankets=((0,), ())))
+    assert trace.deciding_step("a") is steps[1]
+    assert trace.deciding_step("b") is None
+    verdict, *questions = trace.explain("a").splitlines()
+    assert verdict.endswith("Fold 1 of 2 was chosen; 1 of the 2 folds selected this column.")
+    assert [question.split(",")[0] for question in questions] == ["fold 1 (chosen)"] * 4 + ["fold 2"]
 
 
 def test_unknown_column_is_an_error_that_lists_the_names(selector):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from hashlib import blake2b
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +18,11 @@ from ppfs.exceptions import InvalidInputError
 Task = Literal["classification", "regression"]
 # A float ndarray, or a csc_array or csr_array: SciPy has no types.
 Matrix: TypeAlias = Any
+
+# Columns as callers name them: a lone name or number is one column, not a list of letters.
+ColumnsLike: TypeAlias = Collection[int | str] | int | str
+# The same as scikit-learn's parameter constraints have it.
+COLUMNS_RULE: list[Any] = ["array-like", set, frozenset, str, Integral]
 
 # What a gap in a column of categories is called.
 MISSING_LABEL = "(missing)"
@@ -67,6 +73,9 @@ class Table:
     kept_rows : ndarray of shape (n_rows,), default=None
         Which of the caller's rows these are. None: all of them.
 
+    n_callers_rows : int, default=None
+        How many rows the caller passed. None: as many as there are here.
+
     known_labels : ndarray, default=None
         The labels that the target may have. None: those it has.
     """
@@ -86,6 +95,7 @@ class Table:
         weights: NDArray[np.float64] | None = None,
         groups: NDArray[np.intp] | None = None,
         kept_rows: NDArray[np.intp] | None = None,
+        n_callers_rows: int | None = None,
         known_labels: NDArray[Any] | None = None,
     ) -> None:
         self.X = X
@@ -99,6 +109,7 @@ class Table:
         self.weights = weights
         self.groups = groups
         self.kept_rows = kept_rows
+        self.n_callers_rows = int(X.shape[0]) if n_callers_rows is None else n_callers_rows
         self._known_labels = known_labels
         # None when feature j is column j, for all j.
         has_groups = columns is not None and any(len(group) > 1 for group in columns)
@@ -229,6 +240,14 @@ class Table:
         number = column_index(column, self.column_names)
         return next(feature for feature, group in enumerate(self._feature_groups) if number in group)
 
+    def feature_numbers(self, columns: ColumnsLike, parameter: str) -> list[int]:
+        """Return the numbers of the features that the caller listed under some parameter's name."""
+        wanted = one_or_more(columns, parameter)
+        try:
+            return [self.feature_index(column) for column in wanted]
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{parameter}: {error}") from error
+
     def take(self, variables: Sequence[int]) -> Matrix:
         """Return some variables as one matrix, rows first, as models like to read them.
 
@@ -289,6 +308,7 @@ class Table:
             weights=None if self.weights is None else self.weights[index],
             groups=None if self.groups is None else self.groups[index],
             kept_rows=index if self.kept_rows is None else self.kept_rows[index],
+            n_callers_rows=self.n_callers_rows,
             known_labels=self.known_labels,
         )
 
@@ -397,6 +417,19 @@ def column_index(column: int | str, names: Sequence[str]) -> int:
     if not -len(names) <= number < len(names):
         raise InvalidInputError(f"There is no column {number}: columns are numbered 0 to {len(names) - 1}.")
     return number % len(names)
+
+
+def one_or_more(columns: ColumnsLike, parameter: str) -> list[int | str]:
+    """Return columns as a list, a lone name or number as a list of one, or say that they are neither."""
+    if isinstance(columns, np.ndarray) and columns.ndim == 0:
+        columns = columns.item()
+    if isinstance(columns, str | Integral):
+        return [columns]
+    if columns is None or isinstance(columns, Mapping) or not isinstance(columns, Iterable):
+        raise InvalidInputError(
+            f"{parameter} must name columns, but is {columns!r}. Write a name, a number, or a list of them."
+        )
+    return list(columns)
 
 
 def listed(names: Sequence[object], limit: int = 5) -> str:

@@ -55,8 +55,10 @@ def test_members_share_everything_but_their_numbers(frame, model, n_folds):
 def test_the_trace_speaks_of_groups_and_knows_their_members(frame, y):
     trace = PPFS(n_splits=10, feature_groups=GROUPS, random_state=0).fit(frame, y).trace_
     assert trace.names == ("place", "age", "shape", "noise")
-    assert "growth: 'place'" in trace.explain("place")
+    assert "growth: 'place' ('lat', 'lon'): p = " in trace.explain("place")
     assert trace.explain("lon") == trace.explain("lat") == trace.explain("place")
+    # Numbers are those of the caller's columns: 3 is lon, though the fourth feature is the noise.
+    assert trace.explain(3) == trace.explain("lon") != trace.explain("noise") == trace.explain(5)
     assert set(trace.to_frame()["feature"]) <= set(trace.names)
     with pytest.raises(InvalidInputError, match="no column 'depth'"):
         trace.explain("depth")

@@ -39,8 +39,8 @@ class Copies(BoundTest):
 def blankets(search, edges, originals, n_nodes):
     table = empty_table(n_nodes)
     inquiry = Inquiry(Copies(table, edges, originals), n_nodes - 1, 0.05, Trace(table.names), 0)
-    first = search._search(inquiry)
-    found = [set(blanket.tolist()) for blanket in inquiry.beside["blankets_"]]
+    result = search._find(inquiry)
+    first, found = result.blanket, [set(blanket) for blanket in result.blankets]
     assert set(first) == found[0]
     return found
 

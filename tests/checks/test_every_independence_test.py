@@ -1,6 +1,9 @@
 """What every classical independence test promises, whatever its statistic."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -181,6 +184,33 @@ def test_missing_and_infinite_values_are_refused(test, wrong):
     X[3, 2] = wrong
     with pytest.raises(InvalidInputError, match="x2"):
         bound(test, X, y)
+
+
+@every_test
+def test_a_lone_name_or_number_is_one_column(test):
+    X, y = columns_for(test, seed=0, n_columns=4)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "bc"])
+    expected = test.evaluate(frame, y, "a", given=["bc"])
+    assert expected != test.evaluate(frame, y, "a", given=["b", "c"])
+    for given in ("bc", 3, np.int64(3), np.array(3), -1):
+        assert test.evaluate(frame, y, "a", given=given) == expected
+
+
+@every_test
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "given must name columns, but is None. Write a name, a number, or a list of them"),
+        (1.5, "given must name columns, but is 1.5"),
+        ({"b": 1}, "given must name columns, but is {'b': 1}"),
+        ("bmi", "given: There is no column 'bmi'. The columns are 'x0'"),
+        ([True], "given: True is neither the name nor the number of a column"),
+    ],
+)
+def test_what_names_no_columns_is_refused(test, given, message):
+    X, y = columns_for(test, seed=0, n_columns=3)
+    with pytest.raises(InvalidInputError, match=re.escape(message)):
+        test.evaluate(X, y, 0, given=given)
 
 
 @every_test

@@ -87,6 +87,11 @@ def test_always_keep_is_selected_and_never_asked_about(search, problem):
     fitted = configured(search, always_keep=[f"c{stranger}"]).fit(X, y)
     assert stranger in fitted.blanket_
     assert not any(step.is_main for step in fitted.trace_.of(stranger))
+    # Nothing is known of it: neither "no evidence" nor "no effect".
+    assert np.isnan(
+        [fitted.pvalues_[stranger], fitted.importances_[stranger], fitted.scores_[stranger]]
+    ).all()
+    assert fitted.trace_.explain(stranger).startswith(f"'c{stranger}' was kept by request")
     assert all(
         stranger in step.given for step in fitted.trace_ if step.phase == "shrink" and step.target is None
     )
@@ -100,6 +105,35 @@ def test_condition_on_is_in_every_conditioning_set_and_never_selected(search, pr
     assert member not in fitted.blanket_
     assert all(member in step.given for step in fitted.trace_)
     assert not fitted.trace_.of(member)
+    assert np.isnan(fitted.pvalues_[member])
+    assert fitted.trace_.explain(member).startswith(f"'c{member}' was conditioned on by request")
+
+
+@every_search_and_ppfs
+@pytest.mark.parametrize("parameter", ["always_keep", "condition_on"])
+def test_a_lone_name_or_number_is_one_column(search, parameter, problem):
+    X, y, _ = problem
+    listed = configured(search, **{parameter: ["c1"]}).fit(X, y)
+    for alone in ("c1", 1, np.int64(1)):
+        assert (
+            configured(search, **{parameter: alone}).fit(X, y).support_.tolist() == listed.support_.tolist()
+        )
+    with pytest.raises(ValueError, match=rf"'{parameter}' parameter of {search.__name__}"):
+        configured(search, **{parameter: 1.5}).fit(X, y)
+
+
+@every_search_and_ppfs
+def test_the_verdict_agrees_with_the_outcome(search, problem):
+    X, y, _ = problem
+    fitted = configured(search, n_folds=2).fit(X, y)
+    chosen = next(fold.number for fold in fitted.folds_ if fold.is_chosen)
+    for column in range(X.shape[1]):
+        verdict = fitted.trace_.explain(column).splitlines()[0]
+        assert ("was selected" in verdict) == fitted.support_[column]
+        assert f"Fold {chosen} of 2 was chosen" in verdict
+        step = fitted.trace_.deciding_step(column)
+        assert step is None or step.fold == chosen
+        assert fitted.pvalues_[column] == (1.0 if step is None else step.pvalue)
 
 
 @every_search_and_ppfs

@@ -8,9 +8,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
+from ppfs import PPFS
 from ppfs.cli._app import app
+from ppfs.cli._input import Input
+from ppfs.cli._output import json_text
 
 
 @pytest.fixture
@@ -50,6 +54,30 @@ def test_json_holds_every_column(table):
     assert result["task"] == "classification"
     assert [column["name"] for column in result["columns"]] == ["age", "[red]dose[/red]", "bmi", "noise"]
     assert [column["selected"] for column in result["columns"]] == [False, False, True, False]
+
+
+def test_json_tells_where_the_chosen_fold_decided():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    selector = PPFS(n_splits=5, n_folds=3, random_state=0).fit(X, y)
+    chosen = next(fold for fold in selector.folds_ if fold.is_chosen)
+    last = {
+        fold.number: {step.feature: step.phase for step in selector.trace_ if step.fold == fold.number}
+        for fold in selector.folds_
+    }
+    assert last[chosen.number] != last[3]
+    result = json.loads(json_text(selector, Input("wdbc", X, y, list(X.columns), "y")))
+    assert result["chosen_fold"] == chosen.number
+    assert {i: column["decided_in"] for i, column in enumerate(result["columns"])} == last[chosen.number]
+
+
+def test_json_has_no_number_where_nothing_was_asked(table):
+    frame = pd.read_csv(table)
+    X = frame.drop(columns="ill")
+    selector = PPFS(n_splits=5, always_keep="age", random_state=0).fit(X, frame["ill"])
+    text = json_text(selector, Input("patients", X, frame["ill"], list(X.columns), "ill"))
+    assert "NaN" not in text
+    age = json.loads(text)["columns"][0]
+    assert age == {"name": "age", "selected": True, "pvalue": None, "importance": None, "decided_in": None}
 
 
 def test_bundled_data_set():

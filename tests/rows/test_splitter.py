@@ -106,6 +106,15 @@ def test_rows_without_weight_are_taken_out_of_the_callers_rows(X, y):
     assert sum(split.test.size for split in found) == kept.size
 
 
+@pytest.mark.parametrize("row", [90, -1])
+def test_rows_that_do_not_exist_are_an_error_also_with_zero_weights(X, y, row):
+    weights = np.ones(N_ROWS)
+    weights[0] = 0
+    splitter = [(range(50), [*range(50, 90), row])] * 5
+    with pytest.raises(InvalidInputError, match=rf"names row {row}, but rows are numbered 0 to 89"):
+        PPFS(splitter=splitter, random_state=0).fit(X, y, sample_weight=weights)
+
+
 def test_in_a_fold_the_splitter_divides_the_training_part(X, y):
     selector = PPFS(splitter=TimeSeriesSplit(6), n_folds=3, random_state=0).fit(X, y)
     assert selector.support_[0]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ppfs._reading._columns import Columns
-from ppfs._table import column_digest, column_index, listed
+from ppfs._table import ColumnsLike, column_digest, column_index, listed, one_or_more
 from ppfs.exceptions import InvalidInputError
 
 
@@ -27,12 +27,12 @@ class Features:
     columns: tuple[tuple[int, ...], ...] | None
 
 
-def read_features(groups: Mapping[str, Collection[int | str]] | None, columns: Columns) -> Features:
+def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) -> Features:
     """Form features of the columns, or say what is wrong with the groups.
 
     Parameters
     ----------
-    groups : mapping of str to collection of int or str, or None
+    groups : mapping of str to columns, or None
         Columns that are one feature together, by number or name.
     """
     if not groups:
@@ -54,19 +54,12 @@ def read_features(groups: Mapping[str, Collection[int | str]] | None, columns: C
     return Features(list(features), tuple(by_content))
 
 
-def _members(group: str, listing: Collection[int | str], names: list[str]) -> tuple[int, ...]:
-    if isinstance(listing, str | int):
-        raise InvalidInputError(
-            f"feature_groups[{group!r}] must list columns, but is {listing!r}. Write [{listing!r}]."
-        )
+def _members(group: str, listing: ColumnsLike, names: list[str]) -> tuple[int, ...]:
+    members = one_or_more(listing, f"feature_groups[{group!r}]")
     try:
-        numbers = [column_index(column, names) for column in listing]
+        numbers = [column_index(column, names) for column in members]
     except InvalidInputError as error:
         raise InvalidInputError(f"feature_groups[{group!r}]: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"feature_groups[{group!r}] must list columns by name or number, but is {listing!r}."
-        ) from error
     if not numbers:
         raise InvalidInputError(
             f"feature_groups[{group!r}] is empty. A group needs at least one column: list some, or drop the group."

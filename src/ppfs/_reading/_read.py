@@ -67,7 +67,9 @@ def read_table(
     """
     require_sound(X)
     weights, kept_rows = read_weights(sample_weight, X, y)
+    n_callers_rows = None
     if kept_rows is not None:
+        n_callers_rows = len(sample_weight)
         check_consistent_length(X, groups)
         X, y, groups = (only_rows(part, kept_rows) for part in (X, y, groups))
     columns = with_kinds(read_columns(X, owner=owner), categorical_features)
@@ -88,4 +90,5 @@ def read_table(
         weights=weights,
         groups=read_groups(groups, columns.matrix.shape[0]),
         kept_rows=kept_rows,
+        n_callers_rows=n_callers_rows,
     )

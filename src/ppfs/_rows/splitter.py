@@ -40,11 +40,18 @@ def splits_of(
     """
     refuse_single_use(splitter)
     name = type(splitter).__name__
-    if isinstance(splitter, PredefinedSplit) or not hasattr(splitter, "split"):
+    is_listed = isinstance(splitter, PredefinedSplit) or not hasattr(splitter, "split")
+    if is_listed:
         _require_whole_table(name, fold)
-        pairs = [_kept(table, *pair) for pair in _listed_pairs(splitter)]
+        pairs = _listed_pairs(splitter)
     else:
         pairs = _asked(splitter, table, y, integer_seed(stream(entropy, fold)))
+    for number, (train, test) in enumerate(pairs):
+        rows = np.concatenate([train, test])
+        _require_known_rows(name, number, rows, table.n_callers_rows if is_listed else table.n_rows)
+    if is_listed:
+        # Only now: a row that does not exist is none of those without weight.
+        pairs = [_kept(table, *pair) for pair in pairs]
     if not pairs:
         raise InvalidInputError(f"splitter={splitter!r} makes no splits. At least one is needed.")
     for number, (train, test) in enumerate(pairs):
@@ -145,17 +152,19 @@ def _require_whole_table(name: str, fold: int) -> None:
         )
 
 
+def _require_known_rows(name: str, number: int, rows: Rows, n_rows: int) -> None:
+    unknown = rows[(rows < 0) | (rows >= n_rows)]
+    if unknown.size:
+        raise InvalidInputError(
+            f"Split {number} of splitter={name} names row {unknown[0]}, but rows are numbered 0 to {n_rows - 1}."
+        )
+
+
 def _check(name: str, number: int, train: Rows, test: Rows, table: Table) -> None:
     if min(train.size, test.size) < 2:
         raise InvalidInputError(
             f"Split {number} of splitter={name} has a train part of {train.size} and a test part of {test.size} "
             "rows; each needs at least 2, or shuffling a column changes nothing. Use fewer splits, or more rows."
-        )
-    rows = np.concatenate([train, test])
-    unknown = rows[(rows < 0) | (rows >= table.n_rows)]
-    if unknown.size:
-        raise InvalidInputError(
-            f"Split {number} of splitter={name} names row {unknown[0]}, but rows are numbered 0 to {table.n_rows - 1}."
         )
     shared = np.intersect1d(train, test)
     if shared.size:

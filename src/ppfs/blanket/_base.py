@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,14 +15,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from ppfs._callers_columns import CallersColumns, FrameSelector
+from ppfs._callers_columns import CallersColumns
+from ppfs._frame_selector import FrameSelector
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
 from ppfs._rows import divide_into_folds
 from ppfs._sklearn_compat import Interval, Options
-from ppfs._table import Table, Task
-from ppfs._trace import FAVOURABLE, Trace
+from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
+from ppfs._trace import Outcome, Step, Trace, deciding_steps
 from ppfs.blanket._aggregate import Fold, aggregate
+from ppfs.blanket._fill_up import fill_up
+from ppfs.blanket._found import Found
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._memory import Memory
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
@@ -35,11 +38,32 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
     "progress": ["boolean"],
-    "always_keep": ["array-like", set, frozenset],
-    "condition_on": ["array-like", set, frozenset],
+    "always_keep": COLUMNS_RULE,
+    "condition_on": COLUMNS_RULE,
     "feature_groups": [Mapping, None],
     "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
+    "min_features": [Interval(Integral, 0, None, closed="left")],
 }
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """What was found in every fold, or once in all rows.
+
+    Attributes
+    ----------
+    found : list of Found
+        One a fold.
+
+    blankets : list of tuple of int
+        Their blankets, most important features first.
+    """
+
+    found: list[Found]
+    blankets: list[tuple[int, ...]]
+    memory: Memory
+    n_fits: int
+    n_tests: int
 
 
 class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
@@ -57,10 +81,11 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     random_state: RandomStateLike
     n_jobs: int | None
     progress: bool
-    always_keep: Collection[int | str] = ()
-    condition_on: Collection[int | str] = ()
+    always_keep: ColumnsLike = ()
+    condition_on: ColumnsLike = ()
     feature_groups: Mapping[str, Collection[int | str]] | None = None
     categorical_features: CategoricalFeatures = "auto"
+    min_features: int = 0
 
     blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
@@ -82,6 +107,13 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     @abstractmethod
     def _search(self, inquiry: Inquiry) -> list[int]:
         """Return the blanket of the inquiry's target, asking and recording as needed."""
+
+    def _find(self, inquiry: Inquiry) -> Found:
+        """Return the blanket, with whatever else this search finds."""
+        return Found(self._search(inquiry))
+
+    def _set_findings(self, found: Found, callers: CallersColumns) -> None:
+        """Set the fitted attributes that only this search has, from what `_find` returned in the chosen fold."""
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Find the columns that the target depends on.
@@ -125,8 +157,9 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             choice = test.choose(table)
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
-        self._search_parts(table, test, special, trace)
+        searched = self._search_parts(table, test, special, trace)
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
+        self._conclude(searched, special, trace, table)
         self._has_gaps_in_text = table.has_gaps_in_text
         self.task_ = table.task
         self.independence_ = test
@@ -135,12 +168,12 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
 
     def _search_parts(
         self, table: Table, test: IndependenceTest, special: SpecialColumns, trace: Trace
-    ) -> None:
-        """Search in every fold, or once in all rows, and set the fitted attributes that follow."""
+    ) -> _Searched:
+        """Search in every fold, or once in all rows."""
         entropy = root_entropy(self.random_state)
         memory = Memory(test, entropy)
+        found: list[Found] = []
         blankets: list[tuple[int, ...]] = []
-        beside: list[dict[str, Any]] = []
         n_fits = n_tests = 0
         for fold, part in self._parts(table, entropy):
             bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
@@ -159,14 +192,11 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 condition_on=special.condition_on,
                 entropy=entropy,
             )
-            blankets.append(self._most_important_first(self._search(inquiry), trace, fold))
-            beside.append(inquiry.beside)
+            found.append(self._find(inquiry))
+            blankets.append(_most_important_first(found[-1].blanket, trace, fold))
             n_fits += bound.n_fits
             n_tests += bound.n_answers
-        self._memory = memory
-        self.n_fits_ = n_fits
-        self.n_tests_ = n_tests
-        self._conclude(blankets, beside, trace, CallersColumns.of(table))
+        return _Searched(found, blankets, memory, n_fits, n_tests)
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -185,32 +215,39 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 stacklevel=4,
             )
 
-    def _most_important_first(self, blanket: list[int], trace: Trace, fold: int) -> tuple[int, ...]:
-        pvalues, effects = _deciding_answers(trace, fold, blanket)
-        return tuple(sorted(blanket, key=lambda column: (-effects[column], pvalues[column], column)))
-
-    def _conclude(
-        self,
-        blankets: list[tuple[int, ...]],
-        beside: list[dict[str, Any]],
-        trace: Trace,
-        callers: CallersColumns,
-    ) -> None:
+    def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
         """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
-        folds = aggregate(blankets) if self.n_folds else ()
+        folds = aggregate(searched.blankets) if self.n_folds else ()
         chosen = next((fold.number for fold in folds if fold.is_chosen), 0)
-        blanket = blankets[max(chosen - 1, 0)]
-        pvalues, effects = _deciding_answers(trace, chosen, blanket)
+        blanket = searched.blankets[max(chosen - 1, 0)]
+        decided_by = deciding_steps(trace, chosen, blanket)
+        filled_up = fill_up(
+            blanket, self.min_features, table=table, decided_by=decided_by, barred=special.condition_on
+        )
+        trace.conclude(
+            Outcome(
+                blanket,
+                fold=chosen,
+                blankets=tuple(fold.blanket for fold in folds),
+                always_keep=special.always_keep,
+                condition_on=special.condition_on,
+                filled_up=tuple(filled_up),
+            )
+        )
+        callers = CallersColumns.of(table)
         self.folds_ = tuple(replace(fold, blanket=tuple(callers.numbers(fold.blanket))) for fold in folds)
-        self.blanket_ = np.array(callers.numbers(blanket), dtype=np.intp)
-        for name, value in beside[max(chosen - 1, 0)].items():
-            setattr(self, name, callers.translated(value))
+        self.blanket_ = np.array(callers.numbers([*blanket, *filled_up]), dtype=np.intp)
+        self._set_findings(searched.found[max(chosen - 1, 0)], callers)
         self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[self.blanket_] = True
+        pvalues, effects = _answers(decided_by, table.n_features, unasked=special.all)
         self.pvalues_, self.importances_ = callers.spread(pvalues), callers.spread(effects)
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
             self.scores_ = 0.0 - np.log(self.pvalues_)
+        self._memory = searched.memory
+        self.n_fits_ = searched.n_fits
+        self.n_tests_ = searched.n_tests
 
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.
@@ -244,22 +281,27 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
     return training
 
 
-def _deciding_answers(
-    trace: Trace, fold: int, blanket: Collection[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return p-value and effect of the question that decided about each column.
+def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> tuple[int, ...]:
+    """Sort a blanket by the answers that decided; one that nothing is known of counts as without effect."""
+    decided_by = deciding_steps(trace, fold, blanket)
 
-    That is the last one whose consequence agrees with the outcome: a spouse, for one, is independent of
-    the target given one set and dependent given another, and it is the latter that let it in. A
-    column about which nothing could be told has p-value 1 and effect 0.
+    def rank(x: int) -> tuple[float, float, int]:
+        step = decided_by.get(x)
+        return (-step.effect, step.pvalue, x) if step is not None else (0.0, 1.0, x)
+
+    return tuple(sorted(blanket, key=rank))
+
+
+def _answers(
+    decided_by: Mapping[int, Step], n_features: int, unasked: Collection[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return p-value and effect of the question that decided about each feature.
+
+    1 and 0 where nothing could be told, which is no evidence of a link; NaN for features that the caller decided
+    about, of which nothing is known.
     """
-    members = set(blanket)
-    pvalues = np.ones(len(trace.names))
-    effects = np.zeros(len(trace.names))
-    for step in trace:
-        if step.fold != fold or not step.is_main or not step.is_reliable:
-            continue
-        if (step.decision in FAVOURABLE) == (step.feature in members):
-            pvalues[step.feature] = step.pvalue
-            effects[step.feature] = step.effect
+    pvalues, effects = np.ones(n_features), np.zeros(n_features)
+    for feature, step in decided_by.items():
+        pvalues[feature], effects[feature] = step.pvalue, step.effect
+    pvalues[list(unasked)] = effects[list(unasked)] = np.nan
     return pvalues, effects

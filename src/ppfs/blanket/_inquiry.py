@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ppfs._progress import ProgressBar
 from ppfs._trace import Decision, Step, Trace
@@ -33,9 +32,6 @@ class Inquiry:
 
     entropy : int
         The seed of whatever is random in the search itself.
-
-    beside : dict
-        What the search finds beside the blanket, by the name of the fitted attribute.
     """
 
     test: BoundTest
@@ -49,7 +45,6 @@ class Inquiry:
     withheld: tuple[int, ...] = ()
     asked_for: int | None = None
     entropy: int = 0
-    beside: dict[str, Any] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[int]:
@@ -63,8 +58,8 @@ class Inquiry:
         return replace(self, target=variable, always_keep=(), asked_for=asked_for)
 
     def without(self, withheld: Collection[int]) -> Inquiry:
-        """Return the same inquiry with fewer columns at hand; what is found beside the blanket is not shared."""
-        return replace(self, withheld=tuple(withheld), beside={})
+        """Return the same inquiry with fewer columns at hand."""
+        return replace(self, withheld=tuple(withheld))
 
     def given(self, members: Collection[int]) -> tuple[int, ...]:
         """Return the conditioning set of these members: them, and what every question is conditioned on."""

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import Interval
 from ppfs._trace import Decision
+from ppfs.blanket._found import Found
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._order import ask_marginally
 from ppfs.blanket._shrink import shrink_weakest_first
 from ppfs.independence import IndependenceTest
+
+
+@dataclass(frozen=True)
+class FoundGroups(Found):
+    """The blanket, and what can stand for its members.
+
+    Attributes
+    ----------
+    groups : list of list of int
+        Features that can replace each other, the strongest first, in the groups as in each of them.
+    """
+
+    groups: list[list[int]]
 
 
 class SGAI(IndependenceSearch):
@@ -112,11 +128,17 @@ class SGAI(IndependenceSearch):
         self.wealth = wealth
 
     def _search(self, inquiry: Inquiry) -> list[int]:
+        return list(self._find(inquiry).blanket)
+
+    def _find(self, inquiry: Inquiry) -> FoundGroups:
         relevant = [x for x, result in ask_marginally(inquiry) if result.is_dependent(inquiry.alpha)]
         groups = _group(inquiry, relevant)
-        inquiry.beside["groups_"] = groups
         chosen = _invest(inquiry, [group[0] for group in groups], self.wealth)
-        return shrink_weakest_first(inquiry, chosen)
+        return FoundGroups(shrink_weakest_first(inquiry, chosen), groups)
+
+    def _set_findings(self, found: Found, callers: CallersColumns) -> None:
+        assert isinstance(found, FoundGroups)
+        self.groups_ = [callers.numbers(group) for group in found.groups]
 
 
 def _group(inquiry: Inquiry, relevant: list[int]) -> list[list[int]]:

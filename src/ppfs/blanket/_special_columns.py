@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-from ppfs._table import Table, listed
+from ppfs._table import ColumnsLike, Table, listed
 from ppfs.exceptions import InvalidInputError
 
 
@@ -26,11 +24,16 @@ class SpecialColumns:
     always_keep: tuple[int, ...]
     condition_on: tuple[int, ...]
 
+    @property
+    def all(self) -> tuple[int, ...]:
+        """Those that no question decides about."""
+        return (*self.always_keep, *self.condition_on)
 
-def read_special_columns(always_keep: Any, condition_on: Any, table: Table) -> SpecialColumns:
+
+def read_special_columns(always_keep: ColumnsLike, condition_on: ColumnsLike, table: Table) -> SpecialColumns:
     """Turn what the caller gave, names or numbers, into the numbers of features, or say what is wrong with it."""
-    kept = _numbers("always_keep", always_keep, table)
-    conditioned = _numbers("condition_on", condition_on, table)
+    kept = tuple(sorted(set(table.feature_numbers(always_keep, "always_keep"))))
+    conditioned = tuple(sorted(set(table.feature_numbers(condition_on, "condition_on"))))
     both = [table.names[column] for column in kept if column in conditioned]
     if both:
         raise InvalidInputError(
@@ -38,15 +41,3 @@ def read_special_columns(always_keep: Any, condition_on: Any, table: Table) -> S
             "or conditioned on and never selected. Leave it out of one of them."
         )
     return SpecialColumns(kept, conditioned)
-
-
-def _numbers(parameter: str, columns: Collection[int | str], table: Table) -> tuple[int, ...]:
-    try:
-        numbers = {table.feature_index(column) for column in columns}
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{parameter}: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"{parameter} must list columns by name or number, but is {columns!r}."
-        ) from error
-    return tuple(sorted(numbers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -11,15 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ppfs._callers_columns import CallersColumns
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
 from ppfs._sklearn_compat import HasMethods, Interval
 from ppfs.blanket._base import BaseBlanketSelector
+from ppfs.blanket._found import Found
 from ppfs.blanket._iamb import IAMB
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.independence import IndependenceTest
+
+
+@dataclass(frozen=True)
+class FoundBlankets(Found):
+    """All blankets that were found.
+
+    Attributes
+    ----------
+    blankets : list of list of int
+        Each in ascending order, the first one first.
+    """
+
+    blankets: list[list[int]]
 
 
 class TIEStar(IndependenceSearch):
@@ -143,6 +159,9 @@ class TIEStar(IndependenceSearch):
         self.tol = tol
 
     def _search(self, inquiry: Inquiry) -> list[int]:
+        return list(self._find(inquiry).blanket)
+
+    def _find(self, inquiry: Inquiry) -> FoundBlankets:
         search = IAMB() if self.search is None else clone(self.search)
         search._validate_params()
         known = [frozenset(search._search(inquiry))]
@@ -157,8 +176,12 @@ class TIEStar(IndependenceSearch):
                 known.append(found)
             else:
                 failed.append(withheld)
-        inquiry.beside["blankets_"] = [np.array(sorted(one), dtype=np.intp) for one in known]
-        return sorted(known[0])
+        return FoundBlankets(sorted(known[0]), [sorted(one) for one in known])
+
+    def _set_findings(self, found: Found, callers: CallersColumns) -> None:
+        assert isinstance(found, FoundBlankets)
+        columns = [sorted(callers.numbers(one)) for one in found.blankets]
+        self.blankets_ = [np.array(one, dtype=np.intp) for one in columns]
 
     def _untried(
         self, inquiry: Inquiry, known: list[frozenset[int]], failed: list[frozenset[int]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ppfs import PPFS, __version__
+from ppfs._trace import Step
 from ppfs.cli._input import Input
 from ppfs.cli._terminal import printable
 
@@ -23,7 +25,8 @@ def names_text(selector: PPFS, data: Input) -> str:
 
 def json_text(selector: PPFS, data: Input) -> str:
     """Return the result as JSON, every column included."""
-    decided_in = {step.feature: step.phase for step in selector.trace_}
+    decided_by = selector.trace_.deciding_steps()
+    chosen = next((fold.number for fold in selector.folds_ if fold.is_chosen), None)
     result: dict[str, Any] = {
         "ppfs": __version__,
         "data": data.name,
@@ -32,21 +35,32 @@ def json_text(selector: PPFS, data: Input) -> str:
         "alpha": selector.alpha,
         "n_splits": selector.n_splits,
         "n_folds": selector.n_folds,
+        "chosen_fold": chosen,
         "random_state": selector.random_state,
         "n_fits": selector.n_fits_,
         "selected": [data.names[column] for column in selector.blanket_],
         "columns": [
-            {
-                "name": name,
-                "selected": bool(selector.support_[column]),
-                "pvalue": float(selector.pvalues_[column]),
-                "importance": float(selector.importances_[column]),
-                "decided_in": decided_in[column],
-            }
+            _column(selector, column, name, decided_by.get(selector.trace_.feature_of(column)))
             for column, name in enumerate(data.names)
         ],
     }
     return json.dumps(result, indent=2)
+
+
+def _column(selector: PPFS, column: int, name: str, decided_by: Step | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "selected": bool(selector.support_[column]),
+        "pvalue": _number(selector.pvalues_[column]),
+        "importance": _number(selector.importances_[column]),
+        # None where no question decided: rows were too few to tell.
+        "decided_in": None if decided_by is None else decided_by.phase,
+    }
+
+
+def _number(value: float) -> float | None:
+    """Return a number as JSON has it: there is no NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def print_table(selector: PPFS, data: Input, console: Console) -> None:
@@ -79,14 +93,10 @@ def _shown(name: str) -> str:
 
 
 def _what_became_of_the_rest(selector: PPFS) -> str:
-    last = {step.feature: step for step in selector.trace_ if _is_decisive(selector, step.fold)}
-    n_weak = sum(step.decision == "rejected" for step in last.values())
-    n_redundant = sum(step.decision == "dropped" for step in last.values())
+    outside = [step for x, step in selector.trace_.deciding_steps().items() if not selector.support_[x]]
+    n_weak = sum(step.decision == "rejected" for step in outside)
+    n_redundant = sum(step.decision == "dropped" for step in outside)
     return (
         f"Not selected: {n_weak} that do not help on their own (growth), {n_redundant} that add nothing to the others "
         f"(shrink). alpha {selector.alpha}, {selector.n_splits} splits, {selector.n_fits_} models fitted."
     )
-
-
-def _is_decisive(selector: PPFS, fold: int) -> bool:
-    return not selector.folds_ or selector.folds_[fold - 1].is_chosen

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures, read_table
-from ppfs._table import Table, Task
+from ppfs._table import ColumnsLike, Table, Task
 from ppfs.exceptions import InvalidInputError
 
 
@@ -222,7 +222,7 @@ class IndependenceTest(ABC, BaseEstimator):
         X: Any,
         y: Any,
         x: int | str,
-        given: Collection[int | str] = (),
+        given: ColumnsLike = (),
         *,
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
         categorical_features: CategoricalFeatures = "auto",
@@ -242,7 +242,7 @@ class IndependenceTest(ABC, BaseEstimator):
         x : int or str
             The column in question, by number or name.
 
-        given : collection of int or str, default=()
+        given : int, str or collection of them, default=()
             The columns to condition on.
 
         feature_groups : mapping of str to collection of int or str, default=None
@@ -275,7 +275,7 @@ class IndependenceTest(ABC, BaseEstimator):
             groups=groups,
         )
         candidate = table.feature_index(x)
-        conditioning = [table.feature_index(column) for column in given]
+        conditioning = table.feature_numbers(given, "given")
         if candidate in conditioning:
             raise InvalidInputError(
                 f"Column {table.names[candidate]!r} is both x and in given: it would be tested given itself. "

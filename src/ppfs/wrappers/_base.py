@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from ppfs._callers_columns import CallersColumns, FrameSelector
+from ppfs._callers_columns import CallersColumns
+from ppfs._frame_selector import FrameSelector
 from ppfs._models import estimator_for, input_tags, task_of_estimator, weight_arguments
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import CategoricalFeatures, read_table, require_finite, weights_among

@@ -1,0 +1,75 @@
+"""What `transform` returns: the caller's columns, in the caller's kind of table."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ppfs._sklearn_compat import output_config
+from ppfs._sparse import require_sound
+
+
+class FrameSelector(SelectorMixin):
+    """A selector that takes weights, and whose `transform` leaves the columns of any data frame as they are.
+
+    scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
+    numbers beside text are objects. A subclass sets `support_` in ``fit``, and `_has_gaps_in_text`.
+    """
+
+    # What metadata routing may pass to fit beside its named arguments.
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+    support_: NDArray[np.bool_]
+
+    _has_gaps_in_text: bool = False
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+            The columns that were seen in `fit`.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+            An array, or what ``set_output`` asks for: the columns of a data frame then keep their types.
+        """
+        check_is_fitted(self)
+        require_sound(X)
+        wanted = output_config("transform", estimator=self)["dense"]
+        is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
+        if wanted == "default" or not is_other_frame or not self.get_support().any():
+            return super().transform(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        frame = nw.from_native(X, eager_only=True)
+        selected = frame[:, np.flatnonzero(self.get_support()).tolist()]
+        if wanted != "pandas":
+            return selected.to_native()
+        columns = {name: selected[name].to_numpy() for name in selected.columns}
+        return nw.from_dict(columns, backend="pandas").to_native()
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back in their places, with zeros in place of the others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_rows, n_selected)
+            What `transform` returned.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_columns)
+        """
+        require_sound(X)
+        return super().inverse_transform(X)

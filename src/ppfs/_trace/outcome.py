@@ -1,0 +1,81 @@
+"""What a search came to, and which of its questions decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ppfs._trace.steps import FAVOURABLE, Step
+
+
+def gave_way_to(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> list[int]:
+    """Return the features that made another one superfluous, given all steps about that one.
+
+    They are what came into the conditioning set between the last answer in its favour and the next one against it.
+    Of these the selected ones, most important first; all of them where none was selected. Empty where no
+    answer was in its favour: then there was nothing to give way with.
+    """
+    last: Step | None = None
+    against: Step | None = None
+    for step in steps:
+        if step.fold != fold or not step.is_main or not step.is_reliable:
+            continue
+        if step.decision in FAVOURABLE:
+            last, against = step, None
+        elif against is None:
+            against = step
+    if last is None or against is None:
+        return []
+    entered = [feature for feature in against.others if feature not in last.others]
+    return [feature for feature in blanket if feature in entered] or entered
+
+
+def deciding_steps(steps: Iterable[Step], fold: int, blanket: Collection[int]) -> dict[int, Step]:
+    """Return the step that decided about each feature, given the blanket that a fold's search found.
+
+    That is the last one whose consequence agrees with the outcome: a spouse, for one, is independent of
+    the target given one set and dependent given another, and it is the latter that let it in. A feature about
+    which nothing was asked or could be told has no such step.
+    """
+    members = set(blanket)
+    return {
+        step.feature: step
+        for step in steps
+        if step.fold == fold
+        and step.is_main
+        and step.is_reliable
+        and (step.decision in FAVOURABLE) == (step.feature in members)
+    }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search came to, in features.
+
+    Attributes
+    ----------
+    blanket : tuple of int
+        What the search selected.
+
+    fold : int
+        The fold whose blanket it is; 0 without folds.
+
+    blankets : tuple of tuple of int
+        The blanket of each fold, in their order; empty without folds.
+
+    always_keep : tuple of int
+        Features that the caller wanted to be selected; they are members of `blanket`.
+
+    condition_on : tuple of int
+        Features that the caller wanted to be conditioned on, and never selected.
+
+    filled_up : tuple of int
+        Features that were added after the search, because it had selected fewer than the caller wanted.
+    """
+
+    blanket: tuple[int, ...]
+    fold: int = 0
+    blankets: tuple[tuple[int, ...], ...] = ()
+    always_keep: tuple[int, ...] = ()
+    condition_on: tuple[int, ...] = ()
+    filled_up: tuple[int, ...] = ()

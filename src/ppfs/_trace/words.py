@@ -1,0 +1,90 @@
+"""Steps and outcomes in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ppfs._table import listed
+from ppfs._trace.outcome import Outcome, deciding_steps, gave_way_to
+from ppfs._trace.steps import Step
+
+# From a feature's number to how it is called in a sentence, quotation marks included.
+Call = Callable[[int | None], str]
+
+
+def sentence(step: Step, call: Call, chosen_fold: int = 0) -> str:
+    """Return a question, its answer and what followed, in one line."""
+    fold = f"fold {step.fold}{' (chosen)' if step.fold == chosen_fold else ''}, " if step.fold else ""
+    withheld = f" without {enumerated(step.withheld, call)}" if step.withheld else ""
+    against = f" against {call(step.target)}" if step.target is not None else ""
+    given = f" given {enumerated(step.others, call)}" if step.others else ""
+    return f"{fold}{step.phase}{withheld}: {call(step.feature)}{against}{given}: {_answer(step)}: {step.decision}"
+
+
+def verdict(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -> str:
+    """Return what became of a feature and why, in one line, given all steps about it."""
+    decided_by = deciding_steps(steps, outcome.fold, outcome.blanket).get(feature)
+    superseders = () if feature in outcome.blanket else gave_way_to(steps, outcome.fold, outcome.blanket)
+    gave_way = f" It gave way to {enumerated(superseders, call)}." if superseders else ""
+    return f"{call(feature)} {_fate(feature, outcome, decided_by, call)}.{gave_way}{_folds(feature, outcome)}"
+
+
+def enumerated(features: Sequence[int], call: Call, limit: int = 5) -> str:
+    """Call features by their names, the first few of many."""
+    shown = ", ".join(call(feature) for feature in features[:limit])
+    return shown if len(features) <= limit else f"{shown} and {len(features) - limit} more"
+
+
+def called(name: str, columns: Sequence[str]) -> str:
+    """Return how a feature is called: a group with the columns that it stands for."""
+    return repr(name) if list(columns) in ([], [name]) else f"{name!r} ({listed(columns)})"
+
+
+def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call) -> str:
+    if feature in outcome.always_keep:
+        return "was kept by request (always_keep): nothing was asked about it"
+    if feature in outcome.condition_on:
+        return "was conditioned on by request (condition_on), so it could not be selected"
+    is_selected = feature in outcome.blanket
+    if feature in outcome.filled_up:
+        why = f" ({_evidence(step)})" if step is not None else ""
+        return f"was added to reach min_features: of the columns not selected it came closest{why}"
+    if step is None:
+        reason = (
+            "no answer told against it"
+            if is_selected
+            else "there were too few rows to tell, or see the notes"
+        )
+        return f"was {'selected' if is_selected else 'not selected'}: {reason}"
+    if is_selected:
+        return f"was selected: the target depends on it{_circumstances(step, call)} ({_evidence(step)})"
+    if step.decision == "dropped" and step.others:
+        return f"was dropped: it adds nothing to {enumerated(step.others, call)} ({_evidence(step)})"
+    return (
+        f"was not selected: the target does not depend on it{_circumstances(step, call)} ({_evidence(step)})"
+    )
+
+
+def _circumstances(step: Step, call: Call) -> str:
+    return f" given {enumerated(step.others, call)}" if step.others else " on its own"
+
+
+def _evidence(step: Step) -> str:
+    return f"{step.phase}, {_answer(step)}"
+
+
+def _answer(step: Step) -> str:
+    if not step.is_reliable:
+        return "too few rows to tell"
+    adjusted = "" if step.adjusted_pvalue == step.pvalue else f", adjusted {step.adjusted_pvalue:.3g}"
+    return f"p = {step.pvalue:.3g}{adjusted}, effect {step.effect:.3g}"
+
+
+def _folds(feature: int, outcome: Outcome) -> str:
+    if not outcome.blankets:
+        return ""
+    n_folds = len(outcome.blankets)
+    n_with = sum(feature in blanket for blanket in outcome.blankets)
+    return (
+        f" Fold {outcome.fold} of {n_folds} was chosen; {n_with} of the {n_folds} folds selected this column."
+    )
