@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from numbers import Integral
@@ -12,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._facts import ColumnFacts, facts_of
 from ppfs._kinds import ColumnKinds, holds_few_whole_numbers
 from ppfs.exceptions import InvalidInputError
 
@@ -26,6 +28,43 @@ COLUMNS_RULE: list[Any] = ["array-like", set, frozenset, str, Integral]
 
 # What a gap in a column of categories is called.
 MISSING_LABEL = "(missing)"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some columns that are features of their own: what a task of the growth phase reads.
+
+    Attributes
+    ----------
+    X : ndarray or csc_array of shape (n_rows, n_columns)
+
+    n_levels : ndarray of shape (n_columns,)
+        The number of categories of each column, 0 for a quantity.
+
+    names : tuple of str
+    """
+
+    X: Matrix
+    n_levels: NDArray[np.intp]
+    names: tuple[str, ...]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def facts(self) -> ColumnFacts:
+        """What one look at every column tells."""
+        return facts_of(self.X)
+
+    def take(self, columns: NDArray[np.intp]) -> Block:
+        """Return some of the columns."""
+        if columns.size == self.n_columns:
+            return self
+        return Block(
+            self.X[:, columns], self.n_levels[columns], tuple(self.names[column] for column in columns)
+        )
 
 
 class Table:
@@ -149,9 +188,14 @@ class Table:
         return bool(self.n_levels.any())
 
     @cached_property
+    def facts(self) -> ColumnFacts:
+        """What one look at every column tells."""
+        return facts_of(self.X)
+
+    @property
     def has_missing(self) -> bool:
         """Whether some number is missing."""
-        return bool(np.isnan(self.X.data if self.is_sparse else self.X).any())
+        return bool(self.facts.has_missing.any())
 
     @property
     def has_gaps_in_text(self) -> bool:
@@ -192,16 +236,9 @@ class Table:
     @cached_property
     def constant_mask(self) -> NDArray[np.bool_]:
         """Which features hold one value only, shape (n_features,)."""
-        if self.is_sparse:
-            extremes = (extreme(axis=0).toarray().ravel() for extreme in (self.X.min, self.X.max))
-            mask = np.equal(*extremes)
-        else:
-            mask = (self.X == self.X[0]).all(axis=0)
-            if self.has_missing:
-                # A column of gaps says as little as a column of ones.
-                mask |= np.isnan(self.X).all(axis=0)
+        mask = self.facts.is_constant
         if self._feature_groups is None:
-            return np.asarray(mask)
+            return mask
         return np.array([mask[list(group)].all() for group in self._feature_groups])
 
     def values(self, variable: int) -> NDArray[Any]:
@@ -226,6 +263,10 @@ class Table:
                 "or leave the group out of feature_groups."
             )
         return "classification" if self.kinds.categorical_mask[group[0]] else "regression"
+
+    def is_single(self, variable: int) -> bool:
+        """Tell whether a variable is one column."""
+        return self._width(variable) == 1
 
     def feature_index(self, column: int | str) -> int:
         """Return the number of a feature, called by its name, or by the name or number of one of its columns."""
@@ -257,9 +298,15 @@ class Table:
         if self.target in variables:
             parts = [self.codes if v == self.target else self.values(v) for v in variables]
             return np.column_stack(parts)
-        wanted = self._columns_of(variables)
-        chosen = self.X[:, wanted]
+        chosen = self.X[:, self._columns_of(variables)]
         return chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
+
+    def block(self, variables: Sequence[int]) -> Block:
+        """Return some variables of one column each, for a task of the growth phase; the target may be among them."""
+        has_target = self.target in variables
+        matrix = self.take(variables) if has_target else self.X[:, self._columns_of(variables)]
+        names = tuple("the target" if v == self.target else self.names[v] for v in variables)
+        return Block(matrix, self.n_levels_of(variables), names)
 
     def places(self, variables: Sequence[int]) -> list[slice]:
         """Tell where the columns of each variable stand in ``take(variables)``."""
@@ -269,8 +316,7 @@ class Table:
     def n_levels_of(self, variables: Sequence[int]) -> NDArray[np.intp]:
         """Return the number of categories of each column of ``take(variables)``, 0 for a quantity."""
         if self.target not in variables:
-            wanted = self._columns_of(variables)
-            return np.asarray(self.n_levels[wanted])
+            return np.asarray(self.n_levels[self._columns_of(variables)])
         n_classes = self.classes.size if self.task == "classification" else 0
         parts = [
             np.full(self._width(v), n_classes, dtype=np.intp) if v == self.target else self.n_levels_of([v])

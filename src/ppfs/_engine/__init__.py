@@ -7,17 +7,25 @@ when a fit can use it. It imports nothing from the rest of ppfs.
 from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.forest import Forest, Tree, grow_forest
 from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
+from ppfs._engine.plan import PreparedColumns, prepare_columns
 from ppfs._engine.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
-from ppfs._engine.single_column import single_column_risks
-from ppfs._engine.single_column_rows import single_column_row_losses
+from ppfs._engine.single_column import prepared_column_risks, single_column_risks
+from ppfs._engine.single_column_rows import (
+    DrawnRows,
+    make_draws,
+    prepared_column_row_losses,
+    single_column_row_losses,
+)
 from ppfs._engine.splits import Splits
 
 __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
     "NUMBER_CRITERIA",
+    "DrawnRows",
     "Forest",
     "Likelihood",
+    "PreparedColumns",
     "SortedColumns",
     "Splits",
     "Tree",
@@ -26,6 +34,10 @@ __all__ = [
     "fit_scores",
     "fits_float32",
     "grow_forest",
+    "make_draws",
+    "prepare_columns",
+    "prepared_column_risks",
+    "prepared_column_row_losses",
     "single_column_risks",
     "single_column_row_losses",
 ]

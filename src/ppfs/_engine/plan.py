@@ -3,12 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ppfs._engine._jit import Float64s, Int32s, Int64s
 from ppfs._engine.columns import SortedColumns
+from ppfs._engine.loss import Scoring, make_scoring, total_weights
 from ppfs._engine.rules import TreeRules, is_exhaustive
 from ppfs._engine.splits import Splits
-from ppfs._engine.target import Target, total_statistics
+from ppfs._engine.target import Target, make_target, total_statistics
 
 # Stored entries times splits: enough to hide the start of a task, few enough to keep all threads busy to the end.
 _ENTRIES_PER_TASK = 250_000
@@ -69,6 +71,44 @@ def make_limits(target: Target, splits: Splits, rules: TreeRules) -> Int64s | No
     if all(is_exhaustive(limit) for limit in limits) and not is_tiny:
         return None
     return np.array(limits, dtype=np.int64)
+
+
+class PreparedColumns(NamedTuple):
+    """What trees on single columns share, made once for all columns.
+
+    Attributes
+    ----------
+    splits : Splits
+    total_weights : array of shape (n_splits,)
+        What the sum of the losses of each test part is divided by.
+    """
+
+    target: Target
+    scoring: Scoring
+    plan: Plan
+    limits: Int64s | None
+    splits: Splits
+    total_weights: Float64s
+
+
+def prepare_columns(
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    class_weights: npt.ArrayLike | None = None,
+) -> PreparedColumns:
+    """Prepare trees on single columns; see `single_column_risks` for the parameters."""
+    target = make_target(y, n_classes)
+    scoring = make_scoring(rules, n_classes, class_weights)
+    return PreparedColumns(
+        target,
+        scoring,
+        make_plan(target, n_classes, splits, rules, np.shape(y)[0]),
+        make_limits(target, splits, rules),
+        splits,
+        total_weights(target, scoring, splits.test),
+    )
 
 
 def column_blocks(columns: SortedColumns, n_splits: int) -> list[tuple[int, int]]:

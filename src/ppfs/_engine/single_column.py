@@ -27,14 +27,12 @@ from ppfs._engine.loss import (
     add_loss,
     add_repeated_loss,
     class_losses,
-    make_scoring,
     number_loss,
-    total_weights,
 )
-from ppfs._engine.plan import Plan, column_blocks, make_limits, make_plan
+from ppfs._engine.plan import Plan, PreparedColumns, column_blocks, prepare_columns
 from ppfs._engine.rules import Limits, LossCode, TreeRules
 from ppfs._engine.splits import Splits
-from ppfs._engine.target import Target, make_target
+from ppfs._engine.target import Target
 from ppfs._engine.threads import run_tasks
 
 
@@ -193,10 +191,16 @@ def single_column_risks(
     base, permuted : arrays of shape (n_columns, n_splits)
         Mean loss over the test rows of a split, weighted by class if asked.
     """
-    target = make_target(y, n_classes)
-    scoring = make_scoring(rules, n_classes, class_weights)
-    plan = make_plan(target, n_classes, splits, rules, columns.n_rows)
-    limits = make_limits(target, splits, rules)
+    return prepared_column_risks(
+        columns, prepare_columns(y, n_classes, splits, rules, class_weights), n_threads
+    )
+
+
+def prepared_column_risks(
+    columns: SortedColumns, prepared: PreparedColumns, n_threads: int = 1
+) -> tuple[Float64s, Float64s]:
+    """Return what `single_column_risks` does, from what was prepared once for all columns."""
+    target, scoring, plan, limits, splits, weights = prepared
     base = np.empty((columns.n_columns, splits.n_splits))
     permuted = np.empty_like(base)
     n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
@@ -207,5 +211,4 @@ def single_column_risks(
         _column_risks(*bounds, columns.arrays, target, plan, limits, work, sums, base, permuted)
 
     run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    weights = total_weights(target, scoring, splits.test)
     return base / weights, permuted / weights

@@ -23,11 +23,11 @@ from ppfs._engine.leaves import (
     make_work,
     zero_leaf,
 )
-from ppfs._engine.loss import Scoring, add_loss, make_scoring, predict, row_loss
-from ppfs._engine.plan import Plan, column_blocks, make_limits, make_plan
+from ppfs._engine.loss import Scoring, add_loss, predict, row_loss
+from ppfs._engine.plan import Plan, PreparedColumns, column_blocks, prepare_columns
 from ppfs._engine.rules import Limits, TreeRules
 from ppfs._engine.splits import Splits
-from ppfs._engine.target import Target, make_target
+from ppfs._engine.target import Target
 from ppfs._engine.threads import run_tasks
 
 
@@ -195,11 +195,15 @@ def single_column_row_losses(
         Sum over all tested rows of the losses under each draw: a compensated sum, to be compared with
         ``math.fsum`` of the base losses.
     """
-    target = make_target(y, n_classes)
-    scoring = make_scoring(rules, n_classes, class_weights)
-    plan = make_plan(target, n_classes, splits, rules, columns.n_rows)
-    limits = make_limits(target, splits, rules)
-    drawn = _make_draws(splits, draws)
+    prepared = prepare_columns(y, n_classes, splits, rules, class_weights)
+    return prepared_column_row_losses(columns, prepared, make_draws(splits, draws), n_threads)
+
+
+def prepared_column_row_losses(
+    columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int = 1
+) -> tuple[Float64s, Float64s, Float64s]:
+    """Return what `single_column_row_losses` does, from what was prepared once for all columns."""
+    target, scoring, plan, limits, splits, _ = prepared
     n_columns, n_draws = columns.n_columns, drawn.sources.shape[0]
     by_row = (n_columns, columns.n_rows)
     losses = Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((n_columns, n_draws)))
@@ -218,7 +222,8 @@ def single_column_row_losses(
     return losses.base, losses.replaced, losses.by_draw
 
 
-def _make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:
+def make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:
+    """Read permutations of the test positions, one array of shape (n_draws, n_test) a split, as kernels like them."""
     _check_draws(splits, draws)
     rows = np.concatenate(splits.test)
     sources = [test[positions] for test, positions in zip(splits.test, draws, strict=True)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from ppfs._table import Table, listed
 from ppfs.exceptions import InvalidInputError
@@ -18,26 +17,19 @@ _IMPUTE_FIRST = (
 
 def require_finite(table: Table, *, allow_missing: bool, user: str, way_out: str = _IMPUTE_FIRST) -> None:
     """Refuse infinite values, and missing ones unless `user` can take them; `way_out` ends the message."""
-    entries = table.X.data if table.is_sparse else table.X
-    if np.isfinite(entries).all():
-        return
-    infinite = _columns_with(table, np.isinf)
-    if infinite:
+    facts = table.facts
+    if facts.has_infinite.any():
+        infinite = _names_of(table, facts.has_infinite)
         raise InvalidInputError(
             f"X contains inf in {listed(infinite)}. Every value must be finite: replace infinite values, "
             "for example by the largest finite value of the column."
         )
-    if not allow_missing:
+    if facts.has_missing.any() and not allow_missing:
         raise InvalidInputError(
-            f"X contains NaN in {listed(_columns_with(table, np.isnan))}, and {user} does not accept missing values. "
-            f"{way_out}"
+            f"X contains NaN in {listed(_names_of(table, facts.has_missing))}, and {user} does not accept missing "
+            f"values. {way_out}"
         )
 
 
-def _columns_with(table: Table, wrong: Any) -> list[str]:
-    if table.is_sparse:
-        entries = np.flatnonzero(wrong(table.X.data))
-        columns = np.unique(np.searchsorted(table.X.indptr, entries, side="right") - 1)
-    else:
-        columns = np.flatnonzero(wrong(table.X).any(axis=0))
-    return [table.column_names[column] for column in columns]
+def _names_of(table: Table, mask: NDArray[np.bool_]) -> list[str]:
+    return [table.column_names[column] for column in np.flatnonzero(mask)]

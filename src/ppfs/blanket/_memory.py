@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ppfs._table import Table
-from ppfs.independence import BoundTest, IndependenceResult, IndependenceTest, Question
+from ppfs.independence import BoundTest, IndependenceTest, KnownAnswers
 
 _PLAIN = (str, int, float, bool, type(None), np.integer, np.floating)
 
@@ -33,13 +33,15 @@ class Memory:
     def __init__(self, test: IndependenceTest, entropy: int) -> None:
         parameters = {name: _snapshot(value) for name, value in test.get_params(deep=True).items()}
         self._circumstances = (type(test), parameters, entropy if test.is_random else None)
-        self._answers: dict[tuple[int, bytes], dict[Question, IndependenceResult]] = {}
+        self._answers: dict[tuple[int, bytes], KnownAnswers] = {}
 
     def recall(self, bound: BoundTest, fold: int, last: Memory | None) -> None:
         """Give a bound test the answers it gave in the last fit, if it would give them again."""
         key = (fold, _digest(bound.table))
         if last is not None and last._circumstances == self._circumstances:
-            bound.known.update(last._answers.get(key, {}))
+            known = last._answers.get(key)
+            if known is not None:
+                bound.known.update(known)
         self._answers[key] = bound.known
 
 

@@ -1,6 +1,6 @@
 """Tests that answer "is x independent of the target given these columns?"."""
 
-from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest, Question
+from ppfs.independence._base import Answers, BoundTest, IndependenceResult, IndependenceTest, KnownAnswers
 from ppfs.independence._choose import TESTS_BY_NAME, Automatic
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
@@ -15,6 +15,7 @@ __all__ = [
     "PPI",
     "PPI_CONSTRAINTS",
     "TESTS_BY_NAME",
+    "Answers",
     "Automatic",
     "BoundTest",
     "ChiSquared",
@@ -24,9 +25,9 @@ __all__ = [
     "GSquared",
     "IndependenceResult",
     "IndependenceTest",
+    "KnownAnswers",
     "LikelihoodRatio",
     "LossFunction",
     "PartialCorrelationT",
     "PredictiveTest",
-    "Question",
 ]

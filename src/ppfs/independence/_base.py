@@ -7,8 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ppfs._random import RandomStateLike
@@ -64,16 +67,135 @@ INERT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_inert=True)
 CANNOT_TELL = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_reliable=False)
 
 
+# How many questions given nothing are answered before the first answer is passed on, where a test answers one by one.
+_MARGINAL_BLOCK = 64
+
 # The target, a key of the set of x and its conditioning columns, and x. So "x given A" and "x given A and
 # x" are the same question.
 Question = tuple[int, int, int]
 
 
+@dataclass(frozen=True)
+class Answers:
+    """The answers to many questions, as arrays of shape (n_questions,); see `IndependenceResult`.
+
+    A million columns are asked about while a search grows, and an object for each would take more room than the
+    numbers in it.
+    """
+
+    pvalues: NDArray[np.float64]
+    statistics: NDArray[np.float64]
+    effects: NDArray[np.float64]
+    is_reliable: NDArray[np.bool_]
+    is_inert: NDArray[np.bool_]
+
+    @classmethod
+    def independent(cls, n: int) -> Answers:
+        """Return answers that tell of no link: what each entry is until it is filled."""
+        return cls(np.ones(n), np.zeros(n), np.zeros(n), np.ones(n, dtype=bool), np.zeros(n, dtype=bool))
+
+    @classmethod
+    def of(cls, results: Sequence[IndependenceResult]) -> Answers:
+        """Collect single answers."""
+        answers = cls.independent(len(results))
+        for i, result in enumerate(results):
+            answers[i] = result
+        return answers
+
+    def __len__(self) -> int:
+        return len(self.pvalues)
+
+    def __getitem__(self, i: int) -> IndependenceResult:
+        return IndependenceResult(
+            float(self.pvalues[i]),
+            float(self.statistics[i]),
+            float(self.effects[i]),
+            bool(self.is_reliable[i]),
+            bool(self.is_inert[i]),
+        )
+
+    def __setitem__(self, i: int, result: IndependenceResult) -> None:
+        self.pvalues[i] = result.pvalue
+        self.statistics[i] = result.statistic
+        self.effects[i] = result.effect
+        self.is_reliable[i] = result.is_reliable
+        self.is_inert[i] = result.is_inert
+
+    def __iter__(self) -> Iterator[IndependenceResult]:
+        return (self[i] for i in range(len(self)))
+
+    def put(self, places: NDArray[np.intp], others: Answers) -> None:
+        """Write other answers into some of the places."""
+        for mine, theirs in zip(self._arrays(), others._arrays(), strict=True):
+            mine[places] = theirs
+
+    def take(self, places: NDArray[np.intp]) -> Answers:
+        """Return the answers at some of the places."""
+        return Answers(*(array[places] for array in self._arrays()))
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.pvalues, self.statistics, self.effects, self.is_reliable, self.is_inert
+
+
+class KnownAnswers:
+    """Everything a bound test has answered: questions given nothing in arrays, the others one by one."""
+
+    def __init__(self, n_variables: int) -> None:
+        self._n_variables = n_variables
+        self._conditional: dict[Question, IndependenceResult] = {}
+        self._marginal: dict[int, tuple[NDArray[np.bool_], Answers]] = {}
+
+    def __len__(self) -> int:
+        n_marginal = sum(int(is_known.sum()) for is_known, _ in self._marginal.values())
+        return len(self._conditional) + n_marginal
+
+    def __contains__(self, question: Question) -> bool:
+        if _is_marginal(question):
+            target, _, x = question
+            return target in self._marginal and bool(self._marginal[target][0][x])
+        return question in self._conditional
+
+    def __getitem__(self, question: Question) -> IndependenceResult:
+        if _is_marginal(question):
+            target, _, x = question
+            return self._marginal[target][1][x]
+        return self._conditional[question]
+
+    def __setitem__(self, question: Question, result: IndependenceResult) -> None:
+        if _is_marginal(question):
+            target, _, x = question
+            is_known, answers = self.marginal(target)
+            is_known[x], answers[x] = True, result
+        else:
+            self._conditional[question] = result
+
+    def marginal(self, target: int) -> tuple[NDArray[np.bool_], Answers]:
+        """Return which variables were asked about given nothing, and the answers, by the variables' numbers."""
+        if target not in self._marginal:
+            n = self._n_variables
+            self._marginal[target] = np.zeros(n, dtype=bool), Answers.independent(n)
+        return self._marginal[target]
+
+    def update(self, others: KnownAnswers) -> None:
+        """Learn what others know."""
+        self._conditional.update(others._conditional)
+        for target, (is_known, answers) in others._marginal.items():
+            mine, own = self.marginal(target)
+            places = np.flatnonzero(is_known)
+            mine[places] = True
+            own.put(places, answers.take(places))
+
+
+def _is_marginal(question: Question) -> bool:
+    """Tell whether x is asked about given nothing."""
+    return question[1] == fingerprint(question[2])
+
+
 class BoundTest(ABC):
     """A test together with the data it is asked about.
 
-    A subclass implements `_answers`. Every answer is remembered, so a question asked
-    twice costs nothing the second time.
+    A subclass implements `_answers`, and may implement `_marginal_blocks` to answer many questions given nothing
+    at once. Every answer is remembered, so a question asked twice costs nothing the second time.
 
     Attributes
     ----------
@@ -83,8 +205,8 @@ class BoundTest(ABC):
     n_answers : int
         Questions answered so far, each counted once.
 
-    known : dict
-        The answers, by question.
+    known : KnownAnswers
+        The answers.
     """
 
     n_fits: int = 0
@@ -92,7 +214,7 @@ class BoundTest(ABC):
     def __init__(self, table: Table) -> None:
         self.table = table
         self.n_answers = 0
-        self.known: dict[Question, IndependenceResult] = {}
+        self.known = KnownAnswers(table.n_features + 1)
         self._asked_sets: set[tuple[int, int]] = set()
 
     @property
@@ -137,14 +259,18 @@ class BoundTest(ABC):
             One for each of `xs`.
         """
         inside = set(map(int, given))
-        shared = sum(map(_fingerprint, inside))
+        if not inside:
+            for places, answers in self.marginal_answers(xs, target):
+                yield from answers.take(places)
+            return
+        shared = sum(map(fingerprint, inside))
 
         def question(x: int) -> Question:
-            return target, shared if x in inside else shared + _fingerprint(x), x
+            return target, shared if x in inside else shared + fingerprint(x), x
 
         # The shrink phase comes here after every removal, with a column set that no one has asked about:
         # nothing may take long for each member.
-        is_new = (target, shared) not in self._asked_sets and inside.issuperset(xs)
+        is_new = len(inside) > 1 and (target, shared) not in self._asked_sets and inside.issuperset(xs)
         unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
         self._asked_sets.add((target, shared))
         fresh = self._answers(unknown, target, tuple(sorted(inside))) if unknown else iter(())
@@ -158,10 +284,50 @@ class BoundTest(ABC):
                 self._remember(asked if other == x else question(other), result)
             yield self.known[asked]
 
+    def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
+        """Answer whether each x is independent of `target` given nothing, block by block.
+
+        Yields
+        ------
+        variables : ndarray of int
+            The next few of `xs`, in their order.
+
+        answers : Answers
+            By the number of a variable: those of `variables` are filled.
+        """
+        is_known, answers = self.known.marginal(target)
+        asked = np.asarray(xs, dtype=np.intp)
+        unknown = asked[~is_known[asked]]
+        if len(unknown) < len(asked):
+            unknown = np.array(list(dict.fromkeys(unknown.tolist())), dtype=np.intp)
+        done = 0
+        for block, found in self._marginal_blocks(unknown, target) if unknown.size else ():
+            # Whoever listens may have asked about some of them in the meantime.
+            self.n_answers += int((~is_known[block]).sum())
+            is_known[block] = True
+            answers.put(block, found)
+            waiting = np.flatnonzero(~is_known[asked[done:]])
+            end = done + int(waiting[0]) if waiting.size else len(asked)
+            if end > done:
+                yield asked[done:end], answers
+            done = end
+        if done < len(asked):
+            yield asked[done:], answers
+
     def _remember(self, question: Question, result: IndependenceResult) -> None:
         if question not in self.known:
             self.known[question] = result
             self.n_answers += 1
+
+    def _marginal_blocks(
+        self, xs: NDArray[np.intp], target: int
+    ) -> Iterator[tuple[NDArray[np.intp], Answers]]:
+        """Answer questions given nothing that were never asked before; yield some of `xs` with their answers."""
+        columns = xs.tolist()
+        fresh = self._answers(columns, target, ())
+        for first in range(0, len(columns), _MARGINAL_BLOCK):
+            block = xs[first : first + _MARGINAL_BLOCK]
+            yield block, Answers.of(list(islice(fresh, block.size)))
 
     @abstractmethod
     def _answers(
@@ -171,7 +337,7 @@ class BoundTest(ABC):
 
 
 @cache
-def _fingerprint(column: int) -> int:
+def fingerprint(column: int) -> int:
     """Return a random-looking number of 128 bits that stands for a column.
 
     The sum of its members' fingerprints tells sets apart. Unlike the set itself it takes no room, and

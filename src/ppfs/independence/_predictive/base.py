@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from numbers import Integral
 from typing import Any, Literal
@@ -38,13 +38,13 @@ from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._base import INDEPENDENT, INERT, BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._base import INDEPENDENT, Answers, BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._predictive.growth import Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction, choose_loss
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import Risks, risk_source
-from ppfs.independence._predictive.significance import risk_differences
 
 # What every predictive test accepts.
 PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
@@ -224,13 +224,15 @@ class BoundPredictiveTest(BoundTest):
         self._fold = fold
         self._n_jobs = n_jobs
         self._risks: dict[tuple[int, bool], Risks] = {}
+        self._growths: dict[int, Growth] = {}
+        self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
         self._risks_about(table.target, is_marginal=False)
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
         """Models fitted so far, over all targets."""
-        return sum(risks.n_fits for risks in set(self._risks.values()))
+        return self._n_grown + sum(risks.n_fits for risks in set(self._risks.values()))
 
     @property
     def smallest_pvalue(self) -> float:
@@ -253,9 +255,28 @@ class BoundPredictiveTest(BoundTest):
     ) -> Iterator[IndependenceResult]:
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
-            first, most = self._risks_about(target, not given).batch_sizes(are_members, not given)
+            first, most = self._risks_about(target, not given).batch_sizes(are_members)
             for batch in _doubling_batches(run, first, most):
                 yield from self._judge(batch, target, members)
+
+    def _marginal_blocks(
+        self, xs: NDArray[np.intp], target: int
+    ) -> Iterator[tuple[NDArray[np.intp], Answers]]:
+        for is_single, run in groupby(xs.tolist(), self.table.is_single):
+            some = np.array(list(run), dtype=np.intp)
+            if not is_single:
+                yield some, Answers.of(list(self._judge(some.tolist(), target, frozenset())))
+                continue
+            for block, grown in grow_blocks(self._growth(target), self.table, some, self._n_jobs):
+                self._n_grown += grown.n_fits
+                yield block, grown.answers
+
+    def _growth(self, target: int) -> Growth:
+        """Return what answers questions given nothing, prepared once."""
+        if target not in self._growths:
+            source = self._risks_about(target, is_marginal=True)
+            self._growths[target] = Growth(self._test, source.problem, source.grower())
+        return self._growths[target]
 
     def _judge(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterator[IndependenceResult]:
         """Answer about columns that lie all inside or all outside `given`."""
@@ -269,31 +290,17 @@ class BoundPredictiveTest(BoundTest):
         is_constant = x != self.table.target and bool(self.table.constant_mask[x])
         return is_constant or (bool(given) and self.table.has_twin(x, given))
 
-    def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> list[IndependenceResult]:
+    def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterable[IndependenceResult]:
         if not xs:
             return []
         others = given - {xs[0]} if len(xs) == 1 else given
+        if not others and self.table.is_single(xs[0]):
+            grown = self._growth(target)(self.table.block(xs))
+            self._n_grown += grown.n_fits
+            return grown.answers
         source = self._risks_about(target, is_marginal=not others)
-        if not others:
-            risks = source.of_added(xs, others)
-        elif xs[0] in given:
-            risks = source.of_members(xs, given)
-        elif len(xs) == 1:
-            risks = source.of_members(xs, given | {xs[0]})
-        else:
-            risks = source.of_added(xs, given)
-        if risks.unused.all():
-            return [INERT] * len(xs)
-        differences = risk_differences(risks.base, risks.replaced)
-        pvalues, statistics = self._test.assess(risks, differences, source.problem)
-        effects = differences.mean(axis=1)
-        answers = [
-            IndependenceResult(*answer)
-            for answer in zip(pvalues.tolist(), statistics.tolist(), effects.tolist(), strict=True)
-        ]
-        for i in np.flatnonzero(~differences.any(axis=1)):
-            answers[i] = INERT if risks.unused[i] else INDEPENDENT
-        return answers
+        risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
+        return judged(self._test, source.problem, risks)
 
     def _risks_about(self, target: int, is_marginal: bool) -> Risks:
         """Return who answers about this target; questions given nothing may have a model of their own."""

@@ -6,20 +6,21 @@ regression takes a few Newton steps, which end far below the tolerance of scikit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._rows import Split
-from ppfs._table import Table
+from ppfs._table import Block, Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.losses import Output
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.parameters import KnownParameters
@@ -27,7 +28,6 @@ from ppfs.independence._predictive.risks.parameters import KnownParameters
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
 Solver = Callable[[Any, Floats, NDArray[Any]], tuple[Floats, Floats]]
 
-_ENTRIES_PER_BLOCK = 2**17
 _MAX_NEWTON_STEPS = 100
 _NEWTON_TOLERANCE = 1e-9
 
@@ -99,29 +99,32 @@ class LinearRisks(ModelRisks):
         self.note += "; growth is computed for all columns at once"
         self._solve = solve
 
-    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]:
-        """Return how many questions to answer at once, at first and at most."""
-        if are_members or not is_marginal:
-            return super().batch_sizes(are_members, is_marginal)
-        block = max(1, _ENTRIES_PER_BLOCK // self._table.n_rows)
-        return block, block
+    def grower(self) -> Grower:
+        """Return what fits all columns of a block at once."""
+        return LinearGrower(self.problem, self._solve)
 
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
-        """Return the risks of questions about columns outside `given`, at once where `given` is empty."""
-        if given:
-            return super().of_added(xs, given)
+
+@dataclass(frozen=True)
+class LinearGrower(Grower):
+    """Fits a linear model to each column of a block, all of them at once."""
+
+    problem: Problem
+    solve: Solver
+    bytes_per_block = 2**20
+    prefers = "threads"
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
         # Two columns at least: NumPy adds up a single column in another order than one of several, and a
         # column's answer must not depend on its neighbours.
-        block = np.asarray(self._table.take([*xs, xs[0]]), dtype=np.float64)
-        by_split = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
-            delayed(_split_risks)(self.problem, self._solve, block, split) for split in self.problem.splits
-        )
-        self.n_fits += len(xs) * len(self.problem.splits)
+        columns = np.asarray(block.X[:, [*range(block.n_columns), 0]], dtype=np.float64)
+        by_split = [_split_risks(self.problem, self.solve, columns, split) for split in self.problem.splits]
         base, replaced = (np.concatenate(part, axis=1)[:-1] for part in list(zip(*by_split, strict=True))[:2])
         over_pairs = np.sum([totals for _, _, totals in by_split], axis=0)[:-1]
         by_draw = over_pairs / base.shape[1] if self.problem.is_by_row else None
-        one_each = np.ones(len(xs), dtype=np.intp)
-        return PairedRisks(base, replaced, np.zeros(len(xs), dtype=bool), by_draw, one_each)
+        n_columns = block.n_columns
+        one_each = np.ones(n_columns, dtype=np.intp)
+        return PairedRisks(base, replaced, np.zeros(n_columns, dtype=bool), by_draw, one_each)
 
 
 def _split_risks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._models import Design, with_replaced
 from ppfs._rows import Split
-from ppfs._table import Table, listed
+from ppfs._table import Block, Matrix, Table, listed
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
+from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 # No model is asked to predict more replaced copies of its test part than this at once.
@@ -116,6 +118,29 @@ def _answered_alone(problem: Problem, designs: Sequence[tuple[Design, int]]) -> 
     return [FittedModels(design, problem, n_jobs=1).risks([feature]) for design, feature in designs]
 
 
+@dataclass(frozen=True)
+class ModelGrower(Grower):
+    """Fits the caller's estimator to one column after the other."""
+
+    problem: Problem
+
+    # A fit takes so long that a block of one column is a task worth sending.
+    bytes_per_block = 1
+    prefers = None
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        designs = [
+            Design(_as_models_like(block.X[:, [j]]), {0: slice(0, 1)}, block.n_levels[[j]], (block.names[j],))
+            for j in range(block.n_columns)
+        ]
+        return PairedRisks.joined(_answered_alone(self.problem, [(design, 0) for design in designs]))
+
+
+def _as_models_like(X: Matrix) -> Matrix:
+    return X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
+
+
 class ModelRisks:
     """Answers "what is the risk with x, and with its knockoff?" by fitting the caller's estimator.
 
@@ -145,7 +170,11 @@ class ModelRisks:
         self._members: Set[int] = frozenset()
         self._models: FittedModels | None = None
 
-    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]:
+    def grower(self) -> Grower:
+        """Return what fits models of single columns."""
+        return ModelGrower(self.problem)
+
+    def batch_sizes(self, are_members: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most.
 
         Batches begin small, so that a search that stops listening after the first answer wastes little.
@@ -164,6 +193,8 @@ class ModelRisks:
 
     def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         """Return the risks of questions about features outside `given`: each needs models of its own."""
+        if len(xs) == 1:
+            return self.of_members(xs, given | {xs[0]})
         n_blocks = min(len(xs), effective_n_jobs(self._n_jobs))
         blocks = np.array_split(np.array(xs), n_blocks)
         answers = Parallel(n_jobs=self._n_jobs)(
@@ -174,4 +205,4 @@ class ModelRisks:
         return PairedRisks.joined([risks for block in answers for risks in block])
 
     def _design(self, x: int, given: Set[int]) -> Design:
-        return Design.of(self._table, self._table.canonical((*given, x)) if given else (x,))
+        return Design.of(self._table, self._table.canonical((*given, x)))

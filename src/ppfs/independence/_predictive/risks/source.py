@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear import LinearRisks, linear_solver
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -20,7 +21,9 @@ class Risks(Protocol):
     n_fits: int
     note: str
 
-    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]: ...
+    def grower(self) -> Grower: ...
+
+    def batch_sizes(self, are_members: bool) -> tuple[int, int]: ...
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks: ...
 

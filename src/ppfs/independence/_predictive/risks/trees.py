@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
-from itertools import groupby
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,16 +13,17 @@ from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._models import Design
-from ppfs._table import Table
+from ppfs._table import Block, Matrix, Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.parameters import KnownParameters
 
 if TYPE_CHECKING:
-    from ppfs._engine import Forest, SortedColumns, Splits, TreeRules
+    from ppfs._engine import DrawnRows, Forest, PreparedColumns, SortedColumns, Splits, TreeRules
 
 
 # `random_state` decides between equally good splits only; here the order of the columns' content does.
@@ -41,9 +42,6 @@ _KNOWN_TO_ENGINE = KnownParameters(
     without_effect=("random_state",),
 )
 
-# Columns are sorted and assessed in blocks of about this many stored entries, which bounds the memory.
-_ENTRIES_PER_BLOCK = 2**18
-
 
 def why_not_engine(problem: Problem, table: Table) -> str | None:
     """Return None if the engine can answer for this estimator and these data, else the reason why not."""
@@ -53,7 +51,7 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
     unknown = _KNOWN_TO_ENGINE.first_unknown(estimator)
     if unknown is not None:
         return f"the engine does not know {unknown}"
-    from ppfs._engine import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, fits_float32
+    from ppfs._engine import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA
 
     criteria = CLASS_CRITERIA if type(estimator) is DecisionTreeClassifier else NUMBER_CRITERIA
     if estimator.criterion not in criteria:
@@ -67,7 +65,7 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
         return "the engine reads single columns, and the target has several"
     if problem.weights.fit is not None:
         return "the engine does not know weights of rows"
-    if not fits_float32(table.X.data if table.is_sparse else table.X):
+    if not table.facts.is_plain:
         return "the columns have missing values or numbers too large for 32 bits"
     return None
 
@@ -98,14 +96,13 @@ class TreeRisks:
         self._forest: Forest | None = None
         self._design: Design | None = None
 
-    def batch_sizes(self, are_members: bool, is_marginal: bool) -> tuple[int, int]:
+    def grower(self) -> Grower:
+        """Return what grows trees on single columns."""
+        return TreeGrower(self.problem, self._rules)
+
+    def batch_sizes(self, are_members: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most."""
-        if are_members or not is_marginal:
-            return 1, 64
-        table = self._table
-        entries_per_column = 1 + table.X.nnz // table.n_features if table.is_sparse else table.n_rows
-        block = max(1, _ENTRIES_PER_BLOCK // entries_per_column)
-        return block, block
+        return 1, 64
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set.
@@ -183,65 +180,11 @@ class TreeRisks:
 
     def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         """Return the risks of questions about features outside `given`."""
-        if given:
-            parts = [self.of_members([x], given | {x}) for x in xs]
-        else:
-            parts = [
-                part
-                for is_group, run in groupby(xs, self._is_group)
-                for part in self._alone(is_group, list(run))
-            ]
-        risks = PairedRisks.joined(parts)
+        if len(xs) == 1:
+            return self.of_members(xs, given | {xs[0]})
+        risks = PairedRisks.joined([self.of_members([x], given | {x}) for x in xs])
         # What no tree of these models uses may be used by those of other features: only members are inert.
         return replace(risks, unused=np.zeros(len(xs), dtype=bool))
-
-    def _is_group(self, x: int) -> bool:
-        return self._table.has_feature_groups and len(self._table.columns[x]) > 1
-
-    def _alone(self, are_groups: bool, xs: list[int]) -> list[PairedRisks]:
-        """Return the risks of features given nothing: single columns all at once, groups one by one."""
-        if are_groups:
-            return [self.of_members([x], frozenset({x})) for x in xs]
-        return [self._rows_of_single_columns(xs) if self.problem.is_by_row else self._of_single_columns(xs)]
-
-    def _of_single_columns(self, xs: Sequence[int]) -> PairedRisks:
-        from ppfs._engine import single_column_risks
-
-        problem = self.problem
-        self.n_fits += len(xs) * len(problem.splits)
-        base, replaced = np.empty(0), np.zeros((len(xs), len(problem.splits)))
-        for draw in range(problem.n_draws):
-            base, permuted = single_column_risks(
-                self._columns(xs),
-                problem.truth,
-                problem.classes.size,
-                self._splits if draw == 0 else _engine_splits(problem, draw),
-                self._rules,
-                self._n_threads,
-                problem.weights.by_class,
-            )
-            replaced += permuted
-        return PairedRisks(base, replaced / problem.n_draws, np.zeros(len(xs), dtype=bool))
-
-    def _rows_of_single_columns(self, xs: Sequence[int]) -> PairedRisks:
-        from ppfs._engine import single_column_row_losses
-
-        problem = self.problem
-        self.n_fits += len(xs) * len(problem.splits)
-        base, replaced, totals = single_column_row_losses(
-            self._columns(xs),
-            problem.truth,
-            problem.classes.size,
-            self._splits,
-            self._rules,
-            [split.permutations for split in problem.splits],
-            self._n_threads,
-            problem.weights.by_class,
-        )
-        tested = np.concatenate([split.test for split in problem.splits])
-        return PairedRisks(
-            base[:, tested], replaced[:, tested], np.zeros(len(xs), dtype=bool), totals / tested.size
-        )
 
     def _forest_of(self, members: Set[int]) -> Forest:
         forest = self._forest
@@ -279,10 +222,74 @@ class TreeRisks:
         )
 
     def _columns(self, columns: Sequence[int]) -> SortedColumns:
-        from ppfs._engine import SortedColumns
+        return _sorted_columns(self._table.take(columns))
 
-        block = self._table.take(columns)
-        return SortedColumns.from_sparse(block) if sp.issparse(block) else SortedColumns.from_dense(block)
+
+@dataclass(frozen=True)
+class TreeGrower(Grower):
+    """Grows a tree on each column of a block, in every split."""
+
+    problem: Problem
+    rules: TreeRules
+    bytes_per_block = 2**21
+    prefers = "threads"
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        columns = _sorted_columns(block.X)
+        return self._by_row(columns) if self.problem.is_by_row else self._by_split(columns)
+
+    def _by_split(self, columns: SortedColumns) -> PairedRisks:
+        from ppfs._engine import prepared_column_risks
+
+        base = np.empty(0)
+        replaced = np.zeros((columns.n_columns, len(self.problem.splits)))
+        for prepared in self._prepared:
+            base, permuted = prepared_column_risks(columns, prepared)
+            replaced += permuted
+        unused = np.zeros(columns.n_columns, dtype=bool)
+        return PairedRisks(base, replaced / self.problem.n_draws, unused)
+
+    def _by_row(self, columns: SortedColumns) -> PairedRisks:
+        from ppfs._engine import prepared_column_row_losses
+
+        base, replaced, totals = prepared_column_row_losses(columns, self._prepared[0], self._draws)
+        tested = np.concatenate([split.test for split in self.problem.splits])
+        unused = np.zeros(columns.n_columns, dtype=bool)
+        return PairedRisks(base[:, tested], replaced[:, tested], unused, totals / tested.size)
+
+    @cached_property
+    def _prepared(self) -> list[PreparedColumns]:
+        """What all columns share; without rows of their own, one for each shuffle of the test parts."""
+        from ppfs._engine import prepare_columns
+
+        problem = self.problem
+        return [
+            prepare_columns(
+                problem.truth,
+                problem.classes.size,
+                _engine_splits(problem, draw),
+                self.rules,
+                problem.weights.by_class,
+            )
+            for draw in range(1 if problem.is_by_row else problem.n_draws)
+        ]
+
+    @cached_property
+    def _draws(self) -> DrawnRows:
+        from ppfs._engine import make_draws
+
+        return make_draws(self._prepared[0].splits, [split.permutations for split in self.problem.splits])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was prepared is as large as the problem, and quickly made anew.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
+
+
+def _sorted_columns(X: Matrix) -> SortedColumns:
+    from ppfs._engine import SortedColumns
+
+    return SortedColumns.from_sparse(X) if sp.issparse(X) else SortedColumns.from_dense(X)
 
 
 def _engine_splits(problem: Problem, draw: int) -> Splits:

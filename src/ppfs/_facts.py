@@ -1,0 +1,81 @@
+"""What can be told of columns by looking at them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of each of some columns, each an array of bool of shape (n_columns,).
+
+    Attributes
+    ----------
+    is_constant : ndarray
+        One value only; a column of gaps says as little as a column of ones.
+
+    has_missing, has_infinite : ndarray
+        Whether some number is NaN, or infinite.
+
+    is_too_large : ndarray
+        Whether some finite number is infinite in 32 bits.
+    """
+
+    is_constant: NDArray[np.bool_]
+    has_missing: NDArray[np.bool_]
+    has_infinite: NDArray[np.bool_]
+    is_too_large: NDArray[np.bool_]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every number of every column is finite, in 32 bits too."""
+        return not (self.has_missing.any() or self.has_infinite.any() or self.is_too_large.any())
+
+
+def facts_of(X: Any) -> ColumnFacts:
+    """Look at a matrix of numbers, dense or csc, without making another one of its size.
+
+    The smallest and the largest value of a column tell everything: a NaN is both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> facts = facts_of(np.array([[1.0, 2.0], [1.0, np.nan]]))
+    >>> facts.is_constant.tolist(), facts.has_missing.tolist()
+    ([True, False], [False, True])
+    """
+    low, high = _sparse_extremes(X) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))
+    has_missing = np.isnan(low)
+    is_constant = low == high
+    for column in np.flatnonzero(has_missing).tolist():
+        low[column], high[column], is_constant[column] = _extremes_beside_gaps(X, column)
+    largest = np.maximum(np.abs(low), np.abs(high))
+    has_infinite = np.isinf(largest)
+    return ColumnFacts(is_constant, has_missing, has_infinite, ~has_infinite & (largest > _LARGEST_FLOAT32))
+
+
+def _sparse_extremes(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return each column's smallest and largest value; rows that are not stored are zeros."""
+    n_stored = np.diff(X.indptr)
+    low, high = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    filled = np.flatnonzero(n_stored)
+    starts = X.indptr[filled]
+    if filled.size:
+        low[filled] = np.minimum.reduceat(X.data, starts)
+        high[filled] = np.maximum.reduceat(X.data, starts)
+    has_zeros = n_stored < X.shape[0]
+    return np.where(has_zeros, np.minimum(low, 0.0), low), np.where(has_zeros, np.maximum(high, 0.0), high)
+
+
+def _extremes_beside_gaps(X: Any, column: int) -> tuple[float, float, bool]:
+    """Return the extremes of a column's numbers, and whether it has nothing but gaps."""
+    values = X[:, [column]].toarray().ravel() if sp.issparse(X) else X[:, column]
+    numbers = values[~np.isnan(values)]
+    return (0.0, 0.0, True) if not numbers.size else (float(numbers.min()), float(numbers.max()), False)

@@ -1,0 +1,102 @@
+"""Questions given nothing, block by block: one pure function of a block of columns, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from ppfs._table import Block, Table
+from ppfs.independence._base import Answers
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.significance import risk_differences
+
+if TYPE_CHECKING:
+    from ppfs.independence._predictive.base import PredictiveTest
+
+# Every worker gets at least so many blocks, so that none waits long for the last one.
+_BLOCKS_PER_WORKER = 4
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The answers about the columns of a block, and how many models were fitted for them."""
+
+    answers: Answers
+    n_fits: int
+
+
+@dataclass(frozen=True)
+class Growth:
+    """All that growth needs beside the columns, prepared once: a pure function of a block.
+
+    In memory, on a file, in another process or on another machine, it is this function that answers.
+    """
+
+    test: PredictiveTest
+    problem: Problem
+    grower: Grower
+
+    def __call__(self, block: Block) -> Grown:
+        """Answer whether each column of a block is independent of the target."""
+        answers = Answers.independent(block.n_columns)
+        asked = np.flatnonzero(~block.facts.is_constant)
+        if asked.size:
+            answers.put(asked, judged(self.test, self.problem, self.grower.risks(block.take(asked))))
+        return Grown(answers, asked.size * len(self.problem.splits))
+
+
+def judged(test: PredictiveTest, problem: Problem, risks: PairedRisks) -> Answers:
+    """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it."""
+    n = len(risks.unused)
+    if risks.unused.all():
+        return Answers(np.ones(n), np.zeros(n), np.zeros(n), np.ones(n, dtype=bool), np.ones(n, dtype=bool))
+    differences = risk_differences(risks.base, risks.replaced)
+    pvalues, statistics = test.assess(risks, differences, problem)
+    is_equal = ~differences.any(axis=1)
+    return Answers(
+        np.where(is_equal, 1.0, pvalues),
+        np.where(is_equal, 0.0, statistics),
+        np.where(is_equal, 0.0, differences.mean(axis=1)),
+        np.ones(n, dtype=bool),
+        is_equal & risks.unused,
+    )
+
+
+def grow_blocks(
+    growth: Growth, table: Table, xs: NDArray[np.intp], n_jobs: int | None
+) -> Iterator[tuple[NDArray[np.intp], Grown]]:
+    """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
+    blocks = cut(xs, _bytes_per_column(table), growth.grower.bytes_per_block, effective_n_jobs(n_jobs))
+    run = Parallel(n_jobs=n_jobs, prefer=growth.grower.prefers, return_as="generator")
+    tasks = (delayed(growth)(table.block(block.tolist())) for block in blocks)
+    yield from zip(blocks, run(tasks), strict=True)
+
+
+def cut(
+    xs: NDArray[np.intp], bytes_per_column: int, bytes_per_block: int, n_workers: int
+) -> list[NDArray[np.intp]]:
+    """Cut variables into blocks of about so many bytes, with work for every worker.
+
+    Examples
+    --------
+    >>> [block.tolist() for block in cut(np.arange(5), 8, 16, n_workers=1)]
+    [[0, 1], [2, 3], [4]]
+    """
+    most = max(1, bytes_per_block // max(1, bytes_per_column))
+    if n_workers > 1:
+        most = min(most, ceil(len(xs) / (_BLOCKS_PER_WORKER * n_workers)))
+    return [xs[first : first + most] for first in range(0, len(xs), most)]
+
+
+def _bytes_per_column(table: Table) -> int:
+    parts = (table.X.data, table.X.indices) if table.is_sparse else (table.X,)
+    return 1 + sum(int(part.nbytes) for part in parts) // int(table.X.shape[1])
