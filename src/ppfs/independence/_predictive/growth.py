@@ -76,6 +76,7 @@ def grow_blocks(
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
     """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
     blocks = cut(xs, _bytes_per_column(table), growth.grower.bytes_per_block, effective_n_jobs(n_jobs))
+    growth.grower.prepare()
     run = Parallel(n_jobs=n_jobs, prefer=growth.grower.prefers, return_as="generator")
     tasks = (delayed(growth)(table.block(block.tolist())) for block in blocks)
     yield from zip(blocks, run(tasks), strict=True)

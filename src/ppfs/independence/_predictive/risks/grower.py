@@ -29,3 +29,6 @@ class Grower(ABC):
     @abstractmethod
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block, none of them constant."""
+
+    def prepare(self) -> None:  # noqa: B027
+        """Make what all blocks share, before several threads ask for it at once."""

@@ -239,6 +239,12 @@ class TreeGrower(Grower):
         columns = _sorted_columns(block.X)
         return self._by_row(columns) if self.problem.is_by_row else self._by_split(columns)
 
+    def prepare(self) -> None:
+        """Read the splits as kernels like them."""
+        _ = self._prepared
+        if self.problem.is_by_row:
+            _ = self._draws
+
     def _by_split(self, columns: SortedColumns) -> PairedRisks:
         from ppfs._engine import prepared_column_risks
 
@@ -255,8 +261,10 @@ class TreeGrower(Grower):
 
         base, replaced, totals = prepared_column_row_losses(columns, self._prepared[0], self._draws)
         tested = np.concatenate([split.test for split in self.problem.splits])
-        unused = np.zeros(columns.n_columns, dtype=bool)
-        return PairedRisks(base[:, tested], replaced[:, tested], unused, totals / tested.size)
+        # Row after row in memory: NumPy adds up rows that lie otherwise in another order, unless there is only one,
+        # and a column's answer must not depend on its neighbours.
+        by_pair = (np.ascontiguousarray(by_row[:, tested]) for by_row in (base, replaced))
+        return PairedRisks(*by_pair, np.zeros(columns.n_columns, dtype=bool), totals / tested.size)
 
     @cached_property
     def _prepared(self) -> list[PreparedColumns]:

@@ -1,0 +1,92 @@
+"""Growth block by block: blocks never change an answer, and every worker has some."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from joblib import parallel_config
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from ppfs._reading import read_table
+from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive.growth import cut
+from ppfs.independence._predictive.risks import linear, models, trees
+
+GROWERS = {
+    "tree": (DecisionTreeClassifier(), trees.TreeGrower),
+    "logistic": (LogisticRegression(), linear.LinearGrower),
+    "bayes": (GaussianNB(), models.ModelGrower),
+}
+
+
+def _table(is_sparse=False):
+    generator = np.random.default_rng(0)
+    X = np.round(generator.normal(size=(60, 9)), 1)
+    X[:, 4] = 1.0
+    if is_sparse:
+        X[generator.random(X.shape) < 0.6] = 0.0
+    y = (X[:, 0] + generator.normal(size=60) > 0).astype(int)
+    return read_table(sp.csc_array(X) if is_sparse else X, y, task="auto", owner=None)
+
+
+def _asked(test, table, n_jobs=None):
+    bound = test.bind(table, random_state=0, n_jobs=n_jobs)
+    return bound.query_many(range(9), table.target), bound
+
+
+@pytest.mark.parametrize("name", GROWERS)
+@pytest.mark.parametrize("test", [PPI, CrossFitPPI])
+def test_blocks_of_any_size_give_the_same_answers(name, test, monkeypatch):
+    estimator, grower = GROWERS[name]
+    expected, bound = _asked(test(estimator), _table())
+    for n_bytes in (1, 60 * 8 * 2, 2**30):
+        monkeypatch.setattr(grower, "bytes_per_block", n_bytes)
+        answers, again = _asked(test(estimator), _table())
+        assert answers == expected
+        assert again.n_fits == bound.n_fits
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("name", GROWERS)
+def test_workers_give_the_same_answers(name, backend):
+    estimator, _ = GROWERS[name]
+    expected, _ = _asked(CrossFitPPI(estimator), _table())
+    with parallel_config(backend=backend):
+        answers, _ = _asked(CrossFitPPI(estimator), _table(), n_jobs=2)
+    assert answers == expected
+
+
+def test_sparse_blocks_are_answered_as_dense_ones():
+    sparse = _table(is_sparse=True)
+    dense = read_table(sparse.X.toarray(), sparse.y, task="auto", owner=None)
+    assert _asked(PPI(), sparse)[0] == _asked(PPI(), dense)[0]
+
+
+def test_tall_columns_leave_no_worker_idle():
+    """A column of many bytes is a block of its own, and a few columns are still several blocks."""
+    assert [block.size for block in cut(np.arange(3), 10**9, 2**21, n_workers=2)] == [1, 1, 1]
+    assert len(cut(np.arange(16), 8, 2**21, n_workers=2)) == 8
+
+
+def test_what_all_columns_share_is_prepared_once(monkeypatch):
+    made = []
+    from ppfs import _engine
+
+    def counted(*arguments):
+        made.append(1)
+        return _engine.plan.prepare_columns(*arguments)
+
+    monkeypatch.setattr(_engine, "prepare_columns", counted)
+    monkeypatch.setattr(trees.TreeGrower, "bytes_per_block", 1)
+    _asked(PPI(), _table())
+    assert made == [1]
+
+
+def test_a_member_alone_is_the_same_question_as_growth_asks():
+    table = _table()
+    bound = PPI().bind(table, random_state=0)
+    alone = bound.query(0, table.target)
+    n_fits = bound.n_fits
+    assert bound.query(0, table.target, [0]) == alone
+    assert bound.n_fits == n_fits
