@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._models import Design, with_replaced
 from ppfs._rows import Split
-from ppfs._table import Block, Matrix, Table, listed
+from ppfs._table import Block, Table, listed
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
@@ -130,15 +130,15 @@ class ModelGrower(Grower):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        designs = [
-            Design(_as_models_like(block.X[:, [j]]), {0: slice(0, 1)}, block.n_levels[[j]], (block.names[j],))
-            for j in range(block.n_columns)
-        ]
-        return PairedRisks.joined(_answered_alone(self.problem, [(design, 0) for design in designs]))
+        designs = [(_design_of_column(block, j), 0) for j in range(block.n_columns)]
+        return PairedRisks.joined(_answered_alone(self.problem, designs))
 
 
-def _as_models_like(X: Matrix) -> Matrix:
-    return X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
+def _design_of_column(block: Block, column: int) -> Design:
+    X = block.X[:, [column]]
+    n_levels = block.n_levels[[column]]
+    as_models_like = X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
+    return Design(as_models_like, {0: slice(0, 1)}, n_levels, n_levels > 0, (block.names[column],))
 
 
 class ModelRisks:

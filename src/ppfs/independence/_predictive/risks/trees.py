@@ -263,8 +263,8 @@ class TreeGrower(Grower):
         tested = np.concatenate([split.test for split in self.problem.splits])
         # Row after row in memory: NumPy adds up rows that lie otherwise in another order, unless there is only one,
         # and a column's answer must not depend on its neighbours.
-        by_pair = (np.ascontiguousarray(by_row[:, tested]) for by_row in (base, replaced))
-        return PairedRisks(*by_pair, np.zeros(columns.n_columns, dtype=bool), totals / tested.size)
+        base, replaced = (np.ascontiguousarray(by_row[:, tested]) for by_row in (base, replaced))
+        return PairedRisks(base, replaced, np.zeros(columns.n_columns, dtype=bool), totals / tested.size)
 
     @cached_property
     def _prepared(self) -> list[PreparedColumns]:
