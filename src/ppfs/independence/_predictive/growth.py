@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,17 +13,21 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._table import Block, Table
+from ppfs._types import Floats
 from ppfs.independence._base import Answers
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.significance import risk_differences
 
-if TYPE_CHECKING:
-    from ppfs.independence._predictive.base import PredictiveTest
-
 # Every worker gets at least so many blocks, so that none waits long for the last one.
 _BLOCKS_PER_WORKER = 4
+
+
+class Assessor(Protocol):
+    """Whatever turns paired differences into p-values; see `PredictiveTest.assess`."""
+
+    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Growth:
     In memory, on a file, in another process or on another machine, it is this function that answers.
     """
 
-    test: PredictiveTest
+    test: Assessor
     problem: Problem
     grower: Grower
 
@@ -54,7 +58,7 @@ class Growth:
         return Grown(answers, asked.size * len(self.problem.splits))
 
 
-def judged(test: PredictiveTest, problem: Problem, risks: PairedRisks) -> Answers:
+def judged(test: Assessor, problem: Problem, risks: PairedRisks) -> Answers:
     """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it."""
     n = len(risks.unused)
     if risks.unused.all():
