@@ -17,10 +17,11 @@ from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
 from ppfs._rows import divide_into_folds
-from ppfs._sklearn_compat import Interval, Options
+from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
 from ppfs._trace import Outcome, Step, Trace, deciding_steps
 from ppfs.blanket._aggregate import Fold, aggregate
@@ -37,7 +38,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
-    "progress": ["boolean"],
+    "progress": ["boolean", StrOptions({"log"})],
     "always_keep": COLUMNS_RULE,
     "condition_on": COLUMNS_RULE,
     "feature_groups": [Mapping, None],
@@ -80,7 +81,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     alpha: float
     random_state: RandomStateLike
     n_jobs: int | None
-    progress: bool
+    progress: Progress
     always_keep: ColumnsLike = ()
     condition_on: ColumnsLike = ()
     feature_groups: Mapping[str, Collection[int | str]] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ppfs._progress import ProgressBar
+from ppfs._progress import Progress, ProgressBar
 from ppfs._trace import Decision, Step, Trace
 from ppfs.independence import BoundTest, IndependenceResult
 
@@ -39,7 +39,7 @@ class Inquiry:
     alpha: float
     trace: Trace
     fold: int
-    progress: bool = False
+    progress: Progress = False
     always_keep: tuple[int, ...] = ()
     condition_on: tuple[int, ...] = ()
     withheld: tuple[int, ...] = ()

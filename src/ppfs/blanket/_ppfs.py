@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 
 from ppfs._models import Impute, estimator_for, input_tags
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._rows import ClassWeight, Stratify
@@ -108,8 +109,9 @@ class PPFS(BaseBlanketSelector):
         Parallel fits; ``joblib.parallel_config`` chooses the backend. The answer is the same for
         any number and backend.
 
-    progress : bool, default=False
-        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks.
+    progress : bool or "log", default=False
+        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks. "log" writes a line now and
+        then where stderr is neither.
 
     always_keep : collection of int or str, default=()
         Columns, by number or name, that are in the blanket from the start, are never asked about, and
@@ -226,7 +228,7 @@ class PPFS(BaseBlanketSelector):
         independence: IndependenceTest | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
