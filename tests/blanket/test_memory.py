@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from ppfs import PPFS
@@ -56,3 +58,33 @@ def test_a_second_fit_with_another_alpha_asks_nothing(X, y, settings):
 def test_splitters_may_change_without_a_trace(X, y):
     selector = PPFS(splitter=KFold(6), random_state=0).fit(X, y)
     assert selector.fit(X, y).n_tests_
+
+
+def test_a_function_may_read_variables_that_change(X, y):
+    """The loss is the same function, and its answers are others."""
+    penalty = [1.0]
+
+    def loss(truth, probabilities):
+        return penalty[0] * (probabilities[:, 1] - truth) ** 2
+
+    selector = PPFS(LogisticRegression(), loss=loss, n_splits=6, random_state=0).fit(X, y)
+    penalty[0] = 5.0
+    again = selector.fit(X, y).importances_
+    fresh = PPFS(LogisticRegression(), loss=loss, n_splits=6, random_state=0).fit(X, y).importances_
+    np.testing.assert_array_equal(again, fresh)
+
+
+def test_estimators_that_keep_their_fit_are_not_compared_by_class(X, y):
+    """Two frozen models have the same parameters, and other coefficients."""
+    X = X[:, :1]
+    selector = PPFS(FrozenEstimator(LogisticRegression().fit(X, y)), n_splits=6, random_state=0).fit(X, y)
+    other = FrozenEstimator(LogisticRegression().fit(X, 1 - y))
+    again = selector.set_params(estimator=other).fit(X, y)
+    fresh = PPFS(other, n_splits=6, random_state=0).fit(X, y)
+    assert again.pvalues_.tolist() == fresh.pvalues_.tolist()
+
+
+def test_estimators_that_are_their_parameters_are_compared_by_them(X, y):
+    selector = PPFS(LogisticRegression(), n_splits=6, random_state=0).fit(X, y)
+    assert selector.set_params(estimator=LogisticRegression()).fit(X, y).n_tests_ == 0
+    assert selector.set_params(estimator=LogisticRegression(C=2.0)).fit(X, y).n_tests_

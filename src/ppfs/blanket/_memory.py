@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from ppfs._table import Table
 from ppfs.independence import BoundTest, IndependenceTest, KnownAnswers
@@ -48,8 +49,8 @@ class Memory:
 def _snapshot(value: Any) -> Any:
     """Return something that is equal to another snapshot only if the values certainly mean the same.
 
-    An estimator counts by its class, because its parameters are listed beside it. What may change
-    without a trace, such as a random generator or an array, is like nothing else.
+    What cannot be compared is like nothing else, itself included: an array or a random generator may change without a
+    trace, and a function may read variables that do.
     """
     if isinstance(value, _PLAIN):
         # With the type: to some estimators 1 is a count and 1.0 a share.
@@ -58,9 +59,19 @@ def _snapshot(value: Any) -> Any:
         return type(value), [_snapshot(part) for part in value]
     if isinstance(value, dict):
         return dict, [(_snapshot(key), _snapshot(part)) for key, part in value.items()]
-    if isinstance(value, BaseEstimator):
+    if isinstance(value, BaseEstimator) and _is_its_parameters(value):
+        # Its parameters are listed beside it.
         return type(value)
-    return value if callable(value) else object()
+    return value if isinstance(value, type | BuiltinFunctionType | np.ufunc) else object()
+
+
+def _is_its_parameters(estimator: BaseEstimator) -> bool:
+    """Tell whether a copy of an estimator knows nothing but its parameters.
+
+    That of a `FrozenEstimator` knows what it was fitted on, and requests for metadata are copied too.
+    """
+    copy = clone(estimator)
+    return copy is not estimator and set(vars(copy)) <= set(copy.get_params(deep=False))
 
 
 def _digest(table: Table) -> bytes:
