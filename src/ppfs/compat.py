@@ -40,8 +40,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ppfs._one_step import in_one_step
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
+from ppfs._sparse import require_sound
 from ppfs._table import Task, listed
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
@@ -126,15 +128,16 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
         """
         labels = _labels_of(X)
         readable = _with_text_labels(X, labels)
-        self.selector_ = self._selector(X, y).fit(readable, y, groups=groups, **params)
-        validate_data(self, readable, skip_check_array=True)
-        if readable is not X:
-            # As for every estimator of scikit-learn: names that are no text are no names.
-            del self.feature_names_in_
-        self._labels = labels
-        order = self._order()
-        self._blanket = [self._label(column) for column in order.tolist()]
-        self._scores = [float(score) for score in self.selector_.scores_[order]]
+        with in_one_step(self) as draft:
+            draft.selector_ = self._selector(X, y).fit(readable, y, groups=groups, **params)
+            validate_data(draft, readable, skip_check_array=True)
+            if readable is not X:
+                # As for every estimator of scikit-learn: names that are no text are no names.
+                del draft.feature_names_in_
+            draft._labels = labels
+            order = draft._order()
+            draft._blanket = [draft._label(column) for column in order.tolist()]
+            draft._scores = [float(score) for score in draft.selector_.scores_[order]]
         return self
 
     def transform(self, X: Any) -> Any:
@@ -278,6 +281,7 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         """Return an array or sparse matrix of which columns can be taken."""
+        require_sound(X)
         tags = get_tags(self).input_tags
         rules = {"accept_sparse": "csr", "ensure_all_finite": not tags.allow_nan, "dtype": None}
         if not hasattr(self, "n_features_in_"):

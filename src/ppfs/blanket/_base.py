@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
+from ppfs._one_step import in_one_step
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
@@ -62,7 +63,6 @@ class _Searched:
 
     found: list[Found]
     blankets: list[tuple[int, ...]]
-    memory: Memory
     n_fits: int
     n_tests: int
 
@@ -139,6 +139,15 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self
         """
         self._validate_params()
+        with in_one_step(self) as draft:
+            try:
+                draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
+            except BaseException as error:
+                self._keep_answers(draft._memory, error)
+                raise
+        return self
+
+    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         test = self._independence_test()
         table = read_table(
             X,
@@ -147,7 +156,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             owner=self,
             feature_groups=self.feature_groups,
             categorical_features=self.categorical_features,
-            sample_weight=weights_among(params, self),
+            sample_weight=sample_weight,
             groups=groups,
         )
         validate_data(self, X, skip_check_array=True)
@@ -165,20 +174,31 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self.task_ = table.task
         self.independence_ = test
         self.trace_ = trace
-        return self
+
+    def _keep_answers(self, memory: Memory | None, error: BaseException) -> None:
+        """Keep what a search was told before it failed, so that fitting again continues from there."""
+        if memory is None or memory is self._memory or not memory.n_answers:
+            return
+        self._memory = memory
+        if memory.is_repeatable(self.random_state):
+            error.add_note(
+                f"The {memory.n_answers} answers that the search had so far are kept: fit again with the same data and "
+                "parameters to continue from them."
+            )
 
     def _search_parts(
         self, table: Table, test: IndependenceTest, special: SpecialColumns, trace: Trace
     ) -> _Searched:
         """Search in every fold, or once in all rows."""
         entropy = root_entropy(self.random_state)
-        memory = Memory(test, entropy)
+        # Held from the start: a search that fails leaves its answers here.
+        memory = self._memory = Memory(test, entropy, self._memory)
         found: list[Found] = []
         blankets: list[tuple[int, ...]] = []
         n_fits = n_tests = 0
         for fold, part in self._parts(table, entropy):
             bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
-            memory.recall(bound, fold, self._memory)
+            memory.recall(bound, fold)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
                 trace.notes.extend(bound.notes)
@@ -197,7 +217,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             blankets.append(_most_important_first(found[-1].blanket, trace, fold))
             n_fits += bound.n_fits
             n_tests += bound.n_answers
-        return _Searched(found, blankets, memory, n_fits, n_tests)
+        memory.forget_the_last()
+        return _Searched(found, blankets, n_fits, n_tests)
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -213,7 +234,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
                 f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
                 UnreachableAlphaWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
@@ -246,7 +267,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
             self.scores_ = 0.0 - np.log(self.pvalues_)
-        self._memory = searched.memory
         self.n_fits_ = searched.n_fits
         self.n_tests_ = searched.n_tests
 
