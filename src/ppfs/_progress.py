@@ -61,9 +61,9 @@ class ProgressBar:
         elif self._is_logged:
             self._log()
 
-    def advance(self) -> None:
-        """Count one step, and show it if the last time was a while ago."""
-        self._done += 1
+    def advance(self, n: int = 1) -> None:
+        """Count steps, and show it if the last time was a while ago."""
+        self._done += n
         if not (self._is_drawn or self._is_logged):
             return
         pause = _SECONDS_BETWEEN_UPDATES if self._is_drawn else _SECONDS_BETWEEN_LINES

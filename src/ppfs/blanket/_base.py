@@ -24,7 +24,7 @@ from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, 
 from ppfs._rows import divide_into_folds
 from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
-from ppfs._trace import Outcome, Step, Trace, deciding_steps
+from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._fill_up import fill_up
 from ppfs.blanket._found import Found
@@ -242,7 +242,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         folds = aggregate(searched.blankets) if self.n_folds else ()
         chosen = next((fold.number for fold in folds if fold.is_chosen), 0)
         blanket = searched.blankets[max(chosen - 1, 0)]
-        decided_by = deciding_steps(trace, chosen, blanket)
+        decided_by = trace.decided(chosen, blanket)
         filled_up = fill_up(
             blanket, self.min_features, table=table, decided_by=decided_by, barred=special.condition_on
         )
@@ -262,7 +262,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self._set_findings(searched.found[max(chosen - 1, 0)], callers)
         self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[self.blanket_] = True
-        pvalues, effects = _answers(decided_by, table.n_features, unasked=special.all)
+        pvalues, effects = _answers(decided_by, unasked=special.all)
         self.pvalues_, self.importances_ = callers.spread(pvalues), callers.spread(effects)
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
@@ -304,7 +304,7 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
 
 def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> tuple[int, ...]:
     """Sort a blanket by the answers that decided; one that nothing is known of counts as without effect."""
-    decided_by = deciding_steps(trace, fold, blanket)
+    decided_by = trace.decided(fold, blanket)
 
     def rank(x: int) -> tuple[float, float, int]:
         step = decided_by.get(x)
@@ -314,15 +314,12 @@ def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> 
 
 
 def _answers(
-    decided_by: Mapping[int, Step], n_features: int, unasked: Collection[int]
+    decided_by: DecidingSteps, unasked: Collection[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return p-value and effect of the question that decided about each feature.
 
-    1 and 0 where nothing could be told, which is no evidence of a link; NaN for features that the caller decided
-    about, of which nothing is known.
+    NaN for features that the caller decided about, of which nothing is known.
     """
-    pvalues, effects = np.ones(n_features), np.zeros(n_features)
-    for feature, step in decided_by.items():
-        pvalues[feature], effects[feature] = step.pvalue, step.effect
+    pvalues, effects = decided_by.pvalues, decided_by.effects
     pvalues[list(unasked)] = effects[list(unasked)] = np.nan
     return pvalues, effects
