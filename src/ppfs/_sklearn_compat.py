@@ -6,7 +6,10 @@ listed with the versions that it was checked with.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 # Declared rules for parameters: 1.6.1, 1.7.2, 1.8.0, 1.9.1. scikit-learn's own estimators use them; it documents none.
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
@@ -22,6 +25,7 @@ __all__ = [
     "Interval",
     "Options",
     "StrOptions",
+    "method_of_bins",
     "n_rows_of",
     "output_config",
     "refuse_wrong_parameters",
@@ -36,3 +40,23 @@ def refuse_wrong_parameters(estimator: Any) -> None:
     check = getattr(estimator, "_validate_params", None)
     if check is not None:
         check()
+
+
+@cache
+def method_of_bins() -> str | None:
+    """Tell how HistGradientBoosting finds the edges of bins in long columns, by NumPy's name of the method.
+
+    It changed from "midpoint" to "averaged_inverted_cdf", and the function has no public name: 1.6.1, 1.7.2, 1.8.0,
+    1.9.1. None where the installed version does neither.
+    """
+    try:
+        from sklearn.ensemble._hist_gradient_boosting.binning import _find_binning_thresholds
+
+        column = np.array([0.0, 1.0, 3.0, 7.0, 15.0, 31.0])
+        edges = _find_binning_thresholds(column, max_bins=4)
+    except (ImportError, TypeError):
+        return None
+    for method in ("averaged_inverted_cdf", "midpoint"):
+        if np.array_equal(edges, np.percentile(column, [25.0, 50.0, 75.0], method=method)):
+            return method
+    return None

@@ -4,6 +4,9 @@ Importing this package loads Numba, which takes about half a second: the rest of
 when a fit can use it. It imports nothing from the rest of ppfs.
 """
 
+from ppfs._engine.boosted_column import boosted_column_losses
+from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
+from ppfs._engine.boosting_rules import BoostingRules
 from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.forest import Forest, Tree, grow_forest
 from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
@@ -22,6 +25,8 @@ __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
     "NUMBER_CRITERIA",
+    "BoostingProblem",
+    "BoostingRules",
     "DrawnRows",
     "Forest",
     "Likelihood",
@@ -30,11 +35,13 @@ __all__ = [
     "Splits",
     "Tree",
     "TreeRules",
+    "boosted_column_losses",
     "fit_columns",
     "fit_scores",
     "fits_float32",
     "grow_forest",
     "make_draws",
+    "prepare_boosting",
     "prepare_columns",
     "prepared_column_risks",
     "prepared_column_row_losses",

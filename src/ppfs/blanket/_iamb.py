@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs.blanket._growth import grow
@@ -58,9 +57,8 @@ class IAMB(IndependenceSearch):
     n_jobs : int, default=None
         Parallel fits of a predictive test; the classical ones answer in one pass.
 
-    progress : bool or "log", default=False
-        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
-        stderr is neither.
+    progress : bool, default=False
+        Show a bar for each round, on stderr, in terminals and notebooks.
 
     Attributes
     ----------
@@ -209,7 +207,7 @@ class MixedMB(InterIAMB):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: Progress = False,
+        progress: bool = False,
     ) -> None:
         super().__init__(
             independence=independence,

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
-from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs.blanket._divide_conquer import MAX_K
@@ -73,7 +72,7 @@ class IAMBnPC(IndependenceSearch):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: Progress = False,
+        progress: bool = False,
     ) -> None:
         super().__init__(
             independence=independence,

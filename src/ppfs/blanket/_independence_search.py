@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 
 from ppfs._models import input_tags
-from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import StrOptions
@@ -41,7 +40,7 @@ class IndependenceSearch(BaseBlanketSelector):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: Progress = False,
+        progress: bool = False,
     ) -> None:
         self.independence = independence
         self.n_folds = n_folds

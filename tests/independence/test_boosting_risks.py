@@ -1,0 +1,93 @@
+"""The seam between the predictive tests and boosting in the engine: who answers, and that both answer alike."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from ppfs import PPFS
+from ppfs._reading import read_table
+from ppfs.independence import PPI, CrossFitPPI
+
+
+class ViaScikitLearnClassifier(HistGradientBoostingClassifier):
+    """Same model, but of a type that the engine does not know."""
+
+
+class ViaScikitLearnRegressor(HistGradientBoostingRegressor):
+    """Same model, but of a type that the engine does not know."""
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[::2, [0, 5, 9, 11, 14, 20, 27]], y[::2]
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return X[::2], y[::2]
+
+
+def answers(test, X, y, given=()):
+    return np.array(
+        [
+            (answer.pvalue, answer.effect)
+            for x in range(X.shape[1])
+            if x not in given
+            for answer in [test.evaluate(X, y, x, given=given)]
+        ]
+    )
+
+
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize("parameters", [{}, {"max_leaf_nodes": 4, "l2_regularization": 1.0, "max_bins": 20}])
+def test_growth_answers_as_scikit_learn_does(kind, parameters, wdbc, diabetes):
+    for data, own, theirs in (
+        (wdbc, HistGradientBoostingClassifier, ViaScikitLearnClassifier),
+        (diabetes, HistGradientBoostingRegressor, ViaScikitLearnRegressor),
+    ):
+        tests = [
+            kind(model(max_iter=5, **parameters), random_state=0, **({"n_splits": 6} if kind is PPI else {}))
+            for model in (own, theirs)
+        ]
+        np.testing.assert_allclose(answers(tests[0], *data), answers(tests[1], *data), rtol=1e-6, atol=1e-9)
+
+
+def test_missing_values_grow_as_scikit_learn_grows_them(wdbc):
+    X, y = wdbc
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    tests = [
+        CrossFitPPI(model(max_iter=5), random_state=0)
+        for model in (HistGradientBoostingClassifier, ViaScikitLearnClassifier)
+    ]
+    np.testing.assert_allclose(answers(tests[0], X, y), answers(tests[1], X, y), rtol=1e-6, atol=1e-9)
+
+
+def test_the_trace_says_who_boosts(wdbc):
+    X, y = wdbc
+    fitted = PPFS(HistGradientBoostingClassifier(max_iter=2), n_splits=5, random_state=0).fit(X, y)
+    assert any("grown by the engine" in note for note in fitted.trace_.notes)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"max_features": 0.5},
+        {"early_stopping": True},
+        {"class_weight": "balanced"},
+        {"interaction_cst": "no_interactions"},
+        {"categorical_features": [0]},
+    ],
+    ids=str,
+)
+def test_unknown_parameters_are_left_to_scikit_learn(parameters, wdbc):
+    X, y = wdbc
+    model = HistGradientBoostingClassifier(**parameters)
+    notes = PPI(model, n_splits=5, random_state=0).bind(read_table(X, y, task="auto", owner="PPI")).notes
+    ((name, value),) = parameters.items()
+    assert notes == [
+        "HistGradientBoostingClassifier is fitted through scikit-learn's interface: the engine does not know "
+        f"{name}={value!r}"
+    ]
