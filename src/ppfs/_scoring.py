@@ -16,8 +16,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._models import prepared, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
 from ppfs._rows import divide_into_folds
-from ppfs._table import Matrix, Table
-from ppfs.exceptions import InvalidInputError
+from ppfs._table import Matrix, Table, listed
+from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 Scorer = Callable[..., float]
 
@@ -73,10 +73,18 @@ class CrossValidated:
             X, model = table.take(ordered), prepared(self._estimator, table.n_levels_of(ordered))
         else:
             X, model = np.zeros((table.n_rows, 1)), _constant_model(table)
-        scores = Parallel(n_jobs=self._n_jobs)(
-            delayed(_fold_score)(model, X, table.y, table.weights, self._scorer, *fold)
-            for fold in self._folds
-        )
+        try:
+            scores = Parallel(n_jobs=self._n_jobs)(
+                delayed(_fold_score)(model, X, table.y, table.weights, self._scorer, *fold)
+                for fold in self._folds
+            )
+        except (InvalidInputError, Warning):
+            raise
+        except Exception as error:
+            shown = listed([table.names[feature] for feature in sorted(features)]) or "no column"
+            raise EstimatorFailedError(
+                f"{model!r} failed on {shown} in cross-validation: {type(error).__name__}: {error}"
+            ) from error
         return float(np.mean(scores))
 
 
@@ -98,8 +106,11 @@ def _fold_score(
 def weighted_score(
     scorer: Scorer, model: Any, X: Matrix, y: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> float:
-    """Return a fitted model's score, with weights where there are some."""
-    return float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
+    """Return a fitted model's score, with weights where there are some; what is no number is no score."""
+    score = float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
+    if not np.isfinite(score):
+        raise FloatingPointError(f"the score of {len(y)} rows is {score}")
+    return score
 
 
 def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is_weighted: bool) -> Scorer:

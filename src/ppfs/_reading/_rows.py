@@ -14,6 +14,9 @@ from ppfs._reading._categories import is_missing
 from ppfs._sklearn_compat import n_rows_of
 from ppfs.exceptions import InvalidInputError
 
+# 2**500 is 3e150: the square root of the largest number that 64 bits hold.
+_MAX_WEIGHT_EXPONENT = 500
+
 
 def weights_among(params: dict[str, Any], owner: object) -> Any:
     """Return the sample_weight among the further arguments of ``fit``, or None; refuse all others.
@@ -65,11 +68,26 @@ def read_weights(
         raise InvalidInputError(
             "sample_weight is zero in every row, so none is left. Some rows must have weight."
         )
-    weights = weights[kept]
+    weights = _within_reach(weights[kept])
     return (
         None if (weights == weights[0]).all() else weights,
         None if kept.size == n_rows else kept,
     )
+
+
+def _within_reach(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights that can be added and multiplied by losses: very large and very small ones divided by 2**k.
+
+    Only their ratios count, and dividing by a power of two leaves these as they are.
+    """
+    smallest, largest = weights.min(), weights.max()
+    exponent = int(np.frexp(largest)[1])
+    if exponent - int(np.frexp(smallest)[1]) > _MAX_WEIGHT_EXPONENT:
+        raise InvalidInputError(
+            f"The weights reach from {smallest:.3g} to {largest:.3g}, which 64 bits cannot add: rows with the smaller "
+            "ones would not count at all. Use weights whose ratio is below 1e150, and 0 for rows that should not count."
+        )
+    return np.ldexp(weights, -exponent) if abs(exponent) > _MAX_WEIGHT_EXPONENT else weights
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:

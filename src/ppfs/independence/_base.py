@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -302,6 +303,12 @@ class BoundTest(ABC):
             unknown = np.array(list(dict.fromkeys(unknown.tolist())), dtype=np.intp)
         done = 0
         for block, found in self._marginal_blocks(unknown, target) if unknown.size else ():
+            wrong = np.flatnonzero(
+                ~((found.pvalues >= 0) & (found.pvalues <= 1) & np.isfinite(found.effects))
+            )
+            if wrong.size:
+                first = wrong[0]
+                self._require_decidable(int(block[first]), found.pvalues[first], found.effects[first])
             # Whoever listens may have asked about some of them in the meantime.
             self.n_answers += int((~is_known[block]).sum())
             is_known[block] = True
@@ -316,8 +323,20 @@ class BoundTest(ABC):
 
     def _remember(self, question: Question, result: IndependenceResult) -> None:
         if question not in self.known:
+            self._require_decidable(question[2], result.pvalue, result.effect)
             self.known[question] = result
             self.n_answers += 1
+
+    def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:
+        """Refuse an answer that is none, before a search decides by it."""
+        if 0.0 <= pvalue <= 1.0 and isfinite(effect):
+            return
+        name = "the target" if x == self.table.target else repr(self.table.names[x])
+        raise InvalidInputError(
+            f"{type(self).__name__} gave {name} the p-value {pvalue} and the effect {effect}, by which nothing can be "
+            "decided. Values of the column, of those it is tested given or of the target are beyond what 64 bits can "
+            "square and add: rescale them."
+        )
 
     def _marginal_blocks(
         self, xs: NDArray[np.intp], target: int
@@ -327,7 +346,14 @@ class BoundTest(ABC):
         fresh = self._answers(columns, target, ())
         for first in range(0, len(columns), _MARGINAL_BLOCK):
             block = xs[first : first + _MARGINAL_BLOCK]
-            yield block, Answers.of(list(islice(fresh, block.size)))
+            found: list[IndependenceResult] = []
+            try:
+                found.extend(islice(fresh, block.size))
+            except Exception:
+                # What was answered before the failure is passed on, so that it is remembered.
+                yield block[: len(found)], Answers.of(found)
+                raise
+            yield block, Answers.of(found)
 
     @abstractmethod
     def _answers(

@@ -16,8 +16,9 @@ from ppfs._models import dense, prepared, seeded, weight_arguments, with_replace
 from ppfs._random import integer_seed, stream
 from ppfs._rows import require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
-from ppfs._table import Matrix, Table
+from ppfs._table import Matrix, Table, listed
 from ppfs._types import Floats
+from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 # What a random stream is for: its first key.
 _SPLIT, _SHUFFLE, _NULL = range(3)
@@ -77,6 +78,16 @@ class ShuffledScores:
 
     def importances(self, null: int | None = None) -> Importances:
         """Return the importances; with the number of a null, those for a shuffled target."""
+        try:
+            return self._importances(null)
+        except (InvalidInputError, Warning):
+            raise
+        except Exception as error:
+            raise EstimatorFailedError(
+                f"{self._estimator!r} failed on {listed(self._table.names)}: {type(error).__name__}: {error}"
+            ) from error
+
+    def _importances(self, null: int | None) -> Importances:
         y = self._table.y
         if null is not None:
             y = stream(self._entropy, _NULL, null).permutation(y)

@@ -41,7 +41,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, Answers, BoundTest, IndependenceResult, IndependenceTest
 from ppfs.independence._predictive.growth import Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
-from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction, choose_loss
+from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction, choose_loss, require_measurable
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import Risks, risk_source
@@ -300,7 +300,7 @@ class BoundPredictiveTest(BoundTest):
             return grown.answers
         source = self._risks_about(target, is_marginal=not others)
         risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
-        return judged(self._test, source.problem, risks)
+        return judged(self._test, source.problem, risks, [name_of(self.table, x) for x in xs])
 
     def _risks_about(self, target: int, is_marginal: bool) -> Risks:
         """Return who answers about this target; questions given nothing may have a model of their own."""
@@ -324,12 +324,14 @@ class BoundPredictiveTest(BoundTest):
             )
         estimator = estimator_for(estimator, task, name=name_of(table, target))
         classes = np.unique(y) if task == "classification" else np.empty(0)
+        loss = choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names)
+        require_measurable(y, loss, name_of(table, target))
         splits = self._splits(target, y, classes)
         return Problem(
             estimator,
             y,
             classes,
-            choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names),
+            loss,
             test.make_knockoff(min(split.test.size for split in splits)),
             splits,
             test.is_by_row,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._table import Block, Table
 from ppfs._types import Floats
+from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import Answers
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
@@ -54,12 +55,20 @@ class Growth:
         answers = Answers.independent(block.n_columns)
         asked = np.flatnonzero(~block.facts.is_constant)
         if asked.size:
-            answers.put(asked, judged(self.test, self.problem, self.grower.risks(block.take(asked))))
+            some = block.take(asked)
+            answers.put(asked, judged(self.test, self.problem, self.grower.risks(some), some.names))
         return Grown(answers, asked.size * len(self.problem.splits))
 
 
-def judged(test: Assessor, problem: Problem, risks: PairedRisks) -> Answers:
-    """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it."""
+def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str]) -> Answers:
+    """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the features in question are called.
+    """
+    _require_finite(problem, risks, names)
     n = len(risks.unused)
     if risks.unused.all():
         return Answers(np.ones(n), np.zeros(n), np.zeros(n), np.ones(n, dtype=bool), np.ones(n, dtype=bool))
@@ -72,6 +81,21 @@ def judged(test: Assessor, problem: Problem, risks: PairedRisks) -> Answers:
         np.where(is_equal, 0.0, differences.mean(axis=1)),
         np.ones(n, dtype=bool),
         is_equal & risks.unused,
+    )
+
+
+def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) -> None:
+    """Refuse risks that are no numbers: whatever is decided by them would be decided by nothing."""
+    is_wrong = ~(np.isfinite(risks.base) & np.isfinite(risks.replaced))
+    if not is_wrong.any():
+        return
+    question, pair = np.argwhere(is_wrong)[0]
+    state = "replaced by its knockoff" if np.isfinite(risks.base[question, pair]) else "as it is"
+    raise InvalidInputError(
+        f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r} {state} is not a "
+        f"finite number in split {problem.split_of_pair(int(pair))}, so nothing can be decided about the column. "
+        "Values of the column, the target or the weights are beyond what 64 bits can square and add, or the loss "
+        "function returned NaN: rescale them, or use another loss."
     )
 
 

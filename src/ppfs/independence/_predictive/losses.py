@@ -18,6 +18,9 @@ LossFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
+# Squares of a target's differences, and sums of them, must be ordinary numbers.
+_LARGEST_SPREAD, _SMALLEST_SPREAD = 1e145, 1e-145
+
 # The loss of a row whose class the model has never seen: whatever is shuffled, it stays the same.
 _UNSEEN_HINGE = 1.0
 
@@ -160,6 +163,28 @@ def choose_loss(
     return chosen
 
 
+def require_measurable(y: Floats, loss: Loss, name: str) -> None:
+    """Refuse a target whose squared errors are beyond 64 bits: they would be infinite, or all of them zero.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+
+    name : str
+        What the target is called.
+    """
+    if loss.name != "squared":
+        return
+    with np.errstate(over="ignore"):
+        spread = np.ptp(y, axis=0)
+    wrong = [one for one in np.atleast_1d(spread) if one > _LARGEST_SPREAD or 0 < one < _SMALLEST_SPREAD]
+    if wrong:
+        raise InvalidInputError(
+            f"The values of {name} differ by up to {wrong[0]:.3g}, and the square of "
+            'that is beyond 64 bits. Rescale the target, for example by its standard deviation, or use loss="absolute".'
+        )
+
+
 def _natural_output(task: Task, estimator: Any) -> Output:
     if task == "regression":
         return "values"
@@ -183,15 +208,16 @@ def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDA
         Labels come back as class numbers.
     """
     if output == "values":
-        values = np.asarray(model.predict(X), dtype=np.float64)
+        values = _finite(np.asarray(model.predict(X), dtype=np.float64), "predict")
         # Some regressors return one column for one output.
         return values.reshape(X.shape[0]) if values.size == X.shape[0] else values
     if output == "labels":
         return np.searchsorted(classes, np.asarray(model.predict(X)).reshape(X.shape[0]))
     if output == "probabilities":
-        answer, absent = np.asarray(model.predict_proba(X), dtype=np.float64), 0.0
+        answer, absent = _finite(np.asarray(model.predict_proba(X), dtype=np.float64), "predict_proba"), 0.0
     else:
-        answer, absent = _margin_columns(np.asarray(model.decision_function(X), dtype=np.float64)), -np.inf
+        decision = _finite(np.asarray(model.decision_function(X), dtype=np.float64), "decision_function")
+        answer, absent = _margin_columns(decision), -np.inf
     seen = np.searchsorted(classes, getattr(model, "classes_", classes))
     if answer.shape[1] != seen.size:
         raise InvalidInputError(
@@ -203,6 +229,16 @@ def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDA
     aligned = np.full((answer.shape[0], classes.size), absent)
     aligned[:, seen] = answer
     return aligned
+
+
+def _finite(answer: Floats, method: str) -> Floats:
+    """Refuse predictions that are no numbers: a risk made of them would look like one that says nothing."""
+    if np.isfinite(answer).all():
+        return answer
+    wrong = np.flatnonzero(~np.isfinite(answer).reshape(len(answer), -1).all(axis=1))
+    raise FloatingPointError(
+        f"{method} returned NaN or infinite values for {wrong.size} of {len(answer)} rows, the first for row {wrong[0]}"
+    )
 
 
 def _margin_columns(decision: Floats) -> Floats:

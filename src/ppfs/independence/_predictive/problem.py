@@ -81,6 +81,17 @@ class Problem:
         tested = self.groups[np.concatenate([split.test for split in self.splits])]
         return np.unique(tested, return_inverse=True)[1].ravel()
 
+    def number_of(self, split: Split) -> int:
+        """Return which of the splits this is, also where it was sent to another process."""
+        return next(number for number, one in enumerate(self.splits) if one.seed == split.seed)
+
+    def split_of_pair(self, pair: int) -> int:
+        """Return the number of the split that a compared pair belongs to."""
+        if not self.is_by_row:
+            return pair
+        ends = np.cumsum([split.test.size for split in self.splits])
+        return int(np.searchsorted(ends, pair, side="right"))
+
     def fit(self, design: Design, split: Split) -> Any:
         """Fit a clone on the split's train part, behind the encoding that it wants."""
         X, labels = design.X[split.train], self.y[split.train]

@@ -49,8 +49,8 @@ def _fitted(problem: Problem, design: Design, split: Split) -> tuple[Any, Floats
                 f"Use a regressor that predicts several outputs, or MultiOutputRegressor({name}(...))."
             ) from error
         raise EstimatorFailedError(
-            f"{problem.estimator!r} failed on {listed(design.names)} with {split.train.size} training rows: "
-            f"{type(error).__name__}: {error}"
+            f"In split {problem.number_of(split)} {problem.estimator!r} failed on {listed(design.names)} with "
+            f"{split.train.size} training rows: {type(error).__name__}: {error}"
         ) from error
 
 
@@ -64,6 +64,31 @@ def _replaced(
     end: int,
 ) -> tuple[Floats, Floats]:
     """Replace each feature in turn by some of its draws; see `Evaluate` for what is returned."""
+    try:
+        return _replaced_losses(problem, design, split, model, asked, first, end)
+    except (InvalidInputError, Warning):
+        raise
+    except Exception as error:
+        replaced = [
+            name
+            for name, place in zip(design.names, design.places.values(), strict=True)
+            if any(place == other for other, _ in asked)
+        ]
+        raise EstimatorFailedError(
+            f"In split {problem.number_of(split)} {problem.estimator!r}, fitted on {listed(design.names)}, failed to "
+            f"predict when {listed(replaced)} was replaced by its knockoff: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _replaced_losses(
+    problem: Problem,
+    design: Design,
+    split: Split,
+    model: Any,
+    asked: Sequence[tuple[slice, Draws]],
+    first: int,
+    end: int,
+) -> tuple[Floats, Floats]:
     test = design.X[split.test]
     replacements = [(place, values) for place, draws in asked for values in draws.values(split, first, end)]
     parts = [
