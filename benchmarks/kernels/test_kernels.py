@@ -67,6 +67,9 @@ def sparse_problem(n_rows, n_columns, n_splits, density=0.01):
 SINGLE_COLUMN_CASES = {
     "classes-100x2000x10": lambda: dense_problem(100, 2000, 10),
     "classes-1000x500x5": lambda: dense_problem(1000, 500, 5),
+    "classes-500x800x10": lambda: dense_problem(500, 800, 10),
+    "classes-2000x200x10": lambda: dense_problem(2000, 200, 10),
+    "numbers-2000x200x10": lambda: dense_problem(2000, 200, 10, n_classes=0),
     "five-classes-100x2000x10": lambda: dense_problem(100, 2000, 10, n_classes=5),
     "depth-3-100x2000x10": lambda: dense_problem(100, 2000, 10, max_depth=3),
     "entropy-depth-3-100x500x10": lambda: dense_problem(100, 500, 10, criterion="entropy", max_depth=3),

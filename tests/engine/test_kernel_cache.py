@@ -18,6 +18,8 @@ from ppfs._engine._jit import ENGINE_STAMP, kernel
 from ppfs._engine.boosted_column import _boost_columns
 from ppfs._engine.boosted_scores import score
 from ppfs._engine.cart import grow
+from ppfs._engine.neighbour_risks import class_risks, fill_verdicts, number_risks
+from ppfs._engine.neighbour_rows import neighbour_row_losses
 from ppfs._engine.routing import losses_of_rows, risks, weighted_mean
 from ppfs._engine.single_column import _column_risks
 from ppfs._engine.single_column_rows import _column_row_losses
@@ -28,7 +30,20 @@ compiles = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason
 @compiles
 @pytest.mark.parametrize(
     "compiled",
-    [grow, risks, losses_of_rows, weighted_mean, _column_risks, _column_row_losses, _boost_columns, score],
+    [
+        grow,
+        risks,
+        losses_of_rows,
+        weighted_mean,
+        _column_risks,
+        _column_row_losses,
+        class_risks,
+        fill_verdicts,
+        neighbour_row_losses,
+        number_risks,
+        _boost_columns,
+        score,
+    ],
     ids=lambda compiled: compiled.__name__,
 )
 def test_kernels_carry_the_stamp_of_the_whole_engine(compiled):

@@ -11,10 +11,10 @@ from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.forest import Forest, Tree, grow_forest
 from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
 from ppfs._engine.plan import PreparedColumns, prepare_columns
+from ppfs._engine.row_losses import DrawnRows
 from ppfs._engine.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
 from ppfs._engine.single_column import prepared_column_risks, single_column_risks
 from ppfs._engine.single_column_rows import (
-    DrawnRows,
     make_draws,
     prepared_column_row_losses,
     single_column_row_losses,

@@ -21,7 +21,7 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 #: Makes an integer that kernels pass on. To Numba a literal is a type of its own, and a function that is called
 #: with one is compiled once more for it.
-int64 = cast(Callable[[int], int], np.int64)
+int64 = cast(Callable[[Any], int], np.int64)
 
 # Numba's options for functions that only kernels call are not in its type hints.
 _njit: Any = numba.njit

@@ -147,6 +147,14 @@ def add_loss(total: Float64s, loss: float) -> None:
 
 
 @kernel_part
+def plus_loss(total: float, lost: float, loss: float) -> tuple[float, float]:
+    """`add_loss` for sums that are kept in variables, without a branch (Knuth): the same sum, to the last bit."""
+    new = total + loss
+    part = new - total
+    return new, lost + ((total - (new - part)) + (loss - part))
+
+
+@kernel_part
 def add_repeated_loss(total: Float64s, loss: float, times: float) -> None:
     """Add the same loss many times, with the result of adding it one by one without rounding."""
     shifted = loss * _SPLITTER

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ppfs._engine._jit import Float64s, Int32s, Int64s
 from ppfs._engine.columns import SortedColumns
 from ppfs._engine.loss import Scoring, make_scoring, total_weights
+from ppfs._engine.neighbour_risks import Neighbours, make_neighbours
 from ppfs._engine.rules import TreeRules, is_exhaustive
 from ppfs._engine.splits import Splits
 from ppfs._engine.target import Target, make_target, total_statistics
@@ -81,6 +82,8 @@ class PreparedColumns(NamedTuple):
     splits : Splits
     total_weights : array of shape (n_splits,)
         What the sum of the losses of each test part is divided by.
+    neighbours : Neighbours or None
+        What full trees are answered from, where they can be.
     """
 
     target: Target
@@ -89,6 +92,7 @@ class PreparedColumns(NamedTuple):
     limits: Int64s | None
     splits: Splits
     total_weights: Float64s
+    neighbours: Neighbours | None
 
 
 def prepare_columns(
@@ -101,13 +105,15 @@ def prepare_columns(
     """Prepare trees on single columns; see `single_column_risks` for the parameters."""
     target = make_target(y, n_classes)
     scoring = make_scoring(rules, n_classes, class_weights)
+    limits, n_rows = make_limits(target, splits, rules), np.shape(y)[0]
     return PreparedColumns(
         target,
         scoring,
-        make_plan(target, n_classes, splits, rules, np.shape(y)[0]),
-        make_limits(target, splits, rules),
+        make_plan(target, n_classes, splits, rules, n_rows),
+        limits,
         splits,
         total_weights(target, scoring, splits.test),
+        make_neighbours(splits, target, scoring, n_classes, n_rows) if limits is None else None,
     )
 
 

@@ -29,6 +29,13 @@ from ppfs._engine.loss import (
     class_losses,
     number_loss,
 )
+from ppfs._engine.neighbour_risks import (
+    Neighbours,
+    class_risks,
+    make_neighbour_work,
+    number_risks,
+    store_all_rows,
+)
 from ppfs._engine.plan import Plan, PreparedColumns, column_blocks, prepare_columns
 from ppfs._engine.rules import Limits, LossCode, TreeRules
 from ppfs._engine.splits import Splits
@@ -200,7 +207,19 @@ def prepared_column_risks(
     columns: SortedColumns, prepared: PreparedColumns, n_threads: int = 1
 ) -> tuple[Float64s, Float64s]:
     """Return what `single_column_risks` does, from what was prepared once for all columns."""
-    target, scoring, plan, limits, splits, weights = prepared
+    neighbours, weights = prepared.neighbours, prepared.total_weights
+    if neighbours is not None and store_all_rows(columns):
+        base, permuted = _by_neighbours(columns, prepared, neighbours, n_threads)
+    else:
+        base, permuted = _by_leaves(columns, prepared, n_threads)
+    return base / weights, permuted / weights
+
+
+def _by_leaves(
+    columns: SortedColumns, prepared: PreparedColumns, n_threads: int
+) -> tuple[Float64s, Float64s]:
+    """Sum the losses of each column and split from the leaves of its tree."""
+    target, scoring, plan, limits, splits = prepared[:5]
     base = np.empty((columns.n_columns, splits.n_splits))
     permuted = np.empty_like(base)
     n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
@@ -211,4 +230,31 @@ def prepared_column_risks(
         _column_risks(*bounds, columns.arrays, target, plan, limits, work, sums, base, permuted)
 
     run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    return base / weights, permuted / weights
+    return base, permuted
+
+
+def _by_neighbours(
+    columns: SortedColumns, prepared: PreparedColumns, neighbours: Neighbours, n_threads: int
+) -> tuple[Float64s, Float64s]:
+    """Sum the losses of full trees by walking outwards from each test row; the rest is left to the leaves."""
+    target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
+    parts, verdicts = neighbours
+    n_classes = parts.tested.shape[1]
+    base = np.empty((columns.n_columns, splits.n_splits))
+    permuted = np.empty_like(base)
+    is_left = np.zeros(columns.n_columns, dtype=np.bool_)
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_neighbour_work(columns.n_rows, n_classes, scoring.class_weights is not None)
+        if n_classes:
+            class_risks(
+                *bounds, columns.arrays, target, scoring, parts, verdicts, work, is_left, base, permuted
+            )
+        else:
+            number_risks(*bounds, columns.arrays, target, scoring, parts, work, is_left, base, permuted)
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    left = np.flatnonzero(is_left)
+    if left.size:
+        base[left], permuted[left] = _by_leaves(columns.take(left), prepared, n_threads)
+    return base, permuted

@@ -7,12 +7,11 @@ costs one look-up and one addition a row.
 
 from collections.abc import Sequence
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Float64s, Int32s, Int64s, kernel, kernel_stage
+from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_stage
 from ppfs._engine.columns import ColumnArrays, SortedColumns
 from ppfs._engine.leaves import (
     Work,
@@ -23,36 +22,15 @@ from ppfs._engine.leaves import (
     make_work,
     zero_leaf,
 )
-from ppfs._engine.loss import Scoring, add_loss, predict, row_loss
+from ppfs._engine.loss import Scoring, predict
+from ppfs._engine.neighbour_risks import Neighbours, store_all_rows
+from ppfs._engine.neighbour_rows import Folds, is_one_word, make_fold_work, neighbour_row_losses, tested_in
 from ppfs._engine.plan import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.row_losses import DrawnRows, Losses, RowWork, add_losses
 from ppfs._engine.rules import Limits, TreeRules
 from ppfs._engine.splits import Splits
 from ppfs._engine.target import Target
 from ppfs._engine.threads import run_tasks
-
-
-class DrawnRows(NamedTuple):
-    """The test parts of all splits, one after the other, and where permuted copies take their values from."""
-
-    ends: Int64s  # (n_splits + 1,) the test rows of a split are rows[ends[split]:ends[split + 1]]
-    rows: Int32s  # (n_tested,)
-    sources: Int32s  # (n_draws, n_tested) row whose value the row at this place takes
-
-
-class Losses(NamedTuple):
-    """What is asked for."""
-
-    base: Float64s  # (n_columns, n_rows)
-    replaced: Float64s  # (n_columns, n_rows)
-    by_draw: Float64s  # (n_columns, n_draws)
-
-
-class RowWork(NamedTuple):
-    """Memory for the losses of one column, beside that of its leaves."""
-
-    leaf_of: Int32s  # (n_rows,) leaf of each test row
-    predicted: Float64s  # (n_leaves, n_stats) losses of each class, or the number, that a leaf predicts
-    totals: Float64s  # (n_draws, 2) compensated sum of each draw
 
 
 @kernel_stage
@@ -82,33 +60,6 @@ def _find_leaves(
                 limit = groups.records[leaf]["threshold"]
             predict(groups.stats, leaf, groups.records[leaf]["weight"], scoring, target, rows.predicted)
         rows.leaf_of[tests[test]["row"]] = leaf
-
-
-@kernel_stage
-def _add_losses(
-    column: int, split: int, target: Target, scoring: Scoring, draws: DrawnRows, rows: RowWork, losses: Losses
-) -> None:
-    """Enter the losses of a split's test rows; ``losses.replaced`` receives the mean over the draws.
-
-    That mean is the base loss plus the mean rise. When no draw changes the loss of a row, the two are then equal
-    to the last bit, and a paired test sees no difference.
-    """
-    n_draws = draws.sources.shape[0]
-    begin, end = draws.ends[split], draws.ends[split + 1]
-    for place in range(begin, end):
-        row = draws.rows[place]
-        losses.base[column, row] = row_loss(row, rows.leaf_of[row], scoring, target, rows.predicted)
-    for draw in range(n_draws):
-        total = rows.totals[draw]
-        for place in range(begin, end):
-            row = draws.rows[place]
-            leaf = rows.leaf_of[draws.sources[draw, place]]
-            loss = row_loss(row, leaf, scoring, target, rows.predicted)
-            losses.replaced[column, row] += loss - losses.base[column, row]
-            add_loss(total, loss)
-    for place in range(begin, end):
-        row = draws.rows[place]
-        losses.replaced[column, row] = losses.base[column, row] + losses.replaced[column, row] / n_draws
 
 
 @kernel
@@ -149,7 +100,7 @@ def _column_row_losses(
                 rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
                 limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
             _find_leaves(n_tests, split, target, scoring, plan, draws, work, rows)
-            _add_losses(column, split, target, scoring, draws, rows, losses)
+            add_losses(column, split, target, scoring, draws, rows, losses)
         for draw in range(rows.totals.shape[0]):
             losses.by_draw[column, draw] = rows.totals[draw, 0] + rows.totals[draw, 1]
 
@@ -203,10 +154,22 @@ def prepared_column_row_losses(
     columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int = 1
 ) -> tuple[Float64s, Float64s, Float64s]:
     """Return what `single_column_row_losses` does, from what was prepared once for all columns."""
-    target, scoring, plan, limits, splits, _ = prepared
-    n_columns, n_draws = columns.n_columns, drawn.sources.shape[0]
-    by_row = (n_columns, columns.n_rows)
-    losses = Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((n_columns, n_draws)))
+    neighbours = prepared.neighbours
+    if neighbours is not None and is_one_word(prepared.splits) and store_all_rows(columns):
+        return _by_neighbours(columns, prepared, neighbours, drawn, n_threads)
+    return _by_leaves(columns, prepared, drawn, n_threads)
+
+
+def _make_losses(columns: SortedColumns, n_draws: int) -> Losses:
+    by_row = (columns.n_columns, columns.n_rows)
+    return Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((columns.n_columns, n_draws)))
+
+
+def _by_leaves(columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int) -> Losses:
+    """Find the leaf of every test row by building the leaves of each tree."""
+    target, scoring, plan, limits, splits = prepared[:5]
+    n_draws = drawn.sources.shape[0]
+    losses = _make_losses(columns, n_draws)
     n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
 
     def run(bounds: tuple[int, int]) -> None:
@@ -219,7 +182,37 @@ def prepared_column_row_losses(
         _column_row_losses(*bounds, columns.arrays, target, scoring, plan, limits, drawn, work, rows, losses)
 
     run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    return losses.base, losses.replaced, losses.by_draw
+    return losses
+
+
+def _by_neighbours(
+    columns: SortedColumns,
+    prepared: PreparedColumns,
+    neighbours: Neighbours,
+    drawn: DrawnRows,
+    n_threads: int,
+) -> Losses:
+    """Find the leaf of every test row of a full tree by walking outwards from it; the rest is left to the leaves."""
+    target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
+    parts, verdicts = neighbours
+    n_classes, n_draws = parts.tested.shape[1], drawn.sources.shape[0]
+    folds = Folds(parts.train, tested_in(splits, columns.n_rows))
+    losses = _make_losses(columns, n_draws)
+    is_left = np.zeros(columns.n_columns, dtype=np.bool_)
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_fold_work(columns.n_rows, n_classes, n_draws, verdicts)
+        neighbour_row_losses(
+            *bounds, columns.arrays, target, scoring, folds, verdicts, drawn, work, is_left, losses
+        )
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    left = np.flatnonzero(is_left)
+    if left.size:
+        rest = _by_leaves(columns.take(left), prepared, drawn, n_threads)
+        for answer, part in zip(losses, rest, strict=True):
+            answer[left] = part
+    return losses
 
 
 def make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:
