@@ -44,6 +44,31 @@ def test_silent_in_files_and_without_progress(monkeypatch):
         assert screen.getvalue() == ""
 
 
+def test_a_log_gets_a_line_a_phase_and_one_every_ten_seconds(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    PPFS(n_splits=5, progress="log", random_state=0).fit(X, X[:, 0] > 0)
+    assert [line.split(" in ")[0] for line in screen.getvalue().splitlines()] == [
+        "growth: 3/3",
+        "shrink: 1/1",
+    ]
+    seconds = iter(range(0, 1000, 3))
+    monkeypatch.setattr("ppfs._progress.time.monotonic", lambda: next(seconds))
+    screen.truncate(0)
+    with ProgressBar("work", total=10, progress="log") as bar:
+        for _ in range(10):
+            bar.advance()
+    lines = screen.getvalue().strip("\0").splitlines()
+    assert [line.split(" in ")[0] for line in lines] == [
+        "work: 4/10",
+        "work: 7/10",
+        "work: 10/10",
+        "work: 10/10",
+    ]
+    assert "\r" not in screen.getvalue()
+
+
 def test_folds_are_named(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
@@ -57,7 +82,7 @@ def test_bar_tells_time_left(monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     clock = iter(range(100))
     monkeypatch.setattr("ppfs._progress.time.monotonic", lambda: next(clock))
-    with ProgressBar("work", total=4, enabled=True) as bar:
+    with ProgressBar("work", total=4, progress=True) as bar:
         bar.advance()
     assert "1/4" in screen.getvalue()
     assert "s left" in screen.getvalue()

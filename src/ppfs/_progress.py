@@ -1,4 +1,4 @@
-"""A progress bar on stderr, in terminals and notebooks, silent everywhere else.
+"""A progress bar on stderr, in terminals and notebooks; in a log a line now and then, for those who ask.
 
 Written by hand because it is short, and because the libraries for it need a widget extension in
 notebooks where a carriage return does.
@@ -9,9 +9,14 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
+from typing import Literal
+
+# False: nothing. True: a bar where someone looks. "log": also lines where no one does.
+Progress = bool | Literal["log"]
 
 _WIDTH = 30
 _SECONDS_BETWEEN_UPDATES = 0.1
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 class ProgressBar:
@@ -25,19 +30,22 @@ class ProgressBar:
     total : int
         How many steps there are.
 
-    enabled : bool
-        False draws nothing; neither does True where nobody looks, such as a log file.
+    progress : bool or "log"
+        False draws nothing; neither does True where nobody looks, such as a log file. There "log" writes a line every
+        ten seconds, and one at the end.
 
     Examples
     --------
-    >>> with ProgressBar("growth", total=2, enabled=False) as bar:
+    >>> with ProgressBar("growth", total=2, progress=False) as bar:
     ...     bar.advance()
     """
 
-    def __init__(self, label: str, total: int, enabled: bool) -> None:
+    def __init__(self, label: str, total: int, progress: Progress) -> None:
         self._label = label
         self._total = total
-        self._is_drawn = enabled and total > 0 and _someone_watches()
+        is_watched = bool(progress) and total > 0 and _someone_watches()
+        self._is_drawn = is_watched
+        self._is_logged = progress == "log" and total > 0 and not is_watched
         self._done = 0
         self._started = self._shown = time.monotonic()
 
@@ -50,21 +58,35 @@ class ProgressBar:
         if self._is_drawn:
             self._draw()
             print(file=sys.stderr, flush=True)
+        elif self._is_logged:
+            self._log()
 
-    def advance(self) -> None:
-        """Count one step, and redraw if the last time was a while ago."""
-        self._done += 1
-        if self._is_drawn and time.monotonic() - self._shown > _SECONDS_BETWEEN_UPDATES:
+    def advance(self, n: int = 1) -> None:
+        """Count steps, and show it if the last time was a while ago."""
+        self._done += n
+        if not (self._is_drawn or self._is_logged):
+            return
+        pause = _SECONDS_BETWEEN_UPDATES if self._is_drawn else _SECONDS_BETWEEN_LINES
+        if time.monotonic() - self._shown > pause:
             self._shown = time.monotonic()
-            self._draw()
+            if self._is_drawn:
+                self._draw()
+            else:
+                self._log()
 
     def _draw(self) -> None:
         filled = min(_WIDTH, _WIDTH * self._done // self._total)
+        line = f"{self._label} [{'#' * filled:-<{_WIDTH}}] {self._so_far()}"
+        print(f"\r{line:<78}", end="", file=sys.stderr, flush=True)
+
+    def _log(self) -> None:
+        print(f"{self._label}: {self._so_far()}", file=sys.stderr, flush=True)
+
+    def _so_far(self) -> str:
         seconds = time.monotonic() - self._started
         ahead = self._total - self._done
         remaining = f", {seconds / self._done * ahead:.0f} s left" if self._done and ahead > 0 else ""
-        line = f"{self._label} [{'#' * filled:-<{_WIDTH}}] {self._done}/{self._total} in {seconds:.1f} s{remaining}"
-        print(f"\r{line:<78}", end="", file=sys.stderr, flush=True)
+        return f"{self._done}/{self._total} in {seconds:.1f} s{remaining}"
 
 
 def _someone_watches() -> bool:

@@ -20,22 +20,31 @@ splits of each question          drawn again                             drawn o
 folds of an integer ``cv``       plain                                   stratified where possible
 ``p == p_val_thresh``            left out in growth, kept in shrink      dependent in both
 ``fit``                          returns None                            returns self
+arrays in ``transform``          any that have the columns               as wide as in ``fit``
+a column of ``MB`` is missing    KeyError                                an error that names it
+frames of polars and PyArrow     an error                                like those of pandas
+weights, groups of rows          none                                    passed on to `ppfs.PPFS`
 ===============================  ======================================  ================================
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ppfs._one_step import in_one_step
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._sparse import require_sound
-from ppfs._table import Task
+from ppfs._table import Task, listed
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
 
@@ -43,9 +52,38 @@ __all__ = ["PPIMBC", "PPIMBR"]
 
 _SIGNIFICANCE = {"non-parametric": "wilcoxon", "parametric": "paired-t"}
 
+_PYIMPETUS_ARGUMENTS = {"data": "X", "Y": "y"}
 
+Selector = TypeVar("Selector", bound="type[_PyImpetusSelector]")
+
+
+def _accepting_pyimpetus_arguments(selector: Selector) -> Selector:
+    """Let methods take their arguments by PyImpetus's names too.
+
+    Done to the finished class: scikit-learn wraps `transform` while the class is made, and what it puts there knows
+    no other name than X.
+    """
+    for name in ("fit", "transform", "fit_transform"):
+        setattr(selector, name, _renaming(getattr(selector, name)))
+    return selector
+
+
+def _renaming(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def renamed(self: Any, *arguments: Any, **named: Any) -> Any:
+        return method(
+            self, *arguments, **{_PYIMPETUS_ARGUMENTS.get(key, key): value for key, value in named.items()}
+        )
+
+    return renamed
+
+
+@_accepting_pyimpetus_arguments
 class _PyImpetusSelector(TransformerMixin, BaseEstimator):
     """What the classifier's and the regressor's selector share."""
+
+    # What metadata routing may pass to fit beside its named arguments.
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
 
     _task: Task
     model: Any
@@ -57,63 +95,154 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
     cv: Any
     random_state: RandomStateLike
     n_jobs: int | None
-    verbose: int
+    verbose: int | None
 
     selector_: PPFS
 
-    def fit(self, data: Any, Y: Any) -> Self:
-        """Find the Markov blanket of `Y`.
+    # Set in fit, or by the caller through `MB` and `feat_imp_scores`.
+    _blanket: list[Any] | None = None
+    _scores: Sequence[float] = ()
+    # The names of the columns as the data frame has them, numbers as numbers; None for arrays.
+    _labels: list[Any] | None = None
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
+        """Find the Markov blanket of the target.
 
         Parameters
         ----------
-        data : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns.
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The columns; ``data=`` is the same.
 
-        Y : array-like of shape (n_rows,)
-            The target.
+        y : array-like of shape (n_rows,)
+            The target; ``Y=`` is the same.
+
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together; see `ppfs.PPFS.fit`.
+
+        **params
+            `sample_weight`, array-like of shape (n_rows,): how much each row counts; see `ppfs.PPFS.fit`.
 
         Returns
         -------
         self
         """
-        self.selector_ = self._selector().fit(data, Y)
-        validate_data(self, data, skip_check_array=True)
+        labels = _labels_of(X)
+        readable = _with_text_labels(X, labels)
+        with in_one_step(self) as draft:
+            draft.selector_ = self._selector(X, y).fit(readable, y, groups=groups, **params)
+            validate_data(draft, readable, skip_check_array=True)
+            if readable is not X:
+                # As for every estimator of scikit-learn: names that are no text are no names.
+                del draft.feature_names_in_
+            draft._labels = labels
+            order = draft._order()
+            draft._blanket = [draft._label(column) for column in order.tolist()]
+            draft._scores = [float(score) for score in draft.selector_.scores_[order]]
         return self
 
-    def transform(self, data: Any) -> Any:
-        """Return the blanket's columns, most important first, as the kind of table that was passed."""
+    def transform(self, X: Any) -> Any:
+        """Return the blanket's columns, most important first, as the kind of table that was passed.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            Of a data frame the columns of the blanket are taken by name: others may be missing, and any may be added
+            or stand elsewhere. An array must have the columns of `fit`. ``data=`` is the same.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+        """
         check_is_fitted(self)
-        require_sound(data, "data")
-        if hasattr(data, "columns"):
-            validate_data(self, data, skip_check_array=True, reset=False)
-            return data[self.MB]
-        tags = get_tags(self).input_tags
-        matrix = validate_data(
-            self, data, reset=False, accept_sparse="csr", ensure_all_finite=not tags.allow_nan, dtype=None
-        )
-        return matrix[:, self._order()]
+        blanket = self.MB or []
+        labels = _labels_of(X)
+        if labels is None:
+            matrix = self._checked(X)
+            return matrix[:, self._columns(blanket, matrix.shape[1])]
+        if self._labels is None and not set(blanket) <= set(labels):
+            # Fitted on an array, whose columns have no names to look for.
+            places = self._columns(blanket, len(labels))
+        else:
+            missing = [label for label in blanket if label not in labels]
+            if missing:
+                raise InvalidInputError(
+                    f"X lacks {listed(missing)} of the columns that were selected. It has {listed(labels)}."
+                )
+            places = [labels.index(label) for label in blanket]
+        if nw.dependencies.is_pandas_dataframe(X):
+            return X.iloc[:, places]
+        return nw.from_native(X, eager_only=True)[:, places].to_native()
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return which columns are in `MB`: a mask, or their numbers in ascending order.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return numbers.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_features,), or ndarray of int
+        """
+        check_is_fitted(self, "selector_")
+        columns = np.sort(np.array(self._columns(self.MB or [], self.n_features_in_), dtype=np.intp))
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[columns] = True
+        return columns if indices else mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that `transform` returns, in its order: those in `MB`.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            What the columns of `fit` are called. None: as they were called there.
+
+        Returns
+        -------
+        ndarray of object, shape (n_selected,)
+        """
+        check_is_fitted(self, "selector_")
+        names: list[Any] = list(self.MB or [])
+        if input_features is not None:
+            given = np.asarray(input_features, dtype=object)
+            if hasattr(self, "feature_names_in_") and not np.array_equal(given, self.feature_names_in_):
+                raise InvalidInputError("input_features is not equal to feature_names_in_. Leave it out.")
+            if len(given) != self.n_features_in_:
+                raise InvalidInputError(
+                    f"input_features should have length equal to number of features ({self.n_features_in_}), "
+                    f"got {len(given)}."
+                )
+            names = [given[column] for column in self._columns(names, self.n_features_in_)]
+        array = np.empty(len(names), dtype=object)
+        array[:] = names
+        return array
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "selector_")
+        return self._blanket is not None
 
     @property
     def MB(self) -> list[Any] | None:
         """Names of the blanket's columns, most important first; None before `fit`.
 
-        The columns of an array are called Column1, Column2 and so on, as PyImpetus calls them.
+        The columns of an array are called Column1, Column2 and so on, as PyImpetus calls them. Another list may be
+        assigned: `transform` then returns those columns.
         """
-        if not self.__sklearn_is_fitted__():
-            return None
-        if hasattr(self, "feature_names_in_"):
-            return [str(self.feature_names_in_[column]) for column in self._order()]
-        return [f"Column{column + 1}" for column in self._order()]
+        return self._blanket
+
+    @MB.setter
+    def MB(self, names: Sequence[Any] | None) -> None:
+        self._blanket = None if names is None else list(names)
 
     @property
     def feat_imp_scores(self) -> list[float]:
-        """The paper's score, log(1/p), of each member of `MB`; empty before `fit`."""
-        if not self.__sklearn_is_fitted__():
-            return []
-        return [float(score) for score in self.selector_.scores_[self._order()]]
+        """The paper's score, log(1/p), of each member of `MB`; empty before `fit`. It may be assigned, as `MB`."""
+        return list(self._scores)
+
+    @feat_imp_scores.setter
+    def feat_imp_scores(self, scores: Sequence[float]) -> None:
+        self._scores = list(scores)
 
     def feature_importance(self) -> Any:
         """Draw the scores as bars and return the Matplotlib axes."""
@@ -137,7 +266,29 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
         blanket = self.selector_.blanket_
         return blanket[np.argsort(-self.selector_.scores_[blanket], kind="stable")]
 
-    def _selector(self) -> PPFS:
+    def _label(self, column: int) -> Any:
+        return f"Column{column + 1}" if self._labels is None else self._labels[column]
+
+    def _columns(self, blanket: Sequence[Any], n_columns: int) -> list[int]:
+        """Return the numbers of columns that are called as in `fit`."""
+        known = {self._label(column): column for column in range(n_columns)}
+        unknown = [name for name in blanket if name not in known]
+        if unknown:
+            raise InvalidInputError(
+                f"MB names {listed(unknown)}, but the columns are called {listed(list(known))}."
+            )
+        return [known[name] for name in blanket]
+
+    def _checked(self, X: Any) -> Any:
+        """Return an array or sparse matrix of which columns can be taken."""
+        require_sound(X)
+        tags = get_tags(self).input_tags
+        rules = {"accept_sparse": "csr", "ensure_all_finite": not tags.allow_nan, "dtype": None}
+        if not hasattr(self, "n_features_in_"):
+            return check_array(X, **rules)
+        return validate_data(self, X, reset=False, **rules)
+
+    def _selector(self, X: Any, y: Any) -> PPFS:
         if self.sig_test_type not in _SIGNIFICANCE:
             raise InvalidInputError(
                 f"sig_test_type must be one of {sorted(_SIGNIFICANCE)}, but is {self.sig_test_type!r}."
@@ -149,7 +300,7 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
         return PPFS(
             self.model,
             n_splits=self.num_simul,
-            n_folds=self.cv.get_n_splits() if hasattr(self.cv, "get_n_splits") else self.cv,
+            n_folds=self.cv.get_n_splits(X, y) if hasattr(self.cv, "get_n_splits") else self.cv,
             alpha=self.p_val_thresh,
             test_size=self.simul_size,
             stratify=self.simul_type == 1,
@@ -157,14 +308,33 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
             task=self._task,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-            progress=self.verbose > 0,
+            progress=self._progress(),
         )
+
+    def _progress(self) -> Progress:
+        wanted = 0 if self.verbose is None else self.verbose
+        return "log" if wanted >= 2 else wanted > 0
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags = get_tags(PPFS(self.model, task=self._task)).input_tags
         return tags
+
+
+def _labels_of(X: Any) -> list[Any] | None:
+    """Return the names of a data frame's columns, as they are; None for anything else."""
+    if nw.dependencies.is_pandas_dataframe(X):
+        return list(X.columns)
+    if nw.dependencies.is_into_dataframe(X):
+        return list(nw.from_native(X, eager_only=True).columns)
+    return None
+
+
+def _with_text_labels(X: Any, labels: list[Any] | None) -> Any:
+    """Return a data frame whose names are text, because scikit-learn refuses names of several types."""
+    is_mixed = labels is not None and len({isinstance(label, str) for label in labels}) > 1
+    return X.set_axis([str(label) for label in labels or ()], axis=1) if is_mixed else X
 
 
 class PPIMBC(_PyImpetusSelector):
@@ -201,13 +371,26 @@ class PPIMBC(_PyImpetusSelector):
     n_jobs : int, default=-1
         Parallel fits.
 
-    verbose : int, default=2
-        More than 0 shows progress bars.
+    verbose : int or None, default=2
+        1 shows progress bars on stderr, in terminals and notebooks; from 2 on, a line now and then where stderr is
+        neither, such as in a log. 0 and None are silent.
 
     Attributes
     ----------
+    MB : list
+        Names of the blanket's columns, most important first.
+
+    feat_imp_scores : list of float
+        The paper's score, log(1/p), of each of them.
+
     selector_ : PPFS
         The fitted selector, with its trace, p-values and effect sizes.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all were text.
 
     Examples
     --------
@@ -234,7 +417,7 @@ class PPIMBC(_PyImpetusSelector):
         sig_test_type: str = "non-parametric",
         random_state: RandomStateLike = None,
         n_jobs: int | None = -1,
-        verbose: int = 2,
+        verbose: int | None = 2,
     ) -> None:
         self.model = model
         self.p_val_thresh = p_val_thresh
@@ -258,16 +441,50 @@ class PPIMBR(_PyImpetusSelector):
     model : regressor, default=None
         None is a decision tree.
 
-    p_val_thresh, num_simul, simul_size, sig_test_type, cv, random_state, n_jobs, verbose
-        See `PPIMBC`.
+    p_val_thresh : float, default=0.05
+        Level of each test; `alpha` of `ppfs.PPFS`.
+
+    num_simul : int, default=30
+        Splits a question; `n_splits`, the paper's B.
+
+    simul_size : float, default=0.2
+        Share of the rows in each test part; `test_size`.
+
+    sig_test_type : {"non-parametric", "parametric"}, default="non-parametric"
+        Wilcoxon's signed-rank test, or the paired t-test.
+
+    cv : int or splitter, default=0
+        Folds to aggregate over; `n_folds`, the paper's K. Of a splitter only the number of folds is used.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides splits and shuffles.
+
+    n_jobs : int, default=-1
+        Parallel fits.
+
+    verbose : int or None, default=2
+        1 shows progress bars on stderr, in terminals and notebooks; from 2 on, a line now and then where stderr is
+        neither, such as in a log. 0 and None are silent.
 
     simul_type : {0}, default=0
         Accepted so that both classes can be called alike: quantities are never stratified.
 
     Attributes
     ----------
+    MB : list
+        Names of the blanket's columns, most important first.
+
+    feat_imp_scores : list of float
+        The paper's score, log(1/p), of each of them.
+
     selector_ : PPFS
         The fitted selector, with its trace, p-values and effect sizes.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all were text.
 
     Examples
     --------
@@ -290,7 +507,7 @@ class PPIMBR(_PyImpetusSelector):
         cv: Any = 0,
         random_state: RandomStateLike = None,
         n_jobs: int | None = -1,
-        verbose: int = 2,
+        verbose: int | None = 2,
         simul_type: int = 0,
     ) -> None:
         self.model = model

@@ -1,16 +1,18 @@
 """The recommended preset, and the calibrated tests in every search."""
 
+import warnings
+
 import numpy as np
 import pytest
 from checks.searches import CLASSICAL as SEARCHES
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
 from ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence import PPI, CrossFitPPI, FisherZ
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def test_the_preset_can_be_cloned_and_tuned(table):
     assert clone(preset).fit(*table).blanket_.tolist() == preset.fit(*table).blanket_.tolist()
     tuned = GridSearchCV(
         make_pipeline(PPFS.calibrated(LinearRegression(), random_state=0), LinearRegression()),
-        {"ppfs__alpha": [0.01, 0.1], "ppfs__independence__n_folds": [2, 5]},
+        {"ppfs__alpha": [0.01, 0.1], "ppfs__n_draws": [3, 10]},
         cv=3,
     ).fit(*table)
     assert tuned.best_score_ > 0.5
@@ -110,9 +112,78 @@ def test_a_search_takes_the_cross_fitted_test_by_name(table):
     assert 2 in found.blanket_
 
 
-def test_a_ready_test_replaces_the_parameters_that_describe_the_papers(table):
-    ready = PPFS(independence=CrossFitPPI(LinearRegression()), random_state=0).fit(*table)
-    with_others = PPFS(
-        LogisticRegression(), n_splits=7, independence=CrossFitPPI(LinearRegression()), random_state=0
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"estimator": LinearRegression(), "independence": CrossFitPPI()},
+            r"estimator=LinearRegression\(\) would have no effect.*CrossFitPPI\(estimator=...\), or "
+            "independence='cross-fit-ppi'",
+        ),
+        ({"n_splits": 7, "independence": PPI()}, r"n_splits=7 .* Write independence=PPI\(n_splits=...\)"),
+        ({"growth_estimator": LinearRegression(), "independence": PPI()}, "marginal_estimator=..."),
+        ({"impute": "median", "independence": FisherZ()}, "impute='median' .* Leave it out"),
+        ({"n_splits": 7, "independence": "cross-fit-ppi"}, "n_splits=7 would have no effect"),
+        ({"knockoff": "conditional", "independence": "cross-fit-ppi"}, r"CrossFitPPI\(...\)"),
+        (
+            {"estimator": LinearRegression(), "independence": "fisher-z"},
+            r"would have no effect.*FisherZ\(...\)",
+        ),
+        ({"task": "regression", "independence": "auto"}, "task='regression' would have no effect"),
+    ],
+    ids=str,
+)
+def test_a_parameter_without_effect_is_refused(table, parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        PPFS(**parameters).fit(*table)
+
+
+def test_the_estimator_of_the_preset_can_be_set(table):
+    """A full tree and a line see different things."""
+    tree = PPFS.calibrated(random_state=0)
+    line = clone(tree).set_params(estimator=LinearRegression()).fit(*table)
+    np.testing.assert_array_equal(
+        line.pvalues_, PPFS.calibrated(LinearRegression(), random_state=0).fit(*table).pvalues_
+    )
+    assert line.pvalues_.tolist() != tree.fit(*table).pvalues_.tolist()
+
+
+def test_a_grid_search_over_the_estimator_of_the_preset_compares_models(table):
+    X, y = table
+    steps = make_pipeline(PPFS.calibrated(Ridge(), random_state=0), LinearRegression())
+    hopeless = Ridge(alpha=1e12)  # Predicts the mean, so no column helps and none is selected.
+    search = GridSearchCV(steps, {"ppfs__estimator": [hopeless, Ridge()]}, cv=3, error_score=-1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert search.fit(X, y).best_params_["ppfs__estimator"].alpha == 1.0
+    nested = clone(steps).set_params(ppfs__estimator__alpha=1e12)[0]
+    assert nested.fit(X, y).independence_.estimator.alpha == 1e12
+
+
+def test_flat_parameters_reach_a_test_by_name(table):
+    flat = PPFS(
+        Ridge(),
+        independence="cross-fit-ppi",
+        growth_estimator=LinearRegression(),
+        n_draws=3,
+        conditional=LinearRegression(),
+        loss="absolute",
+        splitter=KFold(4),
+        random_state=0,
     ).fit(*table)
-    np.testing.assert_array_equal(ready.pvalues_, with_others.pvalues_)
+    ready = CrossFitPPI(
+        Ridge(),
+        marginal_estimator=LinearRegression(),
+        n_draws=3,
+        conditional=LinearRegression(),
+        loss="absolute",
+        splitter=KFold(4),
+    )
+    np.testing.assert_array_equal(
+        flat.pvalues_, PPFS(independence=ready, random_state=0).fit(*table).pvalues_
+    )
+
+
+@pytest.mark.parametrize(("name", "kind"), [("fisher-z", FisherZ), ("ppi", PPI), ("auto", FisherZ)])
+def test_every_name_of_a_test_is_taken(table, name, kind):
+    assert isinstance(PPFS(independence=name, random_state=0).fit(*table).independence_, kind)

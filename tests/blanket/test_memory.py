@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 from ppfs._reading import read_table
 from ppfs.blanket._memory import _digest
+from ppfs.exceptions import EstimatorFailedError
 
 N_ROWS = 60
 
@@ -56,3 +60,91 @@ def test_a_second_fit_with_another_alpha_asks_nothing(X, y, settings):
 def test_splitters_may_change_without_a_trace(X, y):
     selector = PPFS(splitter=KFold(6), random_state=0).fit(X, y)
     assert selector.fit(X, y).n_tests_
+
+
+def test_a_function_may_read_variables_that_change(X, y):
+    """The loss is the same function, and its answers are others."""
+    penalty = [1.0]
+
+    def loss(truth, probabilities):
+        return penalty[0] * (probabilities[:, 1] - truth) ** 2
+
+    selector = PPFS(LogisticRegression(), loss=loss, n_splits=6, random_state=0).fit(X, y)
+    penalty[0] = 5.0
+    again = selector.fit(X, y).importances_
+    fresh = PPFS(LogisticRegression(), loss=loss, n_splits=6, random_state=0).fit(X, y).importances_
+    np.testing.assert_array_equal(again, fresh)
+
+
+def test_estimators_that_keep_their_fit_are_not_compared_by_class(X, y):
+    """Two frozen models have the same parameters, and other coefficients."""
+    X = X[:, :1]
+    selector = PPFS(FrozenEstimator(LogisticRegression().fit(X, y)), n_splits=6, random_state=0).fit(X, y)
+    other = FrozenEstimator(LogisticRegression().fit(X, 1 - y))
+    again = selector.set_params(estimator=other).fit(X, y)
+    fresh = PPFS(other, n_splits=6, random_state=0).fit(X, y)
+    assert again.pvalues_.tolist() == fresh.pvalues_.tolist()
+
+
+def test_estimators_that_are_their_parameters_are_compared_by_them(X, y):
+    selector = PPFS(LogisticRegression(), n_splits=6, random_state=0).fit(X, y)
+    assert selector.set_params(estimator=LogisticRegression()).fit(X, y).n_tests_ == 0
+    assert selector.set_params(estimator=LogisticRegression(C=2.0)).fit(X, y).n_tests_
+
+
+class FailsOnce(DecisionTreeClassifier):
+    """A tree whose fit fails once, after so many fits; as a subclass the engine does not know it."""
+
+    n_fits = 0
+    fails_at = 0
+
+    def fit(self, X, y, **rest):
+        FailsOnce.n_fits += 1
+        if FailsOnce.n_fits == FailsOnce.fails_at:
+            raise MemoryError("no memory left, just now")
+        return super().fit(X, y, **rest)
+
+
+@pytest.mark.parametrize("n_folds", [0, 3])
+def test_a_search_that_failed_late_continues_from_its_answers(X, y, monkeypatch, n_folds):
+    monkeypatch.setattr(FailsOnce, "n_fits", 0)
+    settings = {"n_splits": 6, "n_folds": n_folds, "random_state": 0}
+    whole = PPFS(FailsOnce(), **settings).fit(X, y)
+    n_fits = FailsOnce.n_fits
+    FailsOnce.n_fits = 0
+    monkeypatch.setattr(FailsOnce, "fails_at", n_fits - 3)
+    selector = PPFS(FailsOnce(), **settings)
+    with pytest.raises(EstimatorFailedError, match="no memory left") as caught:
+        selector.fit(X, y)
+    assert any("answers that the search had so far are kept" in note for note in caught.value.__notes__)
+    FailsOnce.n_fits = 0
+    monkeypatch.setattr(FailsOnce, "fails_at", 0)
+    selector.fit(X, y)
+    # Only the question that failed, and what came after it, is asked again.
+    assert FailsOnce.n_fits <= 2 * 6
+    assert 0 < selector.n_tests_ < whole.n_tests_
+    assert selector.blanket_.tolist() == whole.blanket_.tolist()
+    np.testing.assert_array_equal(selector.pvalues_, whole.pvalues_)
+    assert [*selector.trace_] == [*whole.trace_]
+
+
+def test_a_refit_that_fails_does_not_forget_what_was_known(X, y, monkeypatch):
+    monkeypatch.setattr(FailsOnce, "n_fits", 0)
+    selector = PPFS(FailsOnce(), n_splits=6, n_folds=2, random_state=0).fit(X, y)
+    monkeypatch.setattr(PPFS, "_search", _stopped)
+    with pytest.raises(RuntimeError, match="stopped"):
+        selector.fit(X, y)
+    monkeypatch.undo()
+    assert selector.fit(X, y).n_tests_ == 0
+
+
+def _stopped(*_):
+    raise RuntimeError("stopped")
+
+
+def test_without_a_seed_nothing_is_promised(X, y, monkeypatch):
+    monkeypatch.setattr(FailsOnce, "n_fits", 0)
+    monkeypatch.setattr(FailsOnce, "fails_at", 15)
+    with pytest.raises(EstimatorFailedError) as caught:
+        PPFS(FailsOnce(), n_splits=6).fit(X, y)
+    assert not getattr(caught.value, "__notes__", [])

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -39,6 +42,15 @@ def test_blanket_is_parents_children_and_spouses(cancer):
     assert cancer.markov_blanket("cancer") == ("pollution", "smoker", "xray", "breath")
     assert cancer.markov_blanket("smoker") == ("pollution", "cancer")  # pollution is a spouse
     assert cancer.markov_blanket("xray") == ("cancer",)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda network: pickle.loads(pickle.dumps(network))])  # noqa: S301
+def test_a_network_can_be_copied_and_pickled(cancer, copied):
+    other = copied(cancer)
+    assert (other.nodes, other.edges) == (cancer.nodes, cancer.edges)
+    np.testing.assert_array_equal(
+        other.sample_codes(20, random_state=0), cancer.sample_codes(20, random_state=0)
+    )
 
 
 def test_unknown_node_is_named(cancer):

@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
+from ppfs._models import KnownParameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._predictive.risks.parameters import KnownParameters
 from ppfs.wrappers import Stepwise
 
 

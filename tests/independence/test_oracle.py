@@ -1,11 +1,15 @@
 """d-separation on graphs small enough to check by eye, and against the definition."""
 
+import re
 from itertools import chain, combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks.graphs import empty_table, random_dag
 
+from ppfs.blanket import IAMB
+from ppfs.datasets import BayesianNetwork
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import DSeparation
 
@@ -72,3 +76,85 @@ def test_cycles_and_unknown_nodes_are_refused():
         pvalue([(0, 1), (1, 0)], 0)
     with pytest.raises(InvalidInputError, match=r"Edge \(0, 3\) names a node that does not exist"):
         pvalue([(0, 3)], 0)
+
+
+# Nodes by name -----------------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame(np.zeros((4, 3)), columns=["rain", "shoes", "sprinkler"])
+GARDEN = [("rain", "wet"), ("sprinkler", "wet"), ("wet", "shoes")]
+
+
+def test_edges_by_name_answer_as_edges_by_number():
+    named = DSeparation(GARDEN, target="wet")
+    numbered = DSeparation([(0, 3), (2, 3), (3, 1)])
+    for x in range(3):
+        for given in ([], [1], [0, 1]):
+            if x not in given:
+                by_name = named.evaluate(FRAME, Y, FRAME.columns[x], given=[FRAME.columns[z] for z in given])
+                assert by_name == numbered.evaluate(FRAME, Y, x, given=given)
+    # The order of the columns is nothing to names.
+    turned = IAMB(independence=named).fit(FRAME[FRAME.columns[::-1]], Y)
+    assert set(turned.get_feature_names_out()) == set(FRAME.columns)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_network_gives_every_node_its_own_blanket(seed):
+    n_nodes, edges = random_dag(seed)
+    parents = {f"n{node}": [f"n{a}" for a, b in edges if b == node] for node in range(n_nodes)}
+    tables = {node: np.full((2,) * (len(above) + 1), 0.5) for node, above in parents.items()}
+    network = BayesianNetwork(dict.fromkeys(parents, ("no", "yes")), parents, tables)
+    for node in network.nodes:
+        frame = pd.DataFrame(
+            np.zeros((4, n_nodes - 1)), columns=[name for name in network.nodes if name != node]
+        )
+        found = IAMB(independence=DSeparation(network, target=node)).fit(frame, Y).get_feature_names_out()
+        assert set(found) == set(network.markov_blanket(node))
+
+
+def test_nodes_of_a_network_that_are_no_columns_are_hidden():
+    class Chain:
+        nodes = ("a", "b", "t")
+        edges = (("a", "b"), ("b", "t"))
+
+    frame = pd.DataFrame(np.zeros((4, 2)), columns=["a", "noise"])
+    oracle = DSeparation(Chain(), target="t")
+    # Through the hidden b, which no one can condition on.
+    assert oracle.evaluate(frame, Y, "a").pvalue == 0
+    assert oracle.evaluate(frame, Y, "noise").pvalue == 1
+
+
+@pytest.mark.parametrize(
+    ("edges", "target", "message"),
+    [
+        ([("rain", "wet")], None, "names 'wet', which is no column.*DSeparation(edges, target='wet')"),
+        (
+            [("rian", "wet")],
+            "wet",
+            "names 'rian', which is no column.*Did you mean 'rain'? The target is 'wet'",
+        ),
+        (GARDEN, "shoes", "target='shoes' is also a column of X. Drop the column"),
+        ([*GARDEN, ("shoes", "rain")], "wet", "must form no cycle, but "),
+        ([(0, 1, 2)], None, "An edge is a pair (cause, effect), but edges contains (0, 1, 2)"),
+        (["ab"], None, "An edge is a pair (cause, effect), but edges contains 'ab'"),
+        ([(0, 1.5)], None, "must hold names or numbers of columns, but 1.5 is neither"),
+        ("rain", None, "edges must list arrows (cause, effect), or be a network"),
+        (None, None, "edges must list arrows (cause, effect), or be a network"),
+    ],
+)
+def test_edges_that_cannot_be_read(edges, target, message):
+    pattern = re.escape(message).replace(r"\.\*", ".*")
+    with pytest.raises(InvalidInputError, match=pattern):
+        DSeparation(edges, target).evaluate(FRAME, Y, 0)
+
+
+def test_a_network_needs_a_target_among_its_nodes():
+    class Chain:
+        nodes = ("rain", "wet")
+        edges = (("rain", "wet"),)
+
+    for target, message in (
+        ("wett", "target='wett' is no node.*Did you mean 'wet'"),
+        (None, "target=None is no node"),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            DSeparation(Chain(), target).evaluate(FRAME, Y, 0)

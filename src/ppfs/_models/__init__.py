@@ -4,13 +4,16 @@ from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
 from ppfs._models.encoders import Medians
 from ppfs._models.encoding import Encoded, Impute, encoding_name, prepared, weight_arguments
 from ppfs._models.estimators import estimator_for, input_tags, require_valid_parameters, task_of_estimator
+from ppfs._models.parameters import KnownParameters, changed_parameters
 from ppfs._models.seeding import global_generator_kept, seeded
 
 __all__ = [
     "Design",
     "Encoded",
     "Impute",
+    "KnownParameters",
     "Medians",
+    "changed_parameters",
     "dense",
     "encoding_name",
     "estimator_for",

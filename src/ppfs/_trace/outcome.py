@@ -30,22 +30,14 @@ def gave_way_to(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> lis
     return [feature for feature in blanket if feature in entered] or entered
 
 
-def deciding_steps(steps: Iterable[Step], fold: int, blanket: Collection[int]) -> dict[int, Step]:
-    """Return the step that decided about each feature, given the blanket that a fold's search found.
-
-    That is the last one whose consequence agrees with the outcome: a spouse, for one, is independent of
-    the target given one set and dependent given another, and it is the latter that let it in. A feature about
-    which nothing was asked or could be told has no such step.
-    """
-    members = set(blanket)
-    return {
-        step.feature: step
-        for step in steps
-        if step.fold == fold
+def decides(step: Step, fold: int, members: Collection[int]) -> bool:
+    """Tell whether the consequence of a step agrees with the blanket that a fold's search found."""
+    return (
+        step.fold == fold
         and step.is_main
         and step.is_reliable
         and (step.decision in FAVOURABLE) == (step.feature in members)
-    }
+    )
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from ppfs._table import column_index
-from ppfs._trace.outcome import Outcome, deciding_steps
+from ppfs._trace.batch import StepBatch
+from ppfs._trace.deciding import DecidingSteps
+from ppfs._trace.outcome import Outcome
 from ppfs._trace.steps import Step
 from ppfs._trace.words import called, sentence, verdict
 
@@ -76,24 +80,44 @@ class Trace:
         self.outcome: Outcome | None = None
         self._column_names = tuple(column_names) or self.names
         self._columns = None if columns is None else tuple(tuple(sorted(group)) for group in columns)
-        self._steps: list[Step] = []
+        self._parts: list[Step | StepBatch] = []
+        self._starts: list[int] = []
+        self._length = 0
 
     def record(self, step: Step) -> None:
         """Add a step."""
-        self._steps.append(step)
+        self._append(step, 1)
+
+    def record_batch(self, batch: StepBatch) -> None:
+        """Add many steps of one kind."""
+        self._append(batch, len(batch))
+
+    def _append(self, part: Step | StepBatch, length: int) -> None:
+        self._parts.append(part)
+        self._starts.append(self._length)
+        self._length += length
 
     def conclude(self, outcome: Outcome) -> None:
         """Enter what the search came to."""
         self.outcome = outcome
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return self._length
 
     def __iter__(self) -> Iterator[Step]:
-        return iter(self._steps)
+        for part in self._parts:
+            if isinstance(part, Step):
+                yield part
+            else:
+                yield from part
 
     def __getitem__(self, number: int) -> Step:
-        return self._steps[number]
+        position = number + self._length if number < 0 else number
+        if not 0 <= position < self._length:
+            raise IndexError(f"There is no step {number}: the trace has {self._length}.")
+        which = bisect_right(self._starts, position) - 1
+        part = self._parts[which]
+        return part if isinstance(part, Step) else part[position - self._starts[which]]
 
     def __repr__(self) -> str:
         return f"<Trace of {len(self)} questions about {len(self.names)} columns>"
@@ -101,7 +125,7 @@ class Trace:
     def of(self, column: int | str) -> list[Step]:
         """Return all steps about a column: by its number or name, or by the name of its group."""
         number = self.feature_of(column)
-        return [step for step in self._steps if step.feature == number]
+        return [step for part in self._parts for step in _about(part, number)]
 
     def deciding_step(self, column: int | str) -> Step | None:
         """Return the step that decided about a column, in the chosen fold.
@@ -114,11 +138,15 @@ class Trace:
         """
         return self.deciding_steps().get(self.feature_of(column))
 
-    def deciding_steps(self) -> dict[int, Step]:
-        """Return the step that decided about each feature, in the chosen fold; see `deciding_step`."""
+    def deciding_steps(self) -> DecidingSteps:
+        """Return the step that decided about each feature, in the chosen fold; none while the search runs."""
         if self.outcome is None:
-            return {}
-        return deciding_steps(self, self.outcome.fold, self.outcome.blanket)
+            return DecidingSteps((), len(self.names), 0, ())
+        return self.decided(self.outcome.fold, self.outcome.blanket)
+
+    def decided(self, fold: int, blanket: Collection[int]) -> DecidingSteps:
+        """Return the step that decided about each feature, given the blanket that a fold's search found."""
+        return DecidingSteps(self._parts, len(self.names), fold, blanket)
 
     def feature_of(self, column: int | str) -> int:
         """Return the number of the feature that a column belongs to."""
@@ -161,25 +189,51 @@ class Trace:
         data frame
             `given` lists the names of what the question was conditioned on.
         """
-        values = {
-            "fold": [step.fold for step in self],
-            "phase": [step.phase for step in self],
-            "feature": [self._name(step.feature) for step in self],
-            "given": [[self._name(other) for other in step.others] for step in self],
-            "n_given": [len(step.others) for step in self],
-            "pvalue": [step.pvalue for step in self],
-            "adjusted_pvalue": [step.adjusted_pvalue for step in self],
-            "statistic": [step.statistic for step in self],
-            "effect": [step.effect for step in self],
-            "decision": [step.decision for step in self],
-            "is_reliable": [step.is_reliable for step in self],
-            "target": [self._name(step.target) for step in self],
-            "n_withheld": [len(step.withheld) for step in self],
-        }
+        columns = [self._frame_columns(part) for part in self._parts]
+        values = {name: [value for part in columns for value in part[name]] for name in _FRAME_TYPES}
         maker: Any = nw.Implementation.from_backend(_installed_backend() if backend is None else backend)
         # pandas has no lists of text without pyarrow; the others must be told what empty lists are lists of.
         types = None if maker.is_pandas_like() else _FRAME_TYPES
         return nw.from_dict(values, types, backend=maker).to_native()
+
+    def _frame_columns(self, part: Step | StepBatch) -> dict[str, list[Any]]:
+        """Return what a step, or many of one kind, contribute to each column of the frame."""
+        if isinstance(part, Step):
+            others = [self._name(other) for other in part.others]
+            return {
+                "fold": [part.fold],
+                "phase": [part.phase],
+                "feature": [self._name(part.feature)],
+                "given": [others],
+                "n_given": [len(others)],
+                "pvalue": [part.pvalue],
+                "adjusted_pvalue": [part.adjusted_pvalue],
+                "statistic": [part.statistic],
+                "effect": [part.effect],
+                "decision": [part.decision],
+                "is_reliable": [part.is_reliable],
+                "target": [self._name(part.target)],
+                "n_withheld": [len(part.withheld)],
+            }
+        n = len(part)
+        given = (
+            [[self._name(other) for other in part[i].others] for i in range(n)] if part.given else [[]] * n
+        )
+        return {
+            "fold": [part.fold] * n,
+            "phase": [part.phase] * n,
+            "feature": [self._name(feature) for feature in part.features.tolist()],
+            "given": given,
+            "n_given": [len(others) for others in given],
+            "pvalue": part.pvalues.tolist(),
+            "adjusted_pvalue": part.adjusted_pvalues.tolist(),
+            "statistic": part.statistics.tolist(),
+            "effect": part.effects.tolist(),
+            "decision": [part.decisions[0 if is_first else 1] for is_first in part.is_first.tolist()],
+            "is_reliable": part.is_reliable.tolist(),
+            "target": [self._name(part.target)] * n,
+            "n_withheld": [len(part.withheld)] * n,
+        }
 
     def _call(self, variable: int | None) -> str:
         name = self._name(variable)
@@ -190,6 +244,15 @@ class Trace:
     def _name(self, variable: int | None) -> str:
         """Return a variable's name; None and the number after the last feature stand for the target."""
         return "target" if variable is None or variable == len(self.names) else self.names[variable]
+
+
+def _about(part: Step | StepBatch, feature: int) -> Iterator[Step]:
+    """Yield the steps about one feature."""
+    if isinstance(part, Step):
+        if part.feature == feature:
+            yield part
+    else:
+        yield from (part[number] for number in np.flatnonzero(part.features == feature).tolist())
 
 
 def _installed_backend() -> Any:

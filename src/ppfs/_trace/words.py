@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ppfs._table import listed
-from ppfs._trace.outcome import Outcome, deciding_steps, gave_way_to
+from ppfs._trace.outcome import Outcome, decides, gave_way_to
 from ppfs._trace.steps import Step
 
 # From a feature's number to how it is called in a sentence, quotation marks included.
@@ -23,7 +23,9 @@ def sentence(step: Step, call: Call, chosen_fold: int = 0) -> str:
 
 def verdict(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -> str:
     """Return what became of a feature and why, in one line, given all steps about it."""
-    decided_by = deciding_steps(steps, outcome.fold, outcome.blanket).get(feature)
+    decided_by = next(
+        (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
+    )
     superseders = () if feature in outcome.blanket else gave_way_to(steps, outcome.fold, outcome.blanket)
     gave_way = f" It gave way to {enumerated(superseders, call)}." if superseders else ""
     return f"{call(feature)} {_fate(feature, outcome, decided_by, call)}.{gave_way}{_folds(feature, outcome)}"

@@ -17,12 +17,14 @@ from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
+from ppfs._one_step import in_one_step
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
 from ppfs._rows import divide_into_folds
-from ppfs._sklearn_compat import Interval, Options
+from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
-from ppfs._trace import Outcome, Step, Trace, deciding_steps
+from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._fill_up import fill_up
 from ppfs.blanket._found import Found
@@ -37,7 +39,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
-    "progress": ["boolean"],
+    "progress": ["boolean", StrOptions({"log"})],
     "always_keep": COLUMNS_RULE,
     "condition_on": COLUMNS_RULE,
     "feature_groups": [Mapping, None],
@@ -61,7 +63,6 @@ class _Searched:
 
     found: list[Found]
     blankets: list[tuple[int, ...]]
-    memory: Memory
     n_fits: int
     n_tests: int
 
@@ -80,7 +81,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     alpha: float
     random_state: RandomStateLike
     n_jobs: int | None
-    progress: bool
+    progress: Progress
     always_keep: ColumnsLike = ()
     condition_on: ColumnsLike = ()
     feature_groups: Mapping[str, Collection[int | str]] | None = None
@@ -138,6 +139,15 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self
         """
         self._validate_params()
+        with in_one_step(self) as draft:
+            try:
+                draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
+            except BaseException as error:
+                self._keep_answers(draft._memory, error)
+                raise
+        return self
+
+    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         test = self._independence_test()
         table = read_table(
             X,
@@ -146,7 +156,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             owner=self,
             feature_groups=self.feature_groups,
             categorical_features=self.categorical_features,
-            sample_weight=weights_among(params, self),
+            sample_weight=sample_weight,
             groups=groups,
         )
         validate_data(self, X, skip_check_array=True)
@@ -164,20 +174,31 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self.task_ = table.task
         self.independence_ = test
         self.trace_ = trace
-        return self
+
+    def _keep_answers(self, memory: Memory | None, error: BaseException) -> None:
+        """Keep what a search was told before it failed, so that fitting again continues from there."""
+        if memory is None or memory is self._memory or not memory.n_answers:
+            return
+        self._memory = memory
+        if memory.is_repeatable(self.random_state):
+            error.add_note(
+                f"The {memory.n_answers} answers that the search had so far are kept: fit again with the same data and "
+                "parameters to continue from them."
+            )
 
     def _search_parts(
         self, table: Table, test: IndependenceTest, special: SpecialColumns, trace: Trace
     ) -> _Searched:
         """Search in every fold, or once in all rows."""
         entropy = root_entropy(self.random_state)
-        memory = Memory(test, entropy)
+        # Held from the start: a search that fails leaves its answers here.
+        memory = self._memory = Memory(test, entropy, self._memory)
         found: list[Found] = []
         blankets: list[tuple[int, ...]] = []
         n_fits = n_tests = 0
         for fold, part in self._parts(table, entropy):
             bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
-            memory.recall(bound, fold, self._memory)
+            memory.recall(bound, fold)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
                 trace.notes.extend(bound.notes)
@@ -196,7 +217,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             blankets.append(_most_important_first(found[-1].blanket, trace, fold))
             n_fits += bound.n_fits
             n_tests += bound.n_answers
-        return _Searched(found, blankets, memory, n_fits, n_tests)
+        memory.forget_the_last()
+        return _Searched(found, blankets, n_fits, n_tests)
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -212,7 +234,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
                 f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
                 UnreachableAlphaWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
@@ -220,7 +242,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         folds = aggregate(searched.blankets) if self.n_folds else ()
         chosen = next((fold.number for fold in folds if fold.is_chosen), 0)
         blanket = searched.blankets[max(chosen - 1, 0)]
-        decided_by = deciding_steps(trace, chosen, blanket)
+        decided_by = trace.decided(chosen, blanket)
         filled_up = fill_up(
             blanket, self.min_features, table=table, decided_by=decided_by, barred=special.condition_on
         )
@@ -240,12 +262,11 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self._set_findings(searched.found[max(chosen - 1, 0)], callers)
         self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[self.blanket_] = True
-        pvalues, effects = _answers(decided_by, table.n_features, unasked=special.all)
+        pvalues, effects = _answers(decided_by, unasked=special.all)
         self.pvalues_, self.importances_ = callers.spread(pvalues), callers.spread(effects)
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
             self.scores_ = 0.0 - np.log(self.pvalues_)
-        self._memory = searched.memory
         self.n_fits_ = searched.n_fits
         self.n_tests_ = searched.n_tests
 
@@ -283,7 +304,7 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
 
 def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> tuple[int, ...]:
     """Sort a blanket by the answers that decided; one that nothing is known of counts as without effect."""
-    decided_by = deciding_steps(trace, fold, blanket)
+    decided_by = trace.decided(fold, blanket)
 
     def rank(x: int) -> tuple[float, float, int]:
         step = decided_by.get(x)
@@ -293,15 +314,12 @@ def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> 
 
 
 def _answers(
-    decided_by: Mapping[int, Step], n_features: int, unasked: Collection[int]
+    decided_by: DecidingSteps, unasked: Collection[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return p-value and effect of the question that decided about each feature.
 
-    1 and 0 where nothing could be told, which is no evidence of a link; NaN for features that the caller decided
-    about, of which nothing is known.
+    NaN for features that the caller decided about, of which nothing is known.
     """
-    pvalues, effects = np.ones(n_features), np.zeros(n_features)
-    for feature, step in decided_by.items():
-        pvalues[feature], effects[feature] = step.pvalue, step.effect
+    pvalues, effects = decided_by.pvalues, decided_by.effects
     pvalues[list(unasked)] = effects[list(unasked)] = np.nan
     return pvalues, effects

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from numbers import Integral
 from typing import Any
 
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import HasMethods, Interval
@@ -78,7 +79,7 @@ class MMMB(IndependenceSearch):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         super().__init__(
             independence=independence,
@@ -164,7 +165,7 @@ class HITONMB(IndependenceSearch):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         super().__init__(
             independence=independence,

@@ -28,16 +28,11 @@ def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | 
         How p-values are adjusted for the number of columns before they are compared with alpha.
     """
     given = inquiry.given(())
-    with inquiry.bar("growth", len(columns)) as bar:
-        answered = list(inquiry.answers(columns, given, bar))
-    adjusted = adjust(np.array([result.pvalue for _, result in answered]), correction)
-    candidates = []
-    for (x, result), pvalue in zip(answered, adjusted.tolist(), strict=True):
-        is_candidate = pvalue <= inquiry.alpha
-        inquiry.record("growth", x, given, result, "candidate" if is_candidate else "rejected", pvalue)
-        if is_candidate:
-            candidates.append((x, result))
-    return candidates
+    answers = inquiry.gather(columns, given, "growth")
+    adjusted = adjust(answers.pvalues, correction)
+    is_candidate = adjusted <= inquiry.alpha
+    inquiry.record_all("growth", columns, given, answers, is_candidate, adjusted)
+    return [(columns[i], answers[i]) for i in np.flatnonzero(is_candidate).tolist()]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs.blanket._growth import grow
@@ -57,8 +58,9 @@ class IAMB(IndependenceSearch):
     n_jobs : int, default=None
         Parallel fits of a predictive test; the classical ones answer in one pass.
 
-    progress : bool, default=False
-        Show a bar for each round, on stderr, in terminals and notebooks.
+    progress : bool or "log", default=False
+        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
+        stderr is neither.
 
     Attributes
     ----------
@@ -207,7 +209,7 @@ class MixedMB(InterIAMB):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         super().__init__(
             independence=independence,

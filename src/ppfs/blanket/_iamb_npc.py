@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs.blanket._divide_conquer import MAX_K
@@ -72,7 +73,7 @@ class IAMBnPC(IndependenceSearch):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         super().__init__(
             independence=independence,

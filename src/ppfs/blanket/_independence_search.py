@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 
 from ppfs._models import input_tags
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import StrOptions
@@ -40,7 +41,7 @@ class IndependenceSearch(BaseBlanketSelector):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         self.independence = independence
         self.n_folds = n_folds

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ppfs._progress import ProgressBar
-from ppfs._trace import Decision, Step, Trace
-from ppfs.independence import BoundTest, IndependenceResult
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._progress import Progress, ProgressBar
+from ppfs._trace import Decision, Step, StepBatch, Trace
+from ppfs._types import Floats
+from ppfs.independence import Answers, BoundTest, IndependenceResult
 
 Answered = tuple[int, IndependenceResult]
 
@@ -39,7 +43,7 @@ class Inquiry:
     alpha: float
     trace: Trace
     fold: int
-    progress: bool = False
+    progress: Progress = False
     always_keep: tuple[int, ...] = ()
     condition_on: tuple[int, ...] = ()
     withheld: tuple[int, ...] = ()
@@ -76,6 +80,20 @@ class Inquiry:
         with self.bar(phase, len(xs)) as bar:
             return list(self.answers(xs, given, bar))
 
+    def gather(self, xs: Sequence[int], given: tuple[int, ...], phase: str) -> Answers:
+        """Return all answers as arrays, under a progress bar of its own."""
+        if given:
+            return Answers.of([result for _, result in self.ask(xs, given, phase)])
+        answers = Answers.independent(len(xs))
+        done = 0
+        with self.bar(phase, len(xs)) as bar:
+            for variables, known in self.test.marginal_answers(xs, self.target):
+                end = done + variables.size
+                answers.put(np.arange(done, end), known.take(variables))
+                bar.advance(variables.size)
+                done = end
+        return answers
+
     def bar(self, phase: str, total: int) -> ProgressBar:
         """Return the progress bar of a phase."""
         return ProgressBar(f"fold {self.fold} {phase}" if self.fold else phase, total, self.progress)
@@ -103,6 +121,35 @@ class Inquiry:
                 result.pvalue if adjusted_pvalue is None else adjusted_pvalue,
                 decision,
                 result.is_reliable,
+                self.target if is_aside else None,
+                self.withheld,
+            )
+        )
+
+    def record_all(
+        self,
+        phase: str,
+        features: Sequence[int],
+        given: tuple[int, ...],
+        answers: Answers,
+        is_candidate: NDArray[np.bool_],
+        adjusted_pvalues: Floats | None = None,
+    ) -> None:
+        """Enter the answers of a phase that asks about all columns alike: each is a candidate, or rejected."""
+        is_aside = self.asked_for is not None and self.asked_for != self.target
+        self.trace.record_batch(
+            StepBatch(
+                self.fold,
+                phase,
+                given,
+                np.asarray(features, dtype=np.intp),
+                answers.pvalues,
+                answers.statistics,
+                answers.effects,
+                answers.pvalues if adjusted_pvalues is None else adjusted_pvalues,
+                answers.is_reliable,
+                is_candidate,
+                ("candidate", "rejected"),
                 self.target if is_aside else None,
                 self.withheld,
             )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from numbers import Integral
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
+from ppfs._random import RandomStateLike
 from ppfs._table import Table
 from ppfs.independence import BoundTest, IndependenceTest, KnownAnswers
 
@@ -19,7 +22,8 @@ class Memory:
     """What a search was told in its last fit, fold by fold.
 
     Answers are used again only if the test has the same parameters and the rows are the same, value for
-    value. The data are not kept, only their digest.
+    value. The data are not kept, only their digest. A search that failed has a memory too: fitting again goes on where
+    it stopped.
 
     Parameters
     ----------
@@ -28,28 +32,47 @@ class Memory:
 
     entropy : int
         The seed of whatever is random.
+
+    last : Memory or None
+        The memory of the fit before.
     """
 
-    def __init__(self, test: IndependenceTest, entropy: int) -> None:
+    def __init__(self, test: IndependenceTest, entropy: int, last: Memory | None = None) -> None:
         parameters = {name: _snapshot(value) for name, value in test.get_params(deep=True).items()}
+        self._is_random = test.is_random
         self._circumstances = (type(test), parameters, entropy if test.is_random else None)
         self._answers: dict[tuple[int, bytes], KnownAnswers] = {}
+        self._last: dict[tuple[int, bytes], KnownAnswers] = {}
+        if last is not None and last._circumstances == self._circumstances:
+            self._last = {**last._last, **last._answers}
 
-    def recall(self, bound: BoundTest, fold: int, last: Memory | None) -> None:
+    @property
+    def n_answers(self) -> int:
+        """How many questions of this fit have an answer so far."""
+        return sum(map(len, self._answers.values()))
+
+    def is_repeatable(self, random_state: RandomStateLike) -> bool:
+        """Tell whether another fit with this `random_state` would ask the same questions."""
+        return not self._is_random or isinstance(random_state, Integral)
+
+    def recall(self, bound: BoundTest, fold: int) -> None:
         """Give a bound test the answers it gave in the last fit, if it would give them again."""
         key = (fold, _digest(bound.table))
-        if last is not None and last._circumstances == self._circumstances:
-            known = last._answers.get(key)
-            if known is not None:
-                bound.known.update(known)
+        known = self._last.get(key)
+        if known is not None:
+            bound.known.update(known)
         self._answers[key] = bound.known
+
+    def forget_the_last(self) -> None:
+        """Drop the answers of earlier fits that this one did not come to, now that it is complete."""
+        self._last = {}
 
 
 def _snapshot(value: Any) -> Any:
     """Return something that is equal to another snapshot only if the values certainly mean the same.
 
-    An estimator counts by its class, because its parameters are listed beside it. What may change
-    without a trace, such as a random generator or an array, is like nothing else.
+    What cannot be compared is like nothing else, itself included: an array or a random generator may change without a
+    trace, and a function may read variables that do.
     """
     if isinstance(value, _PLAIN):
         # With the type: to some estimators 1 is a count and 1.0 a share.
@@ -58,9 +81,19 @@ def _snapshot(value: Any) -> Any:
         return type(value), [_snapshot(part) for part in value]
     if isinstance(value, dict):
         return dict, [(_snapshot(key), _snapshot(part)) for key, part in value.items()]
-    if isinstance(value, BaseEstimator):
+    if isinstance(value, BaseEstimator) and _is_its_parameters(value):
+        # Its parameters are listed beside it.
         return type(value)
-    return value if callable(value) else object()
+    return value if isinstance(value, type | BuiltinFunctionType | np.ufunc) else object()
+
+
+def _is_its_parameters(estimator: BaseEstimator) -> bool:
+    """Tell whether a copy of an estimator knows nothing but its parameters.
+
+    That of a `FrozenEstimator` knows what it was fitted on, and requests for metadata are copied too.
+    """
+    copy = clone(estimator)
+    return copy is not estimator and set(vars(copy)) <= set(copy.get_params(deep=False))
 
 
 def _digest(table: Table) -> bytes:

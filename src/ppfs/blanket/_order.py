@@ -25,8 +25,7 @@ def marginal_order(inquiry: Inquiry) -> list[int]:
 def ask_marginally(inquiry: Inquiry) -> list[Answered]:
     """Ask about all candidates given nothing but `condition_on`; strongest first."""
     given = inquiry.given(())
-    answered = inquiry.ask(inquiry.candidates, given, "order")
-    for x, result in answered:
-        is_dependent = result.is_dependent(inquiry.alpha)
-        inquiry.record("order", x, given, result, "candidate" if is_dependent else "rejected")
-    return strongest_first(answered, inquiry.test.table)
+    columns = inquiry.candidates
+    answers = inquiry.gather(columns, given, "order")
+    inquiry.record_all("order", columns, given, answers, answers.pvalues <= inquiry.alpha)
+    return strongest_first(zip(columns, answers, strict=True), inquiry.test.table)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, Self
 
-from sklearn.base import clone
 from sklearn.utils import Tags
 
 from ppfs._models import Impute, estimator_for, input_tags
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._rows import ClassWeight, Stratify
@@ -16,14 +16,14 @@ from ppfs._sklearn_compat import StrOptions
 from ppfs._table import Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._correction import CORRECTIONS
+from ppfs.blanket._described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._growth import grow_marginally
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._shrink import shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
-    PPI,
     PPI_CONSTRAINTS,
-    CrossFitPPI,
+    TESTS_BY_NAME,
     IndependenceTest,
     LossFunction,
     PredictiveTest,
@@ -67,8 +67,9 @@ class PPFS(BaseBlanketSelector):
     significance : {"wilcoxon", "paired-t", "corrected-t"}, default="wilcoxon"
         The one-sided paired test over the splits.
 
-    n_draws : int, default=1
-        How often a column is replaced in each test part.
+    n_draws : int, default=None
+        How often a column is replaced in each test part. None is once, or what a test by name has: 10 times for
+        "cross-fit-ppi".
 
     conditional : estimator, default=None
         The model of a column given others, for the conditional knockoff; see `ppfs.independence.PPI`.
@@ -98,8 +99,11 @@ class PPFS(BaseBlanketSelector):
         Another model for the growth phase, for example a decision tree before shrinking with a slow
         model. None is `estimator`, as in the paper.
 
-    independence : IndependenceTest, default=None
-        A ready test. It replaces the parameters that describe PPI, which then have no effect.
+    independence : IndependenceTest or str, default=None
+        The test, ready or by name; None is "ppi", the paper's. "cross-fit-ppi" is the cross-fitted test with the
+        parameters given here: `estimator`, `growth_estimator`, `stratify`, `n_draws`, `conditional`, `loss`,
+        `class_weight`, `impute`, `splitter` and `task`. "auto", "g2" and the other names of `IAMB` have no model. A
+        ready test has its own parameters. One given here that would have no effect is an error.
 
     random_state : int, Generator, RandomState or None, default=None
         Decides folds, splits and shuffles, and seeds estimators that were left unseeded.
@@ -108,8 +112,9 @@ class PPFS(BaseBlanketSelector):
         Parallel fits; ``joblib.parallel_config`` chooses the backend. The answer is the same for
         any number and backend.
 
-    progress : bool, default=False
-        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks.
+    progress : bool or "log", default=False
+        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks. "log" writes a line now and
+        then where stderr is neither.
 
     always_keep : collection of int or str, default=()
         Columns, by number or name, that are in the blanket from the start, are never asked about, and
@@ -200,7 +205,8 @@ class PPFS(BaseBlanketSelector):
         **SEARCH_CONSTRAINTS,
         "growth_estimator": PPI_CONSTRAINTS["marginal_estimator"],
         "correction": [StrOptions(set(CORRECTIONS)), None],
-        "independence": [IndependenceTest, None],
+        "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest, None],
+        "n_draws": [*PPI_CONSTRAINTS["n_draws"], None],
     }
 
     def __init__(
@@ -214,7 +220,7 @@ class PPFS(BaseBlanketSelector):
         stratify: Stratify = "auto",
         knockoff: str = "permutation",
         significance: str = "wilcoxon",
-        n_draws: int = 1,
+        n_draws: int | None = None,
         conditional: Any = None,
         loss: str | LossFunction = "auto",
         class_weight: ClassWeight = None,
@@ -223,10 +229,10 @@ class PPFS(BaseBlanketSelector):
         correction: str | None = None,
         task: Task | Literal["auto"] = "auto",
         growth_estimator: Any = None,
-        independence: IndependenceTest | None = None,
+        independence: IndependenceTest | str | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
         always_keep: Collection[int | str] = (),
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
@@ -264,14 +270,6 @@ class PPFS(BaseBlanketSelector):
         estimator: Any = None,
         *,
         correction: str | None = "bh",
-        loss: str | LossFunction = "auto",
-        class_weight: ClassWeight = None,
-        impute: Impute = None,
-        splitter: Any = None,
-        stratify: Stratify = "auto",
-        task: Task | Literal["auto"] = "auto",
-        growth_estimator: Any = None,
-        conditional: Any = None,
         **parameters: Any,
     ) -> Self:
         """Return the recommended settings: p-values that mean what they say, and fewer fits.
@@ -281,20 +279,21 @@ class PPFS(BaseBlanketSelector):
 
         Parameters
         ----------
-        estimator, loss, class_weight, impute, splitter, stratify, task, growth_estimator, conditional
-            See `PPFS`; here they describe the cross-fitted test.
+        estimator : estimator, default=None
+            The model of the test; see `PPFS`.
 
         correction : {"bh", "by", "bonferroni"} or None, default="bh"
             How the growth phase's p-values are adjusted.
 
         **parameters
-            Any other parameter of `PPFS` that does not describe the paper's test: `n_folds`, `alpha`,
-            `random_state`, `n_jobs`, `progress`, `always_keep`, `condition_on`,
-            `feature_groups`, `categorical_features`.
+            Any other parameter of `PPFS` that does not describe the paper's test: all but `n_splits`, `test_size`,
+            `knockoff`, `significance` and `independence`.
 
         Returns
         -------
         PPFS
+            ``PPFS(estimator, independence="cross-fit-ppi", correction=correction, **parameters)``: an ordinary PPFS,
+            whose parameters can be set and searched over.
 
         Examples
         --------
@@ -305,48 +304,16 @@ class PPFS(BaseBlanketSelector):
         >>> "petal length (cm)" in selector.get_feature_names_out()
         True
         """
-        replaced = {"independence", "n_splits", "test_size", "knockoff", "significance", "n_draws"}
-        wrong = sorted(replaced & set(parameters))
+        wrong = sorted({"independence", *OF_THE_PAPERS_TEST} & set(parameters))
         if wrong:
             raise InvalidInputError(
                 f"PPFS.calibrated does not take {listed(wrong)}: the preset decides how the test is made. Use "
                 "PPFS(independence=CrossFitPPI(...), correction='bh') to set the test's own parameters."
             )
-        test = CrossFitPPI(
-            estimator,
-            conditional=conditional,
-            stratify=stratify,
-            loss=loss,
-            class_weight=class_weight,
-            impute=impute,
-            splitter=splitter,
-            task=task,
-            marginal_estimator=growth_estimator,
-        )
-        return cls(independence=test, correction=correction, **parameters)
+        return cls(estimator, independence="cross-fit-ppi", correction=correction, **parameters)
 
     def _independence_test(self) -> IndependenceTest:
-        if self.independence is not None:
-            # Before it is copied: what cannot be used may not be copied either.
-            self.independence._validate_params()
-            ready: IndependenceTest = clone(self.independence)
-            return ready
-        return PPI(
-            self.estimator,
-            n_splits=self.n_splits,
-            test_size=self.test_size,
-            stratify=self.stratify,
-            knockoff=self.knockoff,
-            significance=self.significance,
-            n_draws=self.n_draws,
-            conditional=self.conditional,
-            loss=self.loss,
-            class_weight=self.class_weight,
-            impute=self.impute,
-            splitter=self.splitter,
-            task=self.task,
-            marginal_estimator=self.growth_estimator,
-        )
+        return described_test(self, self.independence)
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
@@ -358,7 +325,8 @@ class PPFS(BaseBlanketSelector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        test = self if self.independence is None else self.independence
+        is_flat = self.independence in (None, "ppi", "cross-fit-ppi")
+        test = self if is_flat else self.independence
         if isinstance(test, PPFS | PredictiveTest):
             task: Task = "classification" if test.task == "auto" else test.task
             accepts = input_tags(test.estimator if test.estimator is not None else estimator_for(None, task))

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from ppfs._callers_columns import CallersColumns
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import Interval
@@ -111,7 +112,7 @@ class SGAI(IndependenceSearch):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         super().__init__(
             independence=independence,

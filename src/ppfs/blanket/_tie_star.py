@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ppfs._callers_columns import CallersColumns
+from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
@@ -137,7 +138,7 @@ class TIEStar(IndependenceSearch):
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: Progress = False,
     ) -> None:
         super().__init__(
             independence=independence,

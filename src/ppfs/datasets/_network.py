@@ -66,6 +66,10 @@ class BayesianNetwork:
     def __repr__(self) -> str:
         return f"BayesianNetwork({len(self.nodes)} nodes, {len(self.edges)} arcs)"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The read-only views of the constructor cannot be copied or pickled; what they show can.
+        return type(self), (dict(self._states), dict(self._parents), self._tables)
+
     @property
     def nodes(self) -> tuple[str, ...]:
         """Names of the nodes, in the order of the file."""

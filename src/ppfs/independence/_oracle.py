@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ppfs._random import RandomStateLike
-from ppfs._table import Table
+from ppfs._table import Table, listed
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest
 
 _INDEPENDENT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0)
 _DEPENDENT = IndependenceResult(pvalue=0.0, statistic=1.0, effect=1.0)
+
+
+# The name of a column, or its number.
+Node = int | str
+
+
+@runtime_checkable
+class Network(Protocol):
+    """A directed graph whose nodes have names."""
+
+    @property
+    def nodes(self) -> Iterable[Any]:
+        """All nodes."""
+
+    @property
+    def edges(self) -> Iterable[tuple[Any, Any]]:
+        """All arrows, as (cause, effect)."""
 
 
 class DSeparation(IndependenceTest):
@@ -24,8 +43,15 @@ class DSeparation(IndependenceTest):
 
     Parameters
     ----------
-    edges : iterable of pairs of int
-        Arrows (cause, effect). Columns are 0 to d - 1, the target is node d.
+    edges : iterable of pairs, or network
+        Arrows (cause, effect). A node is the name of a column, or `target`; or a number: columns are 0 to d - 1, the
+        target is node d. Columns without an arrow are linked to nothing.
+
+        A network, such as `ppfs.datasets.read_network` returns or a ``networkx.DiGraph``, has `nodes` and `edges`.
+        Nodes that are no columns of X are hidden variables.
+
+    target : str, default=None
+        What the target is called, where nodes are names.
 
     Examples
     --------
@@ -39,18 +65,29 @@ class DSeparation(IndependenceTest):
     1.0
     >>> oracle.evaluate(X, y, 0, given=[1]).pvalue
     0.0
+
+    By name, and the blanket that a search finds with it:
+
+    >>> import pandas as pd
+    >>> from ppfs.blanket import IAMB
+    >>> frame = pd.DataFrame(np.zeros((4, 3)), columns=["rain", "shoes", "sprinkler"])
+    >>> oracle = DSeparation([("rain", "wet"), ("sprinkler", "wet"), ("wet", "shoes")], target="wet")
+    >>> IAMB(independence=oracle).fit(frame, y).get_feature_names_out().tolist()
+    ['rain', 'shoes', 'sprinkler']
     """
 
-    _parameter_constraints: dict[str, Any] = {"edges": ["array-like", set, frozenset]}
+    # A network has no length, so the shape of it is checked when it is read.
+    _parameter_constraints: dict[str, Any] = {"edges": "no_validation", "target": [str, None]}
 
-    def __init__(self, edges: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, edges: Iterable[tuple[Node, Node]] | Network, target: str | None = None) -> None:
         self.edges = edges
+        self.target = target
 
     def bind(
         self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
     ) -> BoundDSeparation:
-        """Return the oracle for a table of that many columns; see `IndependenceTest.bind`."""
-        return BoundDSeparation(table, _parents(self.edges, n_nodes=table.n_features + 1))
+        """Return the oracle for the columns of a table; see `IndependenceTest.bind`."""
+        return BoundDSeparation(table, _parents(self.edges, self.target, table))
 
 
 class BoundDSeparation(BoundTest):
@@ -107,21 +144,118 @@ class BoundDSeparation(BoundTest):
         return found
 
 
-def _parents(edges: Iterable[tuple[int, int]], n_nodes: int) -> list[set[int]]:
+def _parents(
+    edges: Iterable[tuple[Node, Node]] | Network, target: str | None, table: Table
+) -> list[set[int]]:
     """Return each node's parents, or say why the edges are no acyclic graph over the columns."""
-    parents: list[set[int]] = [set() for _ in range(n_nodes)]
-    for edge in edges:
-        cause, effect = (int(node) for node in edge)
-        if not (0 <= cause < n_nodes and 0 <= effect < n_nodes):
-            raise InvalidInputError(
-                f"Edge ({cause}, {effect}) names a node that does not exist: with {n_nodes - 1} columns the nodes "
-                f"are 0 to {n_nodes - 1}, and {n_nodes - 1} is the target."
-            )
+    numbers = _Numbers(table, target)
+    if isinstance(edges, Network):
+        numbers.admit(edges.nodes)
+        edges = edges.edges
+    arrows = [numbers.arrow(edge) for edge in _listed(edges)]
+    parents: list[set[int]] = [set() for _ in range(numbers.n_nodes)]
+    for cause, effect in arrows:
         parents[effect].add(cause)
     try:
         TopologicalSorter(dict(enumerate(parents))).prepare()
     except CycleError as error:
-        raise InvalidInputError(
-            f"The edges must form no cycle, but {' -> '.join(str(node) for node in reversed(error.args[1]))} is one."
-        ) from error
+        circle = " -> ".join(numbers.name(node) for node in reversed(error.args[1]))
+        raise InvalidInputError(f"The edges must form no cycle, but {circle} is one.") from error
     return parents
+
+
+def _listed(edges: Any) -> Iterable[Any]:
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise InvalidInputError(
+            f"edges must list arrows (cause, effect), or be a network with nodes and edges, but is {edges!r}."
+        )
+    return edges
+
+
+class _Numbers:
+    """The numbers of the nodes: columns first, then the target, then what is hidden.
+
+    Parameters
+    ----------
+    target : str or None
+        What the target is called; None where nodes are numbers.
+    """
+
+    def __init__(self, table: Table, target: str | None) -> None:
+        self._columns = table.names
+        self._target = target
+        self._number = {name: column for column, name in enumerate(table.names)}
+        self._called_by_number: set[int] = set()
+        if target is not None:
+            if target in self._number:
+                raise InvalidInputError(
+                    f"target={target!r} is also a column of X. Drop the column: the target is what y holds."
+                )
+            self._number[target] = len(table.names)
+        self._n_hidden = 0
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self._columns) + 1 + self._n_hidden
+
+    def admit(self, nodes: Iterable[Any]) -> None:
+        """Give the nodes of a network numbers: those that are neither columns nor the target are hidden."""
+        names = [str(node) for node in nodes]
+        if self._target not in names:
+            what = "target=None" if self._target is None else f"target={self._target!r}"
+            raise InvalidInputError(
+                f"{what} is no node of the network, whose nodes are {listed(names)}.{_close(self._target, names)} "
+                "Say which of them y holds."
+            )
+        for name in names:
+            if name not in self._number:
+                self._number[name] = self.n_nodes
+                self._n_hidden += 1
+
+    def arrow(self, edge: Any) -> tuple[int, int]:
+        """Return the numbers of cause and effect."""
+        nodes = () if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
+        if len(nodes) != 2:
+            raise InvalidInputError(f"An edge is a pair (cause, effect), but edges contains {edge!r}.")
+        return self._node(nodes[0], edge), self._node(nodes[1], edge)
+
+    def name(self, node: int) -> str:
+        """Return what the caller calls a node."""
+        if node in self._called_by_number:
+            return str(node)
+        return next((name for name, number in self._number.items() if number == node), str(node))
+
+    def _node(self, node: Any, edge: Any) -> int:
+        if isinstance(node, str):
+            return self._named(node, edge)
+        try:
+            number = operator.index(node)
+        except TypeError:
+            raise InvalidInputError(
+                f"Edge {edge!r} must hold names or numbers of columns, but {node!r} is neither."
+            ) from None
+        n_columns = len(self._columns)
+        if not 0 <= number <= n_columns:
+            raise InvalidInputError(
+                f"Edge {tuple(edge)} names a node that does not exist: with {n_columns} columns the nodes "
+                f"are 0 to {n_columns}, and {n_columns} is the target."
+            )
+        self._called_by_number.add(number)
+        return number
+
+    def _named(self, name: str, edge: Any) -> int:
+        if name in self._number:
+            return self._number[name]
+        if self._target is None:
+            hint = f"If it is the target, say so: DSeparation(edges, target={name!r})."
+        else:
+            hint = f"The target is {self._target!r}."
+        raise InvalidInputError(
+            f"Edge {tuple(edge)!r} names {name!r}, which is no column. The columns are "
+            f"{listed(self._columns)}.{_close(name, self._columns)} {hint}"
+        )
+
+
+def _close(name: str | None, names: Sequence[str]) -> str:
+    close = get_close_matches(name or "", names, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
 from ppfs._models import estimator_for, input_tags, task_of_estimator, weight_arguments
+from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import CategoricalFeatures, read_table, require_finite, weights_among
 from ppfs._table import Table, Task, listed
@@ -61,6 +62,11 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         self
         """
         self._validate_params()
+        with in_one_step(self) as draft:
+            draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
+        return self
+
+    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         table = read_table(
             X,
             y,
@@ -68,7 +74,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
             owner=self,
             feature_groups=self.feature_groups,
             categorical_features=self.categorical_features,
-            sample_weight=weights_among(params, self),
+            sample_weight=sample_weight,
             groups=groups,
         )
         validate_data(self, X, skip_check_array=True)
@@ -93,7 +99,6 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         self.support_[callers.numbers(selected)] = True
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
-        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

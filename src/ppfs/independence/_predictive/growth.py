@@ -103,9 +103,10 @@ def grow_blocks(
     growth: Growth, table: Table, xs: NDArray[np.intp], n_jobs: int | None
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
     """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
-    blocks = cut(xs, _bytes_per_column(table), growth.grower.bytes_per_block, effective_n_jobs(n_jobs))
+    n_workers = min(effective_n_jobs(n_jobs), len(xs))
+    blocks = cut(xs, _bytes_per_column(table), growth.grower.bytes_per_block, n_workers)
     growth.grower.prepare()
-    run = Parallel(n_jobs=n_jobs, prefer=growth.grower.prefers, return_as="generator")
+    run = Parallel(n_jobs=n_workers, prefer=growth.grower.prefers, return_as="generator")
     tasks = (delayed(growth)(table.block(block.tolist())) for block in blocks)
     yield from zip(blocks, run(tasks), strict=True)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from ppfs._models import KnownParameters
 from ppfs._sklearn_compat import method_of_bins
 from ppfs._table import Block, Table
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.parameters import KnownParameters
 
 if TYPE_CHECKING:
     from ppfs._engine import BoostingProblem, BoostingRules

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
+from ppfs._models import KnownParameters
 from ppfs._rows import Split
 from ppfs._table import Block, Table
 from ppfs._types import Floats
@@ -23,7 +24,6 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.parameters import KnownParameters
 
 # solve(estimator, X of shape (n_train, n_columns), y) returns slopes and intercepts, one of each a column.
 Solver = Callable[[Any, Floats, NDArray[Any]], tuple[Floats, Floats]]

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ppfs._models import Design
+from ppfs._models import Design, KnownParameters
 from ppfs._table import Block, Matrix, Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
@@ -20,7 +20,6 @@ from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.parameters import KnownParameters
 
 if TYPE_CHECKING:
     from ppfs._engine import DrawnRows, Forest, PreparedColumns, SortedColumns, Splits, TreeRules

@@ -1,0 +1,78 @@
+"""Many questions of one kind, as arrays: a step each would take more room than the numbers in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._trace.steps import FAVOURABLE, Decision, Step
+from ppfs._types import Floats
+
+
+@dataclass(frozen=True)
+class StepBatch:
+    """Steps that share everything but the feature, the answer and the decision; see `Step`.
+
+    Attributes
+    ----------
+    features : ndarray of int, shape (n_steps,)
+
+    pvalues, statistics, effects, adjusted_pvalues : ndarray of shape (n_steps,)
+
+    is_reliable : ndarray of bool, shape (n_steps,)
+
+    is_first : ndarray of bool, shape (n_steps,)
+        Whether the decision is the first of `decisions`, or the second.
+
+    decisions : tuple of two decisions
+    """
+
+    fold: int
+    phase: str
+    given: tuple[int, ...]
+    features: NDArray[np.intp]
+    pvalues: Floats
+    statistics: Floats
+    effects: Floats
+    adjusted_pvalues: Floats
+    is_reliable: NDArray[np.bool_]
+    is_first: NDArray[np.bool_]
+    decisions: tuple[Decision, Decision]
+    target: int | None = None
+    withheld: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __getitem__(self, number: int) -> Step:
+        return Step(
+            self.fold,
+            self.phase,
+            int(self.features[number]),
+            self.given,
+            float(self.pvalues[number]),
+            float(self.statistics[number]),
+            float(self.effects[number]),
+            float(self.adjusted_pvalues[number]),
+            self.decisions[0 if self.is_first[number] else 1],
+            bool(self.is_reliable[number]),
+            self.target,
+            self.withheld,
+        )
+
+    def __iter__(self) -> Iterator[Step]:
+        return (self[number] for number in range(len(self)))
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the questions were about the search's own target, with all columns at hand."""
+        return self.target is None and not self.withheld
+
+    @property
+    def is_favourable(self) -> NDArray[np.bool_]:
+        """Which decisions speak for the feature, shape (n_steps,)."""
+        first, second = (decision in FAVOURABLE for decision in self.decisions)
+        return np.where(self.is_first, first, second)
