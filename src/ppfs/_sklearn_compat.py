@@ -37,9 +37,9 @@ def refuse_wrong_parameters(estimator: Any) -> None:
 
     Their check has no public name: 1.6.1, 1.7.2, 1.8.0, 1.9.1. Estimators without it are left to their own `fit`.
     """
-    check = getattr(estimator, "_validate_params", None)
-    if check is not None:
-        check()
+    # Estimators of other packages inherit the check without declaring the rules that it looks for.
+    if hasattr(estimator, "_validate_params") and hasattr(estimator, "_parameter_constraints"):
+        estimator._validate_params()
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -96,3 +96,21 @@ def test_logistic_regression_needs_no_penalty_parameter(data, monkeypatch):
 def test_logistic_regression_with_parameters_that_exclude_each_other_is_left_to_scikit_learn(data):
     with pytest.raises(RuntimeError, match="dual=False"):
         PPI(LogisticRegression(dual=True), random_state=0).evaluate(*data, 0)
+
+
+def test_an_estimator_that_declares_no_rules_is_left_to_its_own_fit():
+    """Most estimators of other packages inherit scikit-learn's check of parameters without declaring any."""
+
+    class Mean(RegressorMixin, BaseEstimator):
+        def __init__(self, factor=1.0):
+            self.factor = factor
+
+        def fit(self, X, y):
+            self.mean_ = self.factor * np.mean(y)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.mean_)
+
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    assert PPI(Mean(), n_splits=5, random_state=0).evaluate(X, X[:, 0], 0).pvalue == 1.0
