@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from reference import paper
+from reference import drawing, paper
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, SGDRegressor
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
-from ppfs._random import integer_seed, stream
 
 N_SPLITS = 6
 
@@ -54,10 +52,10 @@ def test_same_blanket_from_folds(task):
     X, y = problem(task, seed=3)
     model = MODELS[task][0]
     loss = paper.mean_log_loss if task == "classification" else paper.mean_squared_error
-    divide = StratifiedKFold if task == "classification" else KFold
-    folds = divide(3, shuffle=True, random_state=integer_seed(stream(11)))
+    labels = y if task == "classification" else None
+    folds = drawing.outer_folds(len(X), labels, 3, drawing.seed_from(drawing.generator(11)))
     blankets = []
-    for number, (rows, _) in enumerate(folds.split(X, y), start=1):
+    for number, (rows, _) in enumerate(folds, start=1):
         splits = paper.splits_of(
             X[rows], y[rows], n_splits=N_SPLITS, seed=11, fold=number, stratified=task == "classification"
         )

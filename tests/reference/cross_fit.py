@@ -1,17 +1,16 @@
 """CrossFitPPI and the conditional PPI in plain loops.
 
-Shared with the package are only the random draws (folds, shuffles, uniform numbers, seeds) and the fitted model
-of x given the other columns.
+Nothing is shared with the package: `reference.drawing` draws folds, shuffles, uniform numbers and seeds, and
+`reference.smooth_models` fits x given the other columns.
 """
 
 import math
 
 import numpy as np
 from reference.paper import column_order
+from reference.smooth_models import expected_quantity, probabilities
 from scipy.stats import t as student
 from sklearn.base import clone
-
-from ppfs.independence._predictive.smooth_models import fit_smooth_classifier, fit_smooth_regression
 
 
 def row_losses(model, X, y, loss):
@@ -29,30 +28,41 @@ def row_losses(model, X, y, loss):
     return losses
 
 
-def knockoff(x, Z, split, draw, is_categorical):
-    """One draw of x in the test part, given the other columns."""
+def draws_of(x, Z, is_categorical):
+    """Return a function (split, draw) that draws x in the test part given the other columns."""
     if Z.shape[1] == 0:
-        return [x[split.test[j]] for j in split.permutations[draw]]
-    if all(len(set(column)) <= 10 and all(value == round(value) for value in column) for column in Z.T):
-        strata = [tuple(row) for row in Z]
-        if len(split.test) >= 4 * len(set(strata)):
+        return lambda split, draw: [x[split.test[j]] for j in split.permutations[draw]]
+    strata = [tuple(row) for row in Z]
+    are_few = all(len(set(column)) <= 10 and all(value == round(value) for value in column) for column in Z.T)
+    # Fitted once: on all rows, whatever the split and the draw.
+    law = probabilities(Z, codes_of(x)) if is_categorical else expected_quantity(Z, x)
+
+    def draw_of(split, draw):
+        if are_few and len(split.test) >= 4 * len(set(strata)):
             return shuffled_within(x, strata, split, draw)
-    no_levels = np.zeros(Z.shape[1], dtype=int)
-    if not is_categorical:
-        expected = fit_smooth_regression(Z, no_levels, x)(Z)
+        if is_categorical:
+            return drawn_values(sorted(set(x)), law, split, draw)
         return [
-            expected[row] + x[split.test[j]] - expected[split.test[j]]
+            law[row] + x[split.test[j]] - law[split.test[j]]
             for row, j in zip(split.test, split.permutations[draw], strict=True)
         ]
+
+    return draw_of
+
+
+def codes_of(x):
     values = sorted(set(x))
-    labels = np.array([values.index(value) for value in x])
-    probabilities = fit_smooth_classifier(Z, no_levels, labels)(Z)
+    return np.array([values.index(value) for value in x])
+
+
+def drawn_values(values, shares, split, draw):
+    """Walk up the probabilities of each row until the uniform number is reached."""
     drawn = []
     for row, uniform in zip(split.test, split.uniforms[draw], strict=True):
-        below, which = probabilities[row][0], 0
+        below, which = shares[row][0], 0
         while uniform > below and which < len(values) - 1:
             which += 1
-            below += probabilities[row][which]
+            below += shares[row][which]
         drawn.append(values[which])
     return drawn
 
@@ -70,6 +80,7 @@ def differences(X, y, x, given, *, model, splits, is_categorical, loss="brier"):
     columns = column_order(X, [x, *given])
     where = columns.index(x)
     others = [column for column in columns if column != x]
+    draw_of = draws_of(X[:, x], X[:, others], is_categorical)
     answer = []
     for split in splits:
         design = X[:, columns]
@@ -81,7 +92,7 @@ def differences(X, y, x, given, *, model, splits, is_categorical, loss="brier"):
         rises = []
         for draw in range(len(split.permutations)):
             replaced = design[split.test].copy()
-            replaced[:, where] = knockoff(X[:, x], X[:, others], split, draw, is_categorical)
+            replaced[:, where] = draw_of(split, draw)
             rises.append(np.subtract(row_losses(fitted, replaced, y[split.test], loss), base))
         answer.append(np.array(rises).T)
     return answer

@@ -1,8 +1,7 @@
 """PPI and PPFS written from the paper with plain loops.
 
-Only the random draws are shared with the package: the splits, the shuffles and the seed of each
-split's model come from `draw_splits`. Nothing is cached and nothing is batched: every question fits
-its B models anew.
+Nothing is shared with the package: the splits, the shuffles and the seed of each split's model are drawn
+by `reference.drawing`. Nothing is cached and nothing is batched: every question fits its B models anew.
 """
 
 import math
@@ -10,10 +9,9 @@ from collections import Counter
 from itertools import product
 
 import numpy as np
+from reference import drawing
 from scipy.stats import rankdata
 from sklearn.base import clone
-
-from ppfs._rows.splits import draw_splits
 
 
 def column_order(X, columns):
@@ -101,7 +99,7 @@ def search(X, y, *, model, loss, splits, alpha):
 
 def splits_of(X, y, *, n_splits, seed, fold, stratified):
     labels = y if stratified else None
-    return draw_splits(len(X), labels, n_splits=n_splits, test_size=0.2, entropy=seed, fold=fold)
+    return drawing.splits(len(X), labels, n_splits=n_splits, test_size=0.2, entropy=seed, fold=fold)
 
 
 def aggregated(blankets):
