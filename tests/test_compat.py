@@ -228,3 +228,33 @@ def test_feature_importance_draws_one_bar_a_member():
     assert [bar.get_width() for bar in axes.patches] == selector.feat_imp_scores
     assert [label.get_text() for label in axes.get_yticklabels()] == selector.MB
     plt.close("all")
+
+
+def test_every_parameter_reaches_the_search_that_it_names():
+    svm, ridge = SVC(), Ridge()
+    shared = {"n_splits": 7, "n_folds": 3, "alpha": 0.2, "test_size": 0.3, "n_jobs": 2, "random_state": 5}
+    calls = [
+        (
+            PPIMBC(svm, 0.2, 7, 3, 0.3, 1, "parametric", 5, 2, 0),
+            {"estimator": svm, "stratify": True, "significance": "paired-t", "task": "classification"},
+        ),
+        (
+            PPIMBR(ridge, 0.2, 7, 0.3, "non-parametric", 3, 5, 2, 1),
+            {"estimator": ridge, "stratify": False, "significance": "wilcoxon", "task": "regression"},
+        ),
+    ]
+    for selector, own in calls:
+        parameters = selector._selector(np.zeros((9, 1)), np.zeros(9)).get_params(deep=False)
+        assert {name: parameters[name] for name in {**shared, **own}} == {**shared, **own}
+
+
+def test_the_threshold_decides():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=80)
+    strict, lenient = (
+        PPIMBR(Ridge(), p_val_thresh=threshold, num_simul=10, simul_size=0.1, **QUIET).fit(X, y)
+        for threshold in (0.001, 0.4)
+    )
+    assert set(strict.MB) < set(lenient.MB)
+    assert (strict.selector_.alpha, lenient.selector_.alpha) == (0.001, 0.4)

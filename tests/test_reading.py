@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from ppfs import PPFS
 from ppfs._reading import read_table
 from ppfs._reading._categories import coded, recoded
 from ppfs._reading._library_codes import library_codes
@@ -552,3 +553,22 @@ def test_gaps_in_a_numeric_target_are_counted(y):
         InvalidInputError, match="Input y contains NaN or None in 2 of 4 rows, the first in row 2"
     ):
         read(np.eye(4), y)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"), [(sp.csr_array, "csr"), (sp.csc_array, "csc"), (sp.csr_matrix, "csr")]
+)
+def test_entries_stored_twice_are_added_up(make, kind):
+    """A matrix may hold several entries for one place, which stand for their sum; nothing of it is changed."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 3), density=0.5, rng=rng, format=kind)
+    doubled = make((np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
+    assert not doubled.has_canonical_format
+    before = doubled.data.copy()
+    y = (X.toarray()[:, 0] + 0.1 * rng.normal(size=60) > 0.2).astype(int)
+    table = read_table(doubled, y, task="auto", owner="test")
+    np.testing.assert_array_equal(table.X.toarray(), X.toarray())
+    assert table.X.nnz == X.nnz
+    expected = PPFS(n_splits=6, random_state=0).fit(X, y).pvalues_
+    np.testing.assert_array_equal(PPFS(n_splits=6, random_state=0).fit(doubled, y).pvalues_, expected)
+    np.testing.assert_array_equal(doubled.data, before)

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from ppfs._reading import read_table
-from ppfs._table import Table, column_digest
+from ppfs._table import Table, column_digest, infer_task
 from ppfs.blanket._memory import _digest
 from ppfs.exceptions import InvalidInputError
 
@@ -195,3 +195,10 @@ def test_only_names_and_whole_numbers_call_a_column(table, column):
     with pytest.raises(InvalidInputError, match="neither the name nor the number of a column"):
         table.feature_index(column)
     assert table.feature_index(np.int64(3)) == 1
+
+
+@pytest.mark.parametrize("dtype", [int, float, np.uint8])
+def test_whole_numbers_are_labels_up_to_twenty_different_ones(dtype):
+    assert infer_task(np.arange(20, dtype=dtype)) == "classification"
+    assert infer_task(np.arange(21, dtype=dtype)) == "regression"
+    assert infer_task(np.repeat(np.arange(20, dtype=dtype), 3)) == "classification"

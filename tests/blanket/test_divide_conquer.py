@@ -13,7 +13,7 @@ from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours
 from ppfs.blanket._separation import subsets, subsets_with
 from ppfs.blanket._spouses import Neighbourhoods
 from ppfs.datasets import make_blanket_problem
-from ppfs.independence import DSeparation
+from ppfs.independence import BoundTest, DSeparation, IndependenceResult
 
 both = pytest.mark.parametrize("find", [max_min_neighbours, hiton_neighbours])
 
@@ -91,3 +91,61 @@ def test_wrapper_never_drops_what_is_always_kept():
     y = X[:, 0] + rng.normal(size=200)
     fitted = HITONMB(wrapper=LinearRegression(), always_keep=[2], random_state=0).fit(X, y)
     assert 2 in fitted.blanket_
+
+
+class Scripted(BoundTest):
+    """Answers with p-values that are given in advance by column and conditioning set."""
+
+    def __init__(self, table, pvalues):
+        super().__init__(table)
+        self._pvalues = pvalues
+
+    def _answers(self, xs, target, given):
+        for x in xs:
+            pvalue = self._pvalues[x].get(frozenset(given) - {x}, 1e-12)
+            yield IndependenceResult(pvalue, 1.0, 1.0 - pvalue)
+
+
+def test_the_column_whose_weakest_link_is_strongest_enters_first():
+    # Column 1 is strong alone and weak given column 0; column 2 is in between in both.
+    pvalues = {
+        0: {frozenset(): 1e-9},
+        1: {frozenset(): 1e-8, frozenset({0}): 1e-2},
+        2: {frozenset(): 1e-4, frozenset({0}): 1e-5},
+    }
+    table = empty_table(4)
+    inquiry = Inquiry(Scripted(table, pvalues), 3, 0.05, Trace(table.names), 0)
+    assert max_min_neighbours(inquiry, None).members == [0, 2, 1]
+
+
+def test_of_equal_weakest_links_the_larger_effect_enters_first():
+    class Equal(BoundTest):
+        def _answers(self, xs, target, given):
+            return (IndependenceResult(1e-3, 1.0, (0.1, 0.3, 0.2)[x]) for x in xs)
+
+    table = empty_table(4)
+    inquiry = Inquiry(Equal(table), 3, 0.05, Trace(table.names), 0)
+    assert max_min_neighbours(inquiry, None).members == [1, 2, 0]
+
+
+@both
+def test_a_column_that_is_always_kept_is_a_neighbour_that_others_are_asked_given(find):
+    # 0 -> 1 -> target: column 1, kept from the start, separates column 0, and is never asked about. Column 2 is
+    # kept although it has nothing to do with the target, and nothing separates it.
+    inquiry = inquiry_about([(0, 1), (1, 3)], 4, always_keep=(1, 2))
+    found = find(inquiry, None)
+    assert found.members == [1, 2]
+    assert found.separators == {0: (1,)}
+    assert {step.feature for step in inquiry.trace} == {0}
+
+
+@both
+def test_a_kept_column_is_confirmed_without_a_question_and_the_others_are_not(find):
+    # The graph of the grandchild above, with a column 4 that is kept: it is in the blanket though its own
+    # neighbours do not include the target; the grandchild 1 still is not.
+    edges = [(5, 0), (0, 1), (2, 0), (2, 1)]
+    inquiry = inquiry_about(edges, 6, always_keep=(4,))
+    assert sorted(Neighbourhoods(inquiry, find, None).confirmed(5)) == [0, 4]
+    assert not any(step.feature == 4 and step.target is None for step in inquiry.trace)
+    # To other variables the column is one like others.
+    assert 4 not in inquiry.about(0).always_keep

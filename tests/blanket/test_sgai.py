@@ -8,6 +8,7 @@ from ppfs.blanket import SGAI
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._sgai import _invest
 from ppfs.independence import BoundTest, IndependenceResult
+from ppfs.independence._base import CANNOT_TELL
 
 
 def test_copies_form_a_group_and_the_strongest_represents_it():
@@ -44,3 +45,16 @@ def test_alpha_investing_earns_and_pays():
     assert chosen(0.24, 0.19, 0.093) == [0, 2]
     assert chosen(0.24, 0.18, 0.3) == [0, 1]
     assert chosen(0.26, 0.19, 0.094) == []
+
+
+def test_an_answer_that_cannot_be_given_costs_nothing():
+    table = empty_table(4)
+
+    class Doubtful(Scripted):
+        def _answers(self, xs, target, given):
+            told = super()._answers(xs, target, given)
+            return (CANNOT_TELL if x == 1 else answer for x, answer in zip(xs, told, strict=True))
+
+    # Levels as above, but nothing is paid for the second: the third's is 0.75 / 6 = 0.125.
+    inquiry = Inquiry(Doubtful(table, (0.24, 1.0, 0.12)), 3, 0.05, Trace(table.names), 0)
+    assert _invest(inquiry, [0, 1, 2], wealth=0.5) == [0, 2]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checks.graphs import empty_table
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
@@ -9,8 +10,9 @@ from ppfs._reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket._correction import adjust
 from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._shrink import shrink
-from ppfs.independence import PPI, DSeparation
+from ppfs.blanket._shrink import shrink, shrink_weakest_first
+from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
+from ppfs.independence._base import CANNOT_TELL
 
 
 def inquiry(test, X, y, alpha=0.05):
@@ -70,3 +72,24 @@ def test_adjusted_pvalues_by_hand(correction, expected):
 
 def test_nothing_to_adjust():
     assert adjust(np.empty(0), "bh").size == 0
+
+
+class Patchy(BoundTest):
+    """With two columns given it can tell of the first column only; with fewer, of all."""
+
+    def _answers(self, xs, target, given):
+        for x in xs:
+            n_given = len(set(given) - {x})
+            if n_given >= 2 and x != 0:
+                yield CANNOT_TELL
+            else:
+                yield IndependenceResult(0.5 if x in (0, 1) else 1e-6, 1.0, 1.0)
+
+
+def test_members_that_cannot_be_judged_are_asked_about_last():
+    # Column 0 is independent given all others. Once it has gone, column 1 can be judged, and goes too. Asked
+    # first, it would have stayed on an answer that could not be given.
+    table = empty_table(4)
+    trace = Trace(table.names)
+    assert shrink_weakest_first(Inquiry(Patchy(table), 3, 0.05, trace, 0), [1, 2, 0]) == [2]
+    assert (trace[0].feature, trace[0].decision) == (0, "dropped")

@@ -98,17 +98,28 @@ def test_acceptance_by_prediction(temperatures):
     assert sorted(blanket.tolist() for blanket in fitted.blankets_) == [[0, 2], [1, 2]]
 
 
-def test_the_given_search_is_not_modified(temperatures):
-    base = SGAI()
+def test_the_given_search_is_not_modified_and_decides_how_is_searched(temperatures):
+    base = FBED(n_runs=2, alpha=0.2)
+    before = dict(vars(base))
     fitted = TIEStar(search=base, alpha=0.01).fit(*temperatures)
-    assert not hasattr(base, "groups_")
-    assert not hasattr(fitted, "groups_") or fitted.groups_
-    assert vars(base) == vars(SGAI())
+    assert vars(base) == before
+    assert fitted.search is base
+    # What the search itself leaves beside a blanket, for one blanket of several, is no attribute of the fit of all.
+    plain = SGAI(alpha=0.01).fit(*temperatures)
+    searched = TIEStar(search=SGAI(), alpha=0.01).fit(*temperatures)
+    assert not hasattr(searched, "groups_")
+    assert {step.phase for step in searched.trace_ if step.is_main} == {step.phase for step in plain.trace_}
 
 
-def test_a_column_that_is_always_kept_is_in_every_blanket(temperatures):
-    fitted = TIEStar(alpha=0.01, always_keep=[0]).fit(*temperatures)
-    assert all(0 in blanket for blanket in fitted.blankets_)
+def test_a_column_that_is_always_kept_is_in_every_blanket_and_is_never_withheld(temperatures):
+    X, y = temperatures
+    # The kept column tells all that its copy in other units tells: there is one blanket, not twenty times the same.
+    fitted = TIEStar(alpha=0.01, always_keep=[0]).fit(X, y)
+    assert [blanket.tolist() for blanket in fitted.blankets_] == [[0, 2]]
+    # Kept noise stands in both blankets.
+    fitted = TIEStar(alpha=0.01, always_keep=[3]).fit(X, y)
+    assert sorted(blanket.tolist() for blanket in fitted.blankets_) == [[0, 2, 3], [1, 2, 3]]
+    assert not any(set(step.withheld) & {3} for step in fitted.trace_)
 
 
 def test_withheld_columns_are_named_in_the_trace(temperatures):

@@ -15,6 +15,7 @@ from ppfs import PPFS
 from ppfs.cli._app import app
 from ppfs.cli._input import Input
 from ppfs.cli._output import json_text
+from ppfs.datasets import load_dataset
 
 
 @pytest.fixture
@@ -217,3 +218,41 @@ def test_many_jobs_are_no_more_than_there_is_work(table):
     result = run(table, "-t", "ill", "--jobs", "99999999999")
     assert result.exit_code == 0
     assert result.stdout == "bmi\n"
+
+
+@pytest.fixture
+def folded():
+    """A data set on which the folds find different blankets, and PPFS's own answer with two folds."""
+    data = load_dataset("wdbc")
+    return PPFS(n_splits=10, n_folds=3, random_state=0).fit(data.X, data.y)
+
+
+def test_json_holds_the_answers_of_the_chosen_fold(folded):
+    result = json.loads(run("--dataset", "wdbc", "--folds", "3", "--format", "json").stdout)
+    assert [column["pvalue"] for column in result["columns"]] == folded.pvalues_.tolist()
+    assert [column["importance"] for column in result["columns"]] == folded.importances_.tolist()
+    assert [column["selected"] for column in result["columns"]] == folded.support_.tolist()
+    assert result["n_fits"] == folded.n_fits_
+    assert (result["alpha"], result["n_splits"], result["n_folds"], result["random_state"]) == (
+        0.05,
+        10,
+        3,
+        0,
+    )
+
+
+def test_the_table_counts_what_became_of_the_rest_in_the_chosen_fold(folded):
+    text = " ".join(run("--dataset", "wdbc", "--folds", "3", "--format", "table").stdout.split())
+    (chosen,) = [fold for fold in folded.folds_ if fold.is_chosen]
+    last = {step.feature: step.decision for step in folded.trace_ if step.fold == chosen.number}
+    n_weak, n_redundant = (list(last.values()).count(word) for word in ("rejected", "dropped"))
+    assert f"{n_weak} that do not help on their own" in text
+    assert f"{n_redundant} that add nothing to the others" in text
+    assert n_weak + n_redundant + len(folded.blanket_) == len(folded.support_)
+    for other in folded.folds_:
+        steps = {step.feature: step.decision for step in folded.trace_ if step.fold == other.number}
+        if other is not chosen:
+            assert list(steps.values()).count("dropped") != n_redundant
+    strongest = folded.blanket_[0]
+    assert f"{folded.importances_[strongest]:.4g}" in text
+    assert f"{folded.pvalues_[strongest]:.2g}" in text

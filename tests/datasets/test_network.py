@@ -8,6 +8,7 @@ import pytest
 
 from ppfs.datasets import BayesianNetwork
 from ppfs.datasets._graph import CycleError
+from ppfs.datasets._network import _draw
 
 YES_NO = ("yes", "no")
 
@@ -151,3 +152,19 @@ def test_sample_needs_rows(cancer):
 def test_bad_seed_is_shown(cancer, seed):
     with pytest.raises(ValueError, match=rf"random_state is {seed!r}; it must be"):
         cancer.sample_codes(3, random_state=seed)
+
+
+def test_a_state_of_probability_zero_is_never_drawn_though_the_rest_is_rounded_down():
+    """Published tables add up to 0.999999 or so; a uniform number above it must not fall through to the end."""
+    table = np.array([[0.3, 0.699995, 0.0], [0.5, 0.5, 0.0]])
+    above = (np.array([0, 0, 0, 1]),)
+    uniform = np.array([0.2999, 0.3001, 0.999999, 0.999999])
+    assert _draw(table, above, uniform).tolist() == [0, 1, 1, 1]
+
+
+def test_the_shares_of_a_rounded_table_are_those_of_its_sum():
+    # 0.4 of 0.9999 is 0.40004: a uniform number between the two is still the first state.
+    assert _draw(np.array([[0.4, 0.5999]]), (np.array([0, 0]),), np.array([0.40003, 0.40005])).tolist() == [
+        0,
+        1,
+    ]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import single_column_tree
+from scipy import sparse
 
 from engine.problems import COLUMN_KINDS, problems
 from engine.trees import fit_sklearn, sklearn_risk
@@ -72,6 +73,24 @@ def test_a_class_missing_from_the_train_part_has_probability_zero():
     base, permuted = single_column_risks(columns, [0, 1, 2], 3, splits, TreeRules())
     expected = -np.log(np.finfo(np.float64).eps)
     assert base[0, 0] == permuted[0, 0] == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize(("n_classes", "criterion"), [(2, "gini"), (0, "squared_error")])
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_zeros_that_were_never_seen_go_where_the_threshold_says(n_classes, criterion, is_limited):
+    """The train part has -1 and 1 only, so the cut is at 0 exactly, and zeros belong to its left."""
+    X = np.array([[-1.0], [-1.0], [1.0], [1.0], [0.0], [0.0], [1.0]])
+    y = np.array([0, 0, 1, 1, 0, 0, 1]) if n_classes else np.array([0.0, 0, 1, 1, 0, 0, 1])
+    splits = Splits.from_sequences([[0, 1, 2, 3]], [[4, 5, 6]], [[2, 0, 1]])
+    loss = "brier" if n_classes else "squared"
+    rules = TreeRules(criterion=criterion, loss=loss, max_depth=2 if is_limited else None)
+    found = [
+        np.ravel(single_column_risks(columns, y, n_classes, splits, rules))
+        for columns in (SortedColumns.from_dense(X), SortedColumns.from_sparse(sparse.csc_array(X)))
+    ]
+    # The zeros are called 0 and the 1 is called 1, all rightly; shuffled, the calls are 1, 0, 0: two are wrong.
+    wrong = 2.0 if n_classes else 1.0
+    np.testing.assert_allclose(found, [[0.0, 2 * wrong / 3]] * 2, atol=1e-12)
 
 
 def test_numbers_of_a_tiny_scale_give_scikit_learns_single_leaf():

@@ -1,7 +1,8 @@
 """A quick look at the level: benchmarks/calibration has the full tables.
 
-The seeds are fixed. A level of 5 % is exceeded by a correct test in more than 9.4 % of 300 tables once in
-4,000 times; the paper's test, which the last test here looks at, is far above that.
+The seeds are fixed, so a test that passes once passes always, and chance is no reason for a wide margin: of the
+120 tables a correct test rejects at most eleven, which is 5 % and two standard errors, and one whose level became
+15 % rejects more than that 95 times in 100. The paper's test, which the last test here looks at, is far above that.
 """
 
 import numpy as np
@@ -12,9 +13,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ppfs import PPFS
 from ppfs.independence import PPI, CrossFitPPI
 
-N_ROWS, N_TABLES = 200, 300
+N_ROWS, N_TABLES = 200, 120
 LEVEL = 0.05
-ALLOWED = LEVEL + 3.5 * np.sqrt(LEVEL * (1 - LEVEL) / N_TABLES)
+ALLOWED = LEVEL + 2.1 * np.sqrt(LEVEL * (1 - LEVEL) / N_TABLES)
 
 
 def draw(seed, task, link, effect=0.0):
@@ -66,12 +67,12 @@ def test_corrected_t_with_conditional_draws_keeps_the_level():
 def test_the_level_is_not_kept_by_never_rejecting(task):
     effect = {"classification": 1.3, "regression": 0.6}[task]
     # The oracle's power is about 0.85 here: 2.8 and more standard errors of the coefficient.
-    assert rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, n_tables=100) >= 0.6
+    assert rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, n_tables=60) >= 0.6
 
 
 def test_the_papers_test_does_not_keep_the_level():
     """If this fails the paper's test was changed, and the documentation is wrong."""
-    assert rejections(PPI(Ridge(), n_splits=30), "regression", "linear", n_tables=60) >= 0.3
+    assert rejections(PPI(Ridge(), n_splits=30), "regression", "linear", n_tables=40) >= 0.3
 
 
 def test_nothing_is_selected_where_there_is_nothing_to_find():

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.cluster import KMeans
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -120,19 +120,63 @@ def test_a_callers_model_is_fitted_without_the_test_part():
         assert np.abs(drawn - x[split.test]).mean() > 0.5
 
 
-def test_a_callers_model_serves_its_own_kind_only():
+class RememberingRegressor(RegressorMixin, BaseEstimator):
+    """Expects 0, and keeps what it was fitted on where copies of it can be asked."""
+
+    seen = []
+
+    def fit(self, X, y):
+        self.seen.append((X[:, 0].tolist(), y.tolist()))
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+class RememberingClassifier(ClassifierMixin, RememberingRegressor):
+    seen = []
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        return np.full((len(X), self.classes_.size), 1 / self.classes_.size)
+
+
+@pytest.mark.parametrize("model", [RememberingRegressor(), RememberingClassifier()])
+def test_a_callers_model_is_fitted_on_the_train_part_of_each_split_and_nothing_else(model):
+    model.seen.clear()
+    splits = draw_folds(30, None, n_folds=3, entropy=0, fold=0, n_draws=1)
+    numbers = np.arange(30.0)
+    is_classifier = isinstance(model, RememberingClassifier)
+    x = numbers % 3 if is_classifier else numbers / 7
+    law = ConditionalLaw(x, 3 if is_classifier else 0, numbers[:, None], quantities(1), model)
+    for split in splits:
+        law.draws(split, 0, 1)
+        law.draws(split, 0, 1)
+    assert [seen[0] for seen in model.seen] == [split.train.tolist() for split in splits]
+    assert [seen[1] for seen in model.seen] == [x[split.train].tolist() for split in splits]
+
+
+@pytest.mark.parametrize("make", [CrossFitPPI, PPI])
+@pytest.mark.parametrize("model", [RememberingRegressor(), RememberingClassifier()])
+def test_a_callers_model_serves_its_own_kind_only(make, model):
     rng = np.random.default_rng(6)
-    X = rng.normal(size=(100, 3))
-    X[:, 1] = rng.integers(0, 3, size=100)
-    y = X[:, 0] + rng.normal(size=100)
-    for conditional in (RandomForestRegressor(5), LogisticRegression()):
-        for test in (CrossFitPPI, PPI):
-            parameters = {"knockoff": "conditional", "conditional": conditional, "random_state": 0}
-            other = test(DecisionTreeRegressor(max_depth=2), **{**parameters, "conditional": None})
-            test = test(DecisionTreeRegressor(max_depth=2), **parameters)
-            changed = [test.evaluate(X, y, x, [2]) != other.evaluate(X, y, x, [2]) for x in (0, 1)]
-            # The regressor speaks for the quantity, the classifier for the whole-numbered column.
-            assert changed[1 if isinstance(conditional, RandomForestRegressor) else 0] is False
+    X = rng.normal(size=(60, 3))
+    X[:, 1] = rng.integers(0, 3, size=60)
+    y = X[:, 0] + rng.normal(size=60)
+    parameters = {"knockoff": "conditional", "random_state": 0}
+    without = make(Ridge(), **parameters)
+    with_model = make(Ridge(), conditional=model, **parameters)
+    # The regressor speaks for the quantity, the classifier for the whole-numbered column.
+    own, foreign = (1, 0) if isinstance(model, RememberingClassifier) else (0, 1)
+    model.seen.clear()
+    assert with_model.evaluate(X, y, foreign, [2]) == without.evaluate(X, y, foreign, [2])
+    assert not model.seen
+    assert with_model.evaluate(X, y, own, [2]) != without.evaluate(X, y, own, [2])
+    assert model.seen
 
 
 def test_given_nothing_a_feature_is_shuffled():
@@ -158,6 +202,22 @@ def test_given_few_values_a_feature_is_shuffled_among_the_rows_that_share_them()
         np.testing.assert_array_equal(draws.values(split, 1, 3)[:, :, 0], values[1:])
     # With too few rows a stratum most would keep their value: a model is used.
     assert isinstance(choose_knockoff("conditional", None, n_test=11)(design, 0), ConditionalValues)
+
+
+def test_rows_share_a_stratum_only_if_they_agree_in_every_column():
+    rng = np.random.default_rng(8)
+    first, second = rng.integers(0, 2, size=(2, 80)).astype(float)
+    x = rng.normal(size=80)
+    table = Table(np.column_stack([first, x, second]), np.zeros(80), ["a", "x", "b"], "regression")
+    design = Design.of(table, (0, 1, 2))
+    draws = choose_knockoff("conditional", None, n_test=40)(design, 1)
+    assert isinstance(draws, StratifiedValues)
+    for split in draw_folds(80, None, n_folds=2, entropy=0, fold=0, n_draws=2):
+        for drawn in draws.values(split, 0, 2)[:, :, 0]:
+            for a in (0, 1):
+                for b in (0, 1):
+                    inside = (first[split.test] == a) & (second[split.test] == b)
+                    assert sorted(drawn[inside]) == sorted(x[split.test][inside])
 
 
 def test_constant_categories_leave_nothing_to_condition_on():

@@ -109,3 +109,18 @@ def test_sparse_columns_and_several_classes_are_fitted_one_by_one():
             read_table(columns, target, task="auto", owner="test")
         )
         assert type(bound._risks_about(6, is_marginal=True)) is ModelRisks
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.0), LogisticRegression(C=1e6)], ids=repr)
+def test_a_column_that_is_constant_in_the_train_parts_predicts_the_mean(model):
+    """The mean of many 0.1 is not 0.1: without care the rounding error becomes a slope of 1e16."""
+    rng = np.random.default_rng(0)
+    X = np.full((60, 2), 0.1)
+    X[50:] = rng.normal(size=(10, 2))
+    y = rng.normal(size=60)
+    if isinstance(model, LogisticRegression):
+        y = (y > 0).astype(int)
+    splits = [(rng.permutation(50)[:43], np.arange(50, 60)) for _ in range(5)]
+    answer = PPI(model, splitter=splits, significance="paired-t", random_state=0).evaluate(X, y, 0)
+    assert answer.pvalue == 1.0
+    assert answer.effect == 0.0

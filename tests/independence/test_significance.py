@@ -5,7 +5,15 @@ import pytest
 import scipy
 from scipy import stats
 
-from ppfs.independence._predictive.significance import SIGNIFICANCES, paired_t, risk_differences, signed_rank
+from ppfs._rows import Split
+from ppfs.independence._predictive.significance import (
+    SIGNIFICANCES,
+    corrected_t,
+    paired_t,
+    randomisation,
+    risk_differences,
+    signed_rank,
+)
 
 # Before 1.15 SciPy used the normal approximation for every sample with zeros or ties.
 needs_new_scipy = pytest.mark.skipif(
@@ -29,13 +37,16 @@ def rows_of(kind, n_pairs, n_rows=60):
     return differences
 
 
+KINDS = ["continuous", "tied", "with zeros", "tied with zeros", "mixed"]
+
+
 @needs_new_scipy
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-@pytest.mark.parametrize("n_pairs", [5, 6, 10, 13, 14, 30, 50, 51, 100])
-@pytest.mark.parametrize("kind", ["continuous", "tied", "with zeros", "tied with zeros", "mixed"])
+@pytest.mark.parametrize("n_pairs", [5, 6, 13, 14, 30, 50, 51, 100])
+@pytest.mark.parametrize("kind", KINDS)
 def test_signed_rank_equals_scipy_row_by_row(kind, n_pairs):
-    # SciPy takes a second to enumerate the signs of 13 pairs.
-    differences = rows_of(kind, n_pairs, n_rows={10: 20, 13: 4}.get(n_pairs, 60))
+    # SciPy takes a second to go through the signs of 13 pairs: one row shows that it does, the next test has more.
+    differences = rows_of(kind, n_pairs, n_rows=1 if n_pairs == 13 and kind != "continuous" else 60)
     pvalues, statistics = signed_rank(differences, [])
     for row, pvalue, statistic in zip(differences, pvalues, statistics, strict=True):
         if not row.any():
@@ -44,6 +55,25 @@ def test_signed_rank_equals_scipy_row_by_row(kind, n_pairs):
         expected = stats.wilcoxon(row, alternative="greater", zero_method="zsplit")
         assert pvalue == pytest.approx(expected.pvalue, abs=1e-12)
         assert statistic == expected.statistic
+
+
+@pytest.mark.parametrize("n_pairs", [7, 10, 12, 13])
+@pytest.mark.parametrize("kind", KINDS)
+def test_up_to_thirteen_pairs_every_pattern_of_signs_is_counted(kind, n_pairs):
+    differences = rows_of(kind, n_pairs)
+    pvalues, statistics = signed_rank(differences, [])
+    signs = (np.arange(2**n_pairs)[:, np.newaxis] >> np.arange(n_pairs)) & 1
+    for row, pvalue, statistic in zip(differences, pvalues, statistics, strict=True):
+        if not row.any():
+            assert pvalue == 1.0
+            continue
+        ranks = stats.rankdata(np.abs(row))
+        # Zeros have no sign; half their ranks count either way.
+        from_zeros = ranks[row == 0].sum() / 2
+        observed = ranks[row > 0].sum() + from_zeros
+        assert statistic == observed
+        sums = signs @ np.where(row == 0, 0.0, ranks) + from_zeros
+        assert pvalue == (sums >= observed).mean()
 
 
 def test_signed_rank_by_hand():
@@ -102,3 +132,39 @@ def test_smallest_pvalue_is_reached_when_every_split_rises(n_splits):
     assert signed_rank(rises, [])[0][0] == smallest
     if n_splits <= 50:
         assert smallest == 2.0**-n_splits
+
+
+def test_counting_draws_by_hand():
+    # Risk 1.0. The first question's second draw as good is the fourth of all; what was drawn after it does not
+    # count. The second question never has two, so all its draws count, and itself.
+    by_draw = np.array([[2.0, 0.5, 2.0, 0.9, 0.1, 2.0], [2.0, 0.5, 2.0, 2.0, 2.0, 2.0]])
+    pvalues, counts = randomisation(np.ones(2), by_draw, stop_after=2)
+    assert pvalues.tolist() == [2 / 4, (1 + 1) / (1 + 6)]
+    assert counts.tolist() == [2, 1]
+    pvalues, counts = randomisation(np.ones(2), by_draw, stop_after=0)
+    assert pvalues.tolist() == [(1 + 3) / (1 + 6), (1 + 1) / (1 + 6)]
+    assert counts.tolist() == [3, 1]
+
+
+def test_draws_that_were_not_made_are_not_as_good():
+    by_draw = np.array([[0.5, 2.0, 0.5, np.nan, np.nan]])
+    assert randomisation(np.ones(1), by_draw, stop_after=2)[0].tolist() == [2 / 3]
+
+
+def test_a_draw_that_differs_by_rounding_is_as_good():
+    by_draw = np.array([[0.3, 0.3 + 1e-6, 0.29]])
+    assert randomisation(np.array([0.1 + 0.2 - 1e-13]), by_draw, stop_after=0)[1].tolist() == [2]
+
+
+def test_corrected_t_adds_the_share_of_rows_that_splits_have_in_common():
+    differences = rows_of("continuous", 6, n_rows=3)
+    splits = [
+        Split(np.arange(n_train), np.arange(10), np.zeros((1, 10), int), np.zeros((1, 10)), 0)
+        for n_train in (20, 40, 40, 40, 40, 40)
+    ]
+    # Nadeau and Bengio's factor with the mean of the ratios, by hand: five of 10 / 40 and one of 10 / 20.
+    factor = 1 / 6 + (0.5 + 5 * 0.25) / 6
+    expected = differences.mean(axis=1) / np.sqrt(factor * differences.var(axis=1, ddof=1))
+    pvalues, statistics = corrected_t(differences, splits)
+    np.testing.assert_allclose(statistics, expected, rtol=1e-12)
+    np.testing.assert_allclose(pvalues, stats.t.sf(expected, 5), rtol=1e-9)

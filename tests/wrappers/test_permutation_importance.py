@@ -95,3 +95,23 @@ def test_number_of_features_must_fit_the_columns(sample):
             InvalidInputError, match=f"between 1 and the 5 columns of X, but it is {n_features}"
         ):
             PermutationImportance(select="n_features", n_features=n_features).fit(X, y)
+
+
+def test_every_null_shuffles_the_target_in_another_way():
+    """With one null drawn again and again a p-value could only be the smallest one or 1."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 12))
+    y = rng.normal(size=80)
+    fitted = PermutationImportance(
+        LinearRegression(), select="pvalue", n_nulls=9, n_repeats=3, random_state=0
+    )
+    assert len(set(fitted.fit(X, y).pvalues_) - {0.1, 1.0}) >= 3
+
+
+def test_shuffles_of_a_column_differ_and_the_importance_is_their_mean(sample):
+    X, y = sample
+    once = PermutationImportance(LinearRegression(), n_repeats=1, random_state=0).fit(X, y)
+    thrice = PermutationImportance(LinearRegression(), n_repeats=3, random_state=0).fit(X, y)
+    assert (once.importances_std_ == 0).all()
+    assert (thrice.importances_std_ > 0).all()
+    assert (thrice.importances_ != once.importances_).all()
