@@ -11,7 +11,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._sklearn_compat import output_config
+from ppfs._sources import is_path, open_source
 from ppfs._sparse import require_sound
+from ppfs.exceptions import InvalidInputError
 
 
 class FrameSelector(SelectorMixin):
@@ -46,6 +48,8 @@ class FrameSelector(SelectorMixin):
             An array, or what ``set_output`` asks for: the columns of a data frame then keep their types.
         """
         check_is_fitted(self)
+        if is_path(X):
+            return self._transform_file(X)
         require_sound(X)
         wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
@@ -58,6 +62,24 @@ class FrameSelector(SelectorMixin):
             return selected.to_native()
         columns = {name: selected[name].to_numpy() for name in selected.columns}
         return nw.from_dict(columns, backend="pandas").to_native()
+
+    def _transform_file(self, path: Any) -> Any:
+        """Read the selected columns of a file, by name where it has names."""
+        source = open_source(path)
+        numbers = np.flatnonzero(self.get_support()).tolist()
+        if source.has_names and hasattr(self, "feature_names_in_"):
+            place = {name: number for number, name in enumerate(source.names)}
+            missing = [name for name in self.feature_names_in_[numbers] if name not in place]
+            if missing:
+                raise InvalidInputError(
+                    f"{path} lacks the selected columns {missing[:5]}. Pass a file that has them."
+                )
+            numbers = [place[name] for name in self.feature_names_in_[numbers]]
+        elif source.n_columns != self.support_.size:
+            raise InvalidInputError(
+                f"{path} has {source.n_columns} columns, but {self.support_.size} were seen in fit."
+            )
+        return source.take(numbers) if numbers else np.empty((source.n_rows, 0))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put selected columns back in their places, with zeros in place of the others.

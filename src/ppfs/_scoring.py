@@ -13,10 +13,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._block import Matrix
 from ppfs._models import prepared, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
 from ppfs._rows import divide_into_folds
-from ppfs._table import Matrix, Table, listed
+from ppfs._table import Table, listed
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 Scorer = Callable[..., float]

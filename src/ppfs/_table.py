@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from numbers import Integral
@@ -13,13 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._block import Block, Matrix
 from ppfs._facts import ColumnFacts, facts_of
 from ppfs._kinds import ColumnKinds, holds_few_whole_numbers
+from ppfs._sources import FileBlock, LazyColumns, LazyKinds
 from ppfs.exceptions import InvalidInputError
 
 Task = Literal["classification", "regression"]
-# A float ndarray, or a csc_array or csr_array: SciPy has no types.
-Matrix: TypeAlias = Any
 
 # Columns as callers name them: a lone name or number is one column, not a list of letters.
 ColumnsLike: TypeAlias = Collection[int | str] | int | str
@@ -28,43 +27,6 @@ COLUMNS_RULE: list[Any] = ["array-like", set, frozenset, str, Integral]
 
 # What a gap in a column of categories is called.
 MISSING_LABEL = "(missing)"
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some columns that are features of their own: what a task of the growth phase reads.
-
-    Attributes
-    ----------
-    X : ndarray or csc_array of shape (n_rows, n_columns)
-
-    n_levels : ndarray of shape (n_columns,)
-        The number of categories of each column, 0 for a quantity.
-
-    names : tuple of str
-    """
-
-    X: Matrix
-    n_levels: NDArray[np.intp]
-    names: tuple[str, ...]
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return int(self.X.shape[1])
-
-    @cached_property
-    def facts(self) -> ColumnFacts:
-        """What one look at every column tells."""
-        return facts_of(self.X)
-
-    def take(self, columns: NDArray[np.intp]) -> Block:
-        """Return some of the columns."""
-        if columns.size == self.n_columns:
-            return self
-        return Block(
-            self.X[:, columns], self.n_levels[columns], tuple(self.names[column] for column in columns)
-        )
 
 
 class Table:
@@ -175,7 +137,15 @@ class Table:
     @property
     def is_sparse(self) -> bool:
         """Whether the columns are stored sparsely."""
-        return bool(sp.issparse(self.X))
+        return self.X.is_sparse if isinstance(self.X, LazyColumns) else bool(sp.issparse(self.X))
+
+    @property
+    def bytes_per_column(self) -> int:
+        """How much a column takes in memory, on average."""
+        if isinstance(self.X, LazyColumns):
+            return self.X.bytes_per_column
+        parts = (self.X.data, self.X.indices) if self.is_sparse else (self.X,)
+        return 1 + sum(int(part.nbytes) for part in parts) // int(self.X.shape[1])
 
     @property
     def has_feature_groups(self) -> bool:
@@ -190,7 +160,7 @@ class Table:
     @cached_property
     def facts(self) -> ColumnFacts:
         """What one look at every column tells."""
-        return facts_of(self.X)
+        return self.X.facts if isinstance(self.X, LazyColumns) else facts_of(self.X)
 
     @property
     def has_missing(self) -> bool:
@@ -301,11 +271,13 @@ class Table:
         chosen = self.X[:, self._columns_of(variables)]
         return chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
 
-    def block(self, variables: Sequence[int]) -> Block:
+    def block(self, variables: Sequence[int]) -> Block | FileBlock:
         """Return some variables of one column each, for a task of the growth phase; the target may be among them."""
-        has_target = self.target in variables
-        matrix = self.take(variables) if has_target else self.X[:, self._columns_of(variables)]
         names = tuple("the target" if v == self.target else self.names[v] for v in variables)
+        has_target = self.target in variables
+        if isinstance(self.X, LazyColumns) and not has_target:
+            return self.X.block(variables, names)
+        matrix = self.take(variables) if has_target else self.X[:, self._columns_of(variables)]
         return Block(matrix, self.n_levels_of(variables), names)
 
     def places(self, variables: Sequence[int]) -> list[slice]:
@@ -340,8 +312,14 @@ class Table:
 
         Features, codes and numbers of categories are those of the whole table.
         """
+        kinds = self.kinds
+        if isinstance(self.X, LazyColumns):
+            X: Matrix = self.X.of_rows(index)
+            kinds = LazyKinds(X)
+        else:
+            X = self.X.tocsr()[index].tocsc() if self.is_sparse else self.X[index]
         return Table(
-            self.X.tocsr()[index].tocsc() if self.is_sparse else self.X[index],
+            X,
             self.y[index],
             self.names,
             self.task,
@@ -350,7 +328,7 @@ class Table:
             n_levels=self.n_levels,
             categories=self.categories,
             # Not found anew: a column is of the same kind in every fold.
-            kinds=self.kinds,
+            kinds=kinds,
             weights=None if self.weights is None else self.weights[index],
             groups=None if self.groups is None else self.groups[index],
             kept_rows=index if self.kept_rows is None else self.kept_rows[index],

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppfs._table import Matrix, Table
+from ppfs._block import Matrix
+from ppfs._table import Table
 
 
 @dataclass(frozen=True)

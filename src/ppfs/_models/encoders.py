@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppfs._table import Matrix, dense_column
+from ppfs._block import Matrix
+from ppfs._table import dense_column
 from ppfs._types import Floats
 
 # A category gets a dummy of its own if it is among this many most frequent ones of the train part; the

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ppfs._block import Matrix
 from ppfs._models.encoders import Dummies, Encoder, Medians, NativeCodes
 from ppfs._models.wanted_encoding import Encoding, Wanted, wanted_encoding, wants_numbered_labels
-from ppfs._table import Matrix
 from ppfs.exceptions import InvalidInputError
 
 Impute = Literal["median"] | None

@@ -15,9 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from ppfs._block import Matrix
 from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
 from ppfs._reading._library_codes import library_codes
-from ppfs._table import Matrix, listed
+from ppfs._table import listed
 from ppfs.exceptions import InvalidInputError
 
 

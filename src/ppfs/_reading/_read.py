@@ -10,11 +10,14 @@ from sklearn.utils import check_consistent_length
 from ppfs._kinds import ColumnKinds
 from ppfs._reading._columns import read_columns
 from ppfs._reading._features import read_features
+from ppfs._reading._files import read_file_table
 from ppfs._reading._kinds import CategoricalFeatures, is_auto, with_kinds
 from ppfs._reading._rows import only_rows, read_groups, read_weights
 from ppfs._reading._target import read_target, typed_target
+from ppfs._sources import is_path
 from ppfs._sparse import require_sound
 from ppfs._table import Table, Task
+from ppfs.exceptions import InvalidInputError
 
 
 def read_table(
@@ -27,12 +30,13 @@ def read_table(
     categorical_features: CategoricalFeatures = "auto",
     sample_weight: Any = None,
     groups: Any = None,
+    memory_limit: int | None = None,
 ) -> Table:
     """Read what the caller passed to ``fit`` into a `Table`, or say what is wrong with it.
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+    X : array, sparse matrix or data frame of shape (n_rows, n_columns), or path
         The columns: numbers, truth values (0 and 1), text and categories. A gap in a column of numbers
         is NaN; a gap in a column of categories is a category of its own. Missing and infinite
         numbers pass: whether they can be used is for the test to say.
@@ -61,10 +65,27 @@ def read_table(
     groups : array-like of shape (n_rows,), default=None
         Labels of rows that belong together: a patient, a household.
 
+    memory_limit : int, default=None
+        Where X is a path: bytes that its columns may take in memory. None: a quarter of the machine's.
+
     Returns
     -------
     Table
     """
+    if is_path(X):
+        if feature_groups:
+            raise InvalidInputError(
+                "feature_groups needs X in memory, but X is a path. Read them into a data frame, or leave it out."
+            )
+        return read_file_table(
+            X,
+            y,
+            task=task,
+            owner=owner,
+            sample_weight=sample_weight,
+            groups=groups,
+            memory_limit=memory_limit,
+        )
     require_sound(X)
     weights, kept_rows = read_weights(sample_weight, X, y)
     n_callers_rows = None

@@ -23,6 +23,7 @@ from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
 from ppfs._rows import divide_into_folds
 from ppfs._sklearn_compat import Interval, Options, StrOptions
+from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
 from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
@@ -32,7 +33,7 @@ from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._memory import Memory
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
 from ppfs.exceptions import InvalidInputError, UnreachableAlphaWarning
-from ppfs.independence import Automatic, BoundTest, IndependenceTest
+from ppfs.independence import Automatic, BoundTest, IndependenceTest, PredictiveTest
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
@@ -45,6 +46,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "feature_groups": [Mapping, None],
     "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
     "min_features": [Interval(Integral, 0, None, closed="left")],
+    "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
 }
 
 
@@ -87,6 +89,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     feature_groups: Mapping[str, Collection[int | str]] | None = None
     categorical_features: CategoricalFeatures = "auto"
     min_features: int = 0
+    memory_limit: int | None = None
 
     blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
@@ -121,11 +124,13 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns: numbers, and in data frames text and categories too.
+        X : array, sparse matrix or data frame of shape (n_rows, n_features), or path
+            The columns: numbers, and in data frames text and categories too. A path of a Parquet file, of a folder
+            of Parquet files that hold different columns of the same rows, or of a .npy, zarr, HDF5 or h5ad file:
+            columns are then read a few at a time, and only candidates are kept in memory.
 
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            The target.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or str
+            The target. Where X is a path, the name of one of its columns.
 
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
@@ -158,8 +163,14 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             categorical_features=self.categorical_features,
             sample_weight=sample_weight,
             groups=groups,
+            memory_limit=self.memory_limit,
         )
-        validate_data(self, X, skip_check_array=True)
+        if isinstance(table.X, LazyColumns) and not isinstance(test, PredictiveTest):
+            raise InvalidInputError(
+                f"X is a path, and {type(test).__name__} looks at all columns at once. Use a predictive test, such as "
+                "PPI or CrossFitPPI, or read the columns into memory."
+            )
+        self._see_columns(X, table)
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
@@ -174,6 +185,15 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self.task_ = table.task
         self.independence_ = test
         self.trace_ = trace
+
+    def _see_columns(self, X: Any, table: Table) -> None:
+        """Remember number and names of the columns, as scikit-learn does."""
+        if not isinstance(table.X, LazyColumns):
+            validate_data(self, X, skip_check_array=True)
+            return
+        self.n_features_in_ = table.n_features
+        if table.X.source.has_names:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
 
     def _keep_answers(self, memory: Memory | None, error: BaseException) -> None:
         """Keep what a search was told before it failed, so that fitting again continues from there."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from ppfs._random import RandomStateLike
+from ppfs._sources import LazyColumns
 from ppfs._table import Table
 from ppfs.independence import BoundTest, IndependenceTest, KnownAnswers
 
@@ -100,8 +101,13 @@ def _digest(table: Table) -> bytes:
     """Return a digest of all values and how they are read."""
     digest = blake2b(digest_size=16)
     X = table.X
-    arrays = (X.indptr, X.indices, X.data) if table.is_sparse else (X,)
-    kinds = (table.n_levels, table.kinds.categorical_mask)
+    if isinstance(X, LazyColumns):
+        digest.update(X.identity())
+        arrays: tuple[Any, ...] = ()
+        kinds: tuple[Any, ...] = ()
+    else:
+        arrays = (X.indptr, X.indices, X.data) if table.is_sparse else (X,)
+        kinds = (table.n_levels, table.kinds.categorical_mask)
     for array in (*arrays, table.codes, table.classes, *kinds, table.weights, table.groups):
         if array is None:
             digest.update(b"none")

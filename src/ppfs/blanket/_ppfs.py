@@ -132,6 +132,9 @@ class PPFS(BaseBlanketSelector):
         see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
         or a mask, names all of them, and models then see categories; None names none.
 
+    memory_limit : int, default=None
+        Where X is a path: bytes that its candidates may take in memory. None is a quarter of the machine's.
+
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
@@ -237,6 +240,7 @@ class PPFS(BaseBlanketSelector):
         condition_on: Collection[int | str] = (),
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        memory_limit: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -263,6 +267,7 @@ class PPFS(BaseBlanketSelector):
         self.condition_on = condition_on
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
+        self.memory_limit = memory_limit
 
     @classmethod
     def calibrated(

@@ -12,11 +12,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._block import Matrix
 from ppfs._models import dense, prepared, seeded, weight_arguments, with_replaced
 from ppfs._random import integer_seed, stream
 from ppfs._rows import require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
-from ppfs._table import Matrix, Table, listed
+from ppfs._table import Table, listed
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 

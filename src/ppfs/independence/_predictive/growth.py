@@ -12,7 +12,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from ppfs._table import Block, Table
+from ppfs._block import Block
+from ppfs._sources import FileBlock
+from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import Answers
@@ -50,8 +52,9 @@ class Growth:
     problem: Problem
     grower: Grower
 
-    def __call__(self, block: Block) -> Grown:
+    def __call__(self, unread: Block | FileBlock) -> Grown:
         """Answer whether each column of a block is independent of the target."""
+        block = unread.read()
         answers = Answers.independent(block.n_columns)
         asked = np.flatnonzero(~block.facts.is_constant)
         if asked.size:
@@ -104,7 +107,7 @@ def grow_blocks(
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
     """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
     n_workers = min(effective_n_jobs(n_jobs), len(xs))
-    blocks = cut(xs, _bytes_per_column(table), growth.grower.bytes_per_block, n_workers)
+    blocks = cut(xs, table.bytes_per_column, growth.grower.bytes_per_block, n_workers)
     growth.grower.prepare()
     run = Parallel(n_jobs=n_workers, prefer=growth.grower.prefers, return_as="generator")
     tasks = (delayed(growth)(table.block(block.tolist())) for block in blocks)
@@ -125,8 +128,3 @@ def cut(
     if n_workers > 1:
         most = min(most, ceil(len(xs) / (_BLOCKS_PER_WORKER * n_workers)))
     return [xs[first : first + most] for first in range(0, len(xs), most)]
-
-
-def _bytes_per_column(table: Table) -> int:
-    parts = (table.X.data, table.X.indices) if table.is_sparse else (table.X,)
-    return 1 + sum(int(part.nbytes) for part in parts) // int(table.X.shape[1])

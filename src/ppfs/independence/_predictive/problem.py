@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
+from ppfs._block import Matrix
 from ppfs._models import Design, Impute, global_generator_kept, prepared, seeded, stacked, weight_arguments
 from ppfs._rows import RowWeights, Split
-from ppfs._table import Matrix
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.knockoffs import Knockoff

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.preprocessing import SplineTransformer
 
+from ppfs._block import Matrix
 from ppfs._models import Medians
-from ppfs._table import Matrix
 from ppfs._types import Floats
 
 # Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend

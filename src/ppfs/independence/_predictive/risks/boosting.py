@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from ppfs._block import Block
 from ppfs._models import KnownParameters
 from ppfs._sklearn_compat import method_of_bins
-from ppfs._table import Block, Table
+from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.models import ModelRisks

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
+from ppfs._block import Block
 from ppfs._models import KnownParameters
 from ppfs._rows import Split
-from ppfs._table import Block, Table
+from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.losses import Output
 from ppfs.independence._predictive.problem import Problem

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from ppfs._block import Block
 from ppfs._models import Design, with_replaced
 from ppfs._rows import Split
-from ppfs._table import Block, Table, listed
+from ppfs._table import Table, listed
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws

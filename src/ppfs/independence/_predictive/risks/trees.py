@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ppfs._block import Block, Matrix
 from ppfs._models import Design, KnownParameters
-from ppfs._table import Block, Matrix, Table
+from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import PermutedValues
