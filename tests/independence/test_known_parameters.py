@@ -41,6 +41,22 @@ def test_what_scikit_learn_refuses_no_fast_path_takes(data, make, estimator, wro
         make(estimator, random_state=0).evaluate(*data, 0)
 
 
+class WithoutRules(ClassifierMixin, BaseEstimator):
+    """A caller's own model, which declares nothing about its parameters."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return (np.asarray(X)[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("make", [PPI, CrossFitPPI])
+def test_a_model_that_declares_no_rules_is_left_to_its_own_fit(data, make):
+    assert make(WithoutRules(), random_state=0).evaluate(*data, 0).pvalue < 0.01
+
+
 def test_models_beside_the_estimator_are_checked_too(data):
     with pytest.raises(InvalidInputError, match=r"marginal_estimator=DecisionTreeClassifier\(max_depth=0\)"):
         PPFS(growth_estimator=DecisionTreeClassifier(max_depth=0)).fit(*data)
