@@ -66,11 +66,8 @@ def test_the_trace_says_what_the_model_sees(frame, y, model, sight):
     assert len(PPFS(model, n_splits=5, random_state=0).fit(numbers, y).trace_.notes) == 1
 
 
-class CodesTwin(TwinTreeClassifier):
+class CodesTwin(TwinTreeClassifier, type("ExtraTreeClassifier", (), {"__module__": "sklearn.tree"})):
     """The slow tree, which breaks ties as the engine does, taken for one of scikit-learn's: it gets codes."""
-
-
-CodesTwin.__module__ = "sklearn.tree._twin"
 
 
 @pytest.mark.parametrize("make", [PPI, CrossFitPPI])
