@@ -14,7 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Matrix
-from ppfs._models import prepared, seeded, weight_arguments
+from ppfs._models import prepared_for, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
 from ppfs._rows import divide_into_folds
 from ppfs._table import Table, listed
@@ -71,7 +71,7 @@ class CrossValidated:
         if features:
             # In an order of their own, so that the caller's makes no difference to the model.
             ordered = table.canonical(features)
-            X, model = table.take(ordered), prepared(self._estimator, table.n_levels_of(ordered))
+            X, model = table.take(ordered), prepared_for(self._estimator, table, ordered)
         else:
             X, model = np.zeros((table.n_rows, 1)), _constant_model(table)
         try:

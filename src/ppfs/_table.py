@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ppfs._block import Block, Matrix
 from ppfs._facts import ColumnFacts, facts_of
+from ppfs._frames import CallersFrame
 from ppfs._kinds import ColumnKinds, holds_few_whole_numbers
 from ppfs._sources import FileBlock, LazyColumns, LazyKinds
 from ppfs.exceptions import InvalidInputError
@@ -79,6 +80,9 @@ class Table:
 
     known_labels : ndarray, default=None
         The labels that the target may have. None: those it has.
+
+    frame : CallersFrame, default=None
+        Where the columns came from, if it was a data frame.
     """
 
     def __init__(
@@ -98,6 +102,7 @@ class Table:
         kept_rows: NDArray[np.intp] | None = None,
         n_callers_rows: int | None = None,
         known_labels: NDArray[Any] | None = None,
+        frame: CallersFrame | None = None,
     ) -> None:
         self.X = X
         self.y = y
@@ -112,6 +117,7 @@ class Table:
         self.kept_rows = kept_rows
         self.n_callers_rows = int(X.shape[0]) if n_callers_rows is None else n_callers_rows
         self._known_labels = known_labels
+        self.frame = frame
         # None when feature j is column j, for all j.
         has_groups = columns is not None and any(len(group) > 1 for group in columns)
         self._feature_groups = tuple(columns) if columns is not None and has_groups else None
@@ -307,6 +313,16 @@ class Table:
         ]
         return np.concatenate(parts)
 
+    def column_names_of(self, variables: Sequence[int]) -> tuple[str, ...]:
+        """Return the name of each column of ``take(variables)``; those of the target are numbered."""
+        names: list[str] = []
+        for variable in variables:
+            if variable == self.target:
+                names += [f"(target {i})" for i in range(self._width(variable))]
+            else:
+                names += [self.column_names[column] for column in self.columns[variable]]
+        return tuple(names)
+
     def rows(self, index: NDArray[np.intp]) -> Table:
         """Return the table of some of the rows.
 
@@ -334,6 +350,7 @@ class Table:
             kept_rows=index if self.kept_rows is None else self.kept_rows[index],
             n_callers_rows=self.n_callers_rows,
             known_labels=self.known_labels,
+            frame=self.frame,
         )
 
     def key(self, variable: int) -> bytes:

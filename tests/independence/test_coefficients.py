@@ -13,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from ppfs._reading import read_table
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
+from ppfs.independence._predictive.risks.paired import PairedRisks
 
 ROWS = np.random.default_rng(0)
 X = ROWS.normal(size=(160, 3))
@@ -75,3 +76,11 @@ def test_groups_behind_a_mixture_of_columns_get_the_safe_factor():
     table = read_table(wide, QUANTITY, task="auto", owner=test, feature_groups=groups)
     risks = test.bind(table)._risks_about(table.target, is_marginal=False).of_members([0, 1, 2], {0, 1, 2})
     assert risks.n_coefficients is None
+
+
+def test_questions_with_and_without_a_count_keep_their_own():
+    """One question's count must not be taken for that of its neighbours."""
+    one = np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(1, dtype=bool), np.zeros((1, 2))
+    parts = [PairedRisks(*one), PairedRisks(*one, np.array([3])), PairedRisks(*one)]
+    assert PairedRisks.joined(parts).n_coefficients.tolist() == [np.inf, 3, np.inf]
+    assert PairedRisks.joined(parts[::2]).n_coefficients is None

@@ -1,8 +1,16 @@
 """What a model sees and how it is fitted: estimators and their seeds, designs, encodings."""
 
 from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
-from ppfs._models.encoders import Medians
-from ppfs._models.encoding import Encoded, Impute, encoding_name, prepared, weight_arguments
+from ppfs._models.encoders import Medians, ToFrame
+from ppfs._models.encoding import (
+    Encoded,
+    Impute,
+    encoding_name,
+    frame_for,
+    prepared,
+    prepared_for,
+    weight_arguments,
+)
 from ppfs._models.estimators import estimator_for, input_tags, require_valid_parameters, task_of_estimator
 from ppfs._models.parameters import KnownParameters, changed_parameters
 from ppfs._models.seeding import global_generator_kept, seeded
@@ -13,14 +21,17 @@ __all__ = [
     "Impute",
     "KnownParameters",
     "Medians",
+    "ToFrame",
     "changed_parameters",
     "dense",
     "encoding_name",
     "estimator_for",
+    "frame_for",
     "global_generator_kept",
     "input_tags",
     "name_of",
     "prepared",
+    "prepared_for",
     "require_valid_parameters",
     "seeded",
     "stacked",

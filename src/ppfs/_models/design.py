@@ -32,6 +32,9 @@ class Design:
 
     names : tuple of str
         The features' names.
+
+    column_names : tuple of str
+        One name a column of X.
     """
 
     X: Matrix
@@ -39,6 +42,7 @@ class Design:
     n_levels: NDArray[np.intp]
     categorical_mask: NDArray[np.bool_]
     names: tuple[str, ...]
+    column_names: tuple[str, ...]
 
     @classmethod
     def of(cls, table: Table, variables: Sequence[int]) -> Design:
@@ -49,6 +53,7 @@ class Design:
             table.n_levels_of(variables),
             table.categorical_mask(variables),
             tuple(name_of(table, variable) for variable in variables),
+            table.column_names_of(variables),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._block import Matrix
+from ppfs._frames import FrameColumns
 from ppfs._table import dense_column
 from ppfs._types import Floats
 
@@ -123,6 +125,31 @@ class NativeCodes:
             codes = places[X[:, column].astype(np.intp)]
             encoded[:, column] = codes if self.as_objects else np.where(codes == _UNSEEN, np.nan, codes)
         return encoded
+
+
+class ToFrame:
+    """A data frame like the caller's, for models that choose columns by name or type.
+
+    Parameters
+    ----------
+    source : FrameColumns
+        How the caller's columns are called, and what their categories were.
+
+    names : sequence of str
+        One name a column of the matrix.
+    """
+
+    def __init__(self, source: FrameColumns, names: Sequence[str]) -> None:
+        self.source = source
+        self.names = names
+
+    def fit(self, X: Matrix, weights: Floats | None = None) -> Self:
+        """Learn nothing."""
+        return self
+
+    def transform(self, X: Matrix) -> Any:
+        """Return the data frame."""
+        return self.source.frame(X, self.names)
 
 
 def dummy_places(

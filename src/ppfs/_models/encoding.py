@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import Parameter, signature
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from ppfs._block import Matrix
-from ppfs._models.encoders import Dummies, Encoder, Medians, NativeCodes
+from ppfs._frames import FrameColumns
+from ppfs._models.column_transformers import narrow, reads_frames
+from ppfs._models.encoders import Dummies, Encoder, Medians, NativeCodes, ToFrame
 from ppfs._models.wanted_encoding import Encoding, Wanted, wanted_encoding, wants_numbered_labels
+from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
 
 Impute = Literal["median"] | None
@@ -23,7 +28,9 @@ Impute = Literal["median"] | None
 _UNSEEN = -1
 
 
-def prepared(estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) -> Any:
+def prepared(
+    estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None, to_frame: ToFrame | None = None
+) -> Any:
     """Return an unfitted estimator that reads a matrix of numbers and codes of categories.
 
     Parameters
@@ -37,6 +44,9 @@ def prepared(estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) 
     impute : {None, "median"}, default=None
         Fill gaps in columns of numbers with the median of the rows that the estimator is fitted on.
 
+    to_frame : ToFrame, default=None
+        How to make a data frame of the matrix, for an estimator that wants one; see `frame_for`.
+
     Returns
     -------
     estimator
@@ -46,6 +56,8 @@ def prepared(estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) 
     -----
     What the caller's estimator sees depends on its kind; `encoding_name` tells which.
 
+    - "frame", where there is a ColumnTransformer inside, and the caller passed a data frame: a data frame, with
+      categories in the caller's own type. Columns that it names and that are not there are left out.
     - "codes", for trees and forests of scikit-learn: the matrix as it is.
     - "native", for HistGradientBoosting, LightGBM, XGBoost and CatBoost: codes, declared to be
       categories. Those that the train part lacks are missing values. HistGradientBoosting takes
@@ -66,14 +78,28 @@ def prepared(estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) 
     >>> model.predict(X).tolist()
     [0, 1, 0, 1]
     """
+    if to_frame is not None:
+        return Encoded(estimator, n_levels, impute, to_frame)
     reads_codes = not n_levels.any() or wanted_encoding(estimator).encoding == "codes"
     is_plain = reads_codes and impute is None and not wants_numbered_labels(estimator)
     return estimator if is_plain else Encoded(estimator, n_levels, impute)
 
 
-def encoding_name(estimator: Any) -> Encoding:
-    """Tell how an estimator gets to see categories: "codes", "native" or "one-hot"."""
-    return wanted_encoding(estimator).encoding
+def prepared_for(estimator: Any, table: Table, variables: Sequence[int]) -> Any:
+    """Return an unfitted estimator that reads ``table.take(variables)``; see `prepared`."""
+    frame = frame_for(estimator, table)
+    to_frame = None if frame is None else ToFrame(frame, table.column_names_of(variables))
+    return prepared(estimator, table.n_levels_of(variables), None, to_frame)
+
+
+def frame_for(estimator: Any, table: Table) -> FrameColumns | None:
+    """Return how to make data frames like the caller's, if there was one and the estimator wants some."""
+    return table.frame.columns if table.frame is not None and reads_frames(estimator) else None
+
+
+def encoding_name(estimator: Any, *, has_frame: bool = False) -> Encoding | Literal["frame"]:
+    """Tell how an estimator gets to see categories: "codes", "native" or "one-hot"; "frame" in a data frame."""
+    return "frame" if has_frame and reads_frames(estimator) else wanted_encoding(estimator).encoding
 
 
 def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) -> dict[str, Any]:
@@ -122,16 +148,26 @@ class Encoded(BaseEstimator):
     impute : {None, "median"}, default=None
         Fill gaps in columns of numbers with the median of the train part.
 
+    to_frame : ToFrame, default=None
+        Show the estimator a data frame in place of an encoding.
+
     Attributes
     ----------
     estimator_ : estimator
         The fitted clone.
     """
 
-    def __init__(self, estimator: Any, n_levels: NDArray[np.intp], impute: Impute = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        n_levels: NDArray[np.intp],
+        impute: Impute = None,
+        to_frame: ToFrame | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_levels = n_levels
         self.impute = impute
+        self.to_frame = to_frame
 
     def fit(self, X: Matrix, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None) -> Self:
         """Learn the encoding and fit a clone of the estimator.
@@ -147,13 +183,17 @@ class Encoded(BaseEstimator):
         sample_weight : ndarray of shape (n_rows,), default=None
             Passed on when given; the encoding follows it too.
         """
-        wanted = wanted_encoding(self.estimator) if self.n_levels.any() else Wanted("codes")
+        has_codes = bool(self.n_levels.any()) and self.to_frame is None
+        wanted = wanted_encoding(self.estimator) if has_codes else Wanted("codes")
         model = clone(self.estimator)
         settings, arguments = _native_settings(model, wanted, self.n_levels)
         self.encoders_ = self._encoders(wanted, model)
         for encoder in self.encoders_:
             X = encoder.fit(X, sample_weight).transform(X)
         model.set_params(**settings)
+        if self.to_frame is not None and not narrow(model, X, self.to_frame.source.own_names):
+            # The estimator looks at none of these columns: whatever they hold, it predicts the same.
+            model = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
         self.labels_ = None
         if wants_numbered_labels(self.estimator):
             self.labels_, y = np.unique(y, return_inverse=True)
@@ -212,6 +252,8 @@ class Encoded(BaseEstimator):
         if wanted.encoding == "native":
             limit = model.get_params()[f"{wanted.path}max_bins"] if wanted.library == "scikit-learn" else None
             encoders.append(NativeCodes(self.n_levels, limit, as_objects=wanted.library == "catboost"))
+        if self.to_frame is not None:
+            encoders.append(self.to_frame)
         return encoders
 
     def _encode(self, X: Matrix) -> Matrix:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import InputTags, get_tags
 
+from ppfs._models.wanted_encoding import TRANSPARENT
 from ppfs._sklearn_compat import refuse_wrong_parameters
 from ppfs._table import Task
 from ppfs.exceptions import InvalidInputError
+
+# Steps that take gaps and leave them where they are.
+_HANDS_GAPS_ON = frozenset(
+    {
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "OrdinalEncoder",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    }
+)
 
 
 def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
@@ -69,8 +84,30 @@ def task_of_estimator(estimator: Any) -> Task | None:
 
 
 def input_tags(estimator: Any) -> Any:
-    """Return what an estimator says it accepts; one that says nothing is believed to accept all."""
+    """Return what an estimator says it accepts; one that says nothing is believed to accept all.
+
+    A Pipeline and a search do not say that they take gaps where what is inside of them does: that is asked here.
+    """
     try:
-        return get_tags(estimator).input_tags
+        tags = get_tags(estimator).input_tags
     except (AttributeError, TypeError):
         return InputTags(sparse=True, allow_nan=True)
+    return tags if tags.allow_nan else replace(tags, allow_nan=_takes_gaps_inside(estimator))
+
+
+def _takes_gaps_inside(estimator: Any) -> bool:
+    """Tell whether the models inside an estimator take gaps although it does not say so."""
+    if hasattr(estimator, "steps"):
+        for _, step in estimator.steps:
+            if step is None or step == "passthrough":
+                continue
+            if not input_tags(step).allow_nan:
+                return False
+            if type(step).__name__ not in _HANDS_GAPS_ON:
+                return True
+        return False
+    if hasattr(estimator, "transformers") and hasattr(estimator, "remainder"):
+        steps = [step for _, step, _ in estimator.transformers if not isinstance(step, str)]
+        return bool(steps) and all(input_tags(step).allow_nan for step in steps)
+    inner = getattr(estimator, "estimator", None)
+    return type(estimator).__name__ in TRANSPARENT and inner is not None and bool(input_tags(inner).allow_nan)

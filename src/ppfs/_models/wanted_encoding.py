@@ -8,7 +8,7 @@ from typing import Any, Literal
 Encoding = Literal["codes", "native", "one-hot"]
 
 # Estimators that hand their columns on as they are, so that a column's number means the same inside.
-_TRANSPARENT = frozenset(
+TRANSPARENT = frozenset(
     {
         "CalibratedClassifierCV",
         "FixedThresholdClassifier",
@@ -143,7 +143,7 @@ def _wrapped_encoding(estimator: Any) -> Wanted:
         model = getattr(estimator, name, None)
         if hasattr(model, "fit"):
             inner = wanted_encoding(model)
-            if type(estimator).__name__ not in _TRANSPARENT:
+            if type(estimator).__name__ not in TRANSPARENT:
                 return _numbered(inner)
             return Wanted(inner.encoding, inner.library, f"{name}__{inner.path}")
     return Wanted("codes" if type(estimator).__name__ in _TREES_BY_DEFAULT else "one-hot")

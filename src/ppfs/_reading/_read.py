@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sklearn.utils import check_consistent_length
 
+from ppfs._frames import CallersFrame
 from ppfs._kinds import ColumnKinds
 from ppfs._reading._columns import read_columns
 from ppfs._reading._features import read_features
@@ -111,5 +112,6 @@ def read_table(
         weights=weights,
         groups=read_groups(groups, columns.matrix.shape[0]),
         kept_rows=kept_rows,
+        frame=CallersFrame.of(X, columns.names, columns.matrix, columns.n_levels),
         n_callers_rows=n_callers_rows,
     )

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Matrix
-from ppfs._models import dense, prepared, seeded, weight_arguments, with_replaced
+from ppfs._models import dense, prepared_for, seeded, weight_arguments, with_replaced
 from ppfs._random import integer_seed, stream
 from ppfs._rows import require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
@@ -71,7 +71,7 @@ class ShuffledScores:
         self._X = table.take(self._order)
         self._places = table.places(self._order)
         model = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))
-        self._estimator = prepared(model, table.n_levels_of(self._order))
+        self._estimator = prepared_for(model, table, self._order)
         self._scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
         self._n_repeats = n_repeats
         self._entropy = entropy

@@ -16,6 +16,7 @@ from ppfs._models import (
     Impute,
     encoding_name,
     estimator_for,
+    frame_for,
     input_tags,
     name_of,
     require_valid_parameters,
@@ -68,6 +69,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
 _SIGHT = {
     "codes": "sees categories as codes in their order",
     "native": "sees native categories",
+    "frame": "sees a data frame like the one passed to fit",
     "one-hot": "sees categories one-hot encoded, and numbers scaled",
 }
 
@@ -247,7 +249,12 @@ class BoundPredictiveTest(BoundTest):
         notes = sorted(risks.note for risks in about_target)
         if self.table.is_mixed:
             estimators = [risks.problem.estimator for risks in about_target]
-            notes += sorted({f"{type(one).__name__} {_SIGHT[encoding_name(one)]}" for one in estimators})
+            notes += sorted(
+                {
+                    f"{type(one).__name__} {_SIGHT[encoding_name(one, has_frame=self.table.frame is not None)]}"
+                    for one in estimators
+                }
+            )
         return notes
 
     def _answers(
@@ -339,6 +346,7 @@ class BoundPredictiveTest(BoundTest):
             self._weights(target, y, classes),
             test.impute if test.impute and table.has_missing else None,
             table.groups,
+            frame_for(estimator, table),
         )
 
     def _splits(self, target: int, y: NDArray[Any], classes: NDArray[Any]) -> list[Split]:

@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
 from ppfs._block import Matrix
-from ppfs._models import Design, Impute, global_generator_kept, prepared, seeded, stacked, weight_arguments
+from ppfs._frames import FrameColumns
+from ppfs._models import (
+    Design,
+    Impute,
+    ToFrame,
+    global_generator_kept,
+    prepared,
+    seeded,
+    stacked,
+    weight_arguments,
+)
 from ppfs._rows import RowWeights, Split
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
@@ -48,6 +58,9 @@ class Problem:
 
     groups : ndarray of shape (n_rows,) or None
         The number of the group that each row belongs to.
+
+    frame : FrameColumns or None
+        How a matrix becomes a data frame, for estimators that choose columns by name.
     """
 
     estimator: Any
@@ -61,6 +74,7 @@ class Problem:
     weights: RowWeights = field(default_factory=RowWeights)
     impute: Impute = None
     groups: NDArray[np.intp] | None = None
+    frame: FrameColumns | None = None
 
     @property
     def n_draws(self) -> int:
@@ -98,7 +112,8 @@ class Problem:
         if self.classes.size and (labels == labels[0]).all():
             # Most classifiers refuse a single class; the only thing to learn is that class.
             return DummyClassifier(strategy="prior").fit(X, labels)
-        model = seeded(prepared(self.estimator, design.n_levels, self.impute), split.seed)
+        to_frame = None if self.frame is None else ToFrame(self.frame, design.column_names)
+        model = seeded(prepared(self.estimator, design.n_levels, self.impute, to_frame), split.seed)
         weights = None if self.weights.fit is None else self.weights.fit[split.train]
         with global_generator_kept(model, split.seed):
             return model.fit(X, labels, **weight_arguments(model, weights))

@@ -164,7 +164,8 @@ def _design_of_column(block: Block, column: int) -> Design:
     X = block.X[:, [column]]
     n_levels = block.n_levels[[column]]
     as_models_like = X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
-    return Design(as_models_like, {0: slice(0, 1)}, n_levels, n_levels > 0, (block.names[column],))
+    name = (block.names[column],)
+    return Design(as_models_like, {0: slice(0, 1)}, n_levels, n_levels > 0, name, name)
 
 
 class ModelRisks:

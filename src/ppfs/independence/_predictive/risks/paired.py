@@ -29,15 +29,16 @@ class PairedRisks:
         The mean over all pairs of each draw; not a number for draws that an early stop made unnecessary. None
         where pairs are splits.
 
-    n_coefficients : ndarray of int, shape (n_questions,), default=None
-        How many coefficients a linear model spends on the feature; None for other models.
+    n_coefficients : ndarray of shape (n_questions,), default=None
+        How many coefficients a linear model spends on the feature; infinite where that is not known for one
+        question, None where it is for none.
     """
 
     base: Floats
     replaced: Floats
     unused: NDArray[np.bool_]
     by_draw: Floats | None = None
-    n_coefficients: NDArray[np.intp] | None = None
+    n_coefficients: NDArray[Any] | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[PairedRisks]) -> PairedRisks:
@@ -48,12 +49,18 @@ class PairedRisks:
             np.concatenate([part.base for part in parts]),
             np.concatenate([part.replaced for part in parts]),
             np.concatenate([part.unused for part in parts]),
-            _joined_if_there([part.by_draw for part in parts]),
-            _joined_if_there([part.n_coefficients for part in parts]),
+            None if parts[0].by_draw is None else np.concatenate([part.by_draw for part in parts]),
+            _joined_counts(parts),
         )
 
 
-def _joined_if_there(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Put arrays below each other; either all parts have one, or none has."""
-    there = [part for part in parts if part is not None]
-    return np.concatenate(there) if there else None
+def _joined_counts(parts: Sequence[PairedRisks]) -> NDArray[Any] | None:
+    """Put the numbers of coefficients below each other; a model whose number is not known may have any."""
+    if all(part.n_coefficients is None for part in parts):
+        return None
+    return np.concatenate(
+        [
+            np.full(len(part.unused), np.inf) if part.n_coefficients is None else part.n_coefficients
+            for part in parts
+        ]
+    )

@@ -1,0 +1,98 @@
+"""The way back from a matrix of numbers and codes to a data frame like the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class FrameColumns:
+    """What is needed to make a data frame of a matrix.
+
+    Attributes
+    ----------
+    backend : narwhals.Implementation
+        The library of the caller's frame.
+
+    own_names : dict of str to object
+        What the caller calls each column, in the caller's order: pandas may have numbers for names.
+
+    examples : mapping of str to series
+        One value for each code of a column of categories, in the caller's own type.
+    """
+
+    backend: Any
+    own_names: dict[str, Any]
+    examples: Mapping[str, Any]
+
+    def frame(self, X: NDArray[np.float64], names: Sequence[str]) -> Any:
+        """Return a data frame of some columns: numbers as floats, categories as the caller had them.
+
+        Parameters
+        ----------
+        names : sequence of str
+            One name a column of X. A name that the caller's frame does not have is a column of numbers.
+        """
+        series = {name: self._series(X[:, column], name) for column, name in enumerate(names)}
+        native = nw.from_dict(series, backend=self.backend).to_native()
+        own_names = [self.own_names.get(name, name) for name in names]
+        if own_names != list(names):
+            native.columns = own_names  # Only pandas has names that are no text.
+        return native
+
+    def _series(self, values: NDArray[np.float64], name: str) -> nw.Series[Any]:
+        if name not in self.examples:
+            return nw.new_series(name, values, nw.Float64, backend=self.backend)
+        examples = nw.from_native(self.examples[name], series_only=True)
+        return nw.maybe_reset_index(examples[values.astype(np.intp).tolist()])
+
+
+class CallersFrame:
+    """The data frame that a table was read from; looked at only when someone wants one like it.
+
+    Parameters
+    ----------
+    X : nw.DataFrame
+        The caller's.
+
+    names : sequence of str
+        What the table calls the columns.
+
+    matrix : ndarray of shape (n_rows, n_columns)
+        Numbers and codes.
+
+    n_levels : ndarray of shape (n_columns,)
+        The number of categories of each column, 0 for numbers.
+    """
+
+    def __init__(
+        self, X: nw.DataFrame[Any], names: Sequence[str], matrix: Any, n_levels: NDArray[np.intp]
+    ) -> None:
+        self._X = X
+        self._names = names
+        self._matrix = matrix
+        self._n_levels = n_levels
+
+    @classmethod
+    def of(cls, X: Any, names: Sequence[str], matrix: Any, n_levels: NDArray[np.intp]) -> CallersFrame | None:
+        """Return what the caller passed if it is a data frame, else None."""
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        return cls(frame, names, matrix, n_levels) if isinstance(frame, nw.DataFrame) else None
+
+    @cached_property
+    def columns(self) -> FrameColumns:
+        """What is needed to make frames like this one."""
+        examples = {}
+        for column, series in enumerate(self._X.iter_columns()):
+            if self._n_levels[column]:
+                first_rows = np.unique(self._matrix[:, column], return_index=True)[1]
+                examples[self._names[column]] = series[first_rows.tolist()].to_native()
+        own_names = dict(zip(self._names, self._X.columns, strict=True))
+        return FrameColumns(self._X.implementation, own_names, examples)
