@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from ppfs._reading import read_table
 from ppfs._table import Table, column_digest, infer_task
-from ppfs.blanket._memory import _digest
+from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import InvalidInputError
 
 X = np.array([[1.0, 0, 5, 5, 0], [2, 1, 5, 6, 0], [3, 2, 5, 7, 0], [4, 1, 5, 8, 1]])
@@ -180,7 +180,7 @@ def test_target_of_two_columns(structured):
     assert table.places([5, 0]) == [slice(0, 2), slice(2, 3)]
     assert table.n_levels_of([5, 0]).tolist() == [0, 0, 0]
     assert table.rows(np.array([1])).codes.tolist() == [[0, 1.0]]
-    assert len(_digest(table)) == 16
+    assert len(digest_of(table)) == 16
     assert table.key(5) != Table(X, y[::-1], "abcde", "regression").key(5)
 
 

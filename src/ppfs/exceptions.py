@@ -5,6 +5,8 @@ catches those keeps working.
 """
 
 __all__ = [
+    "CheckpointError",
+    "CheckpointWarning",
     "EstimatorFailedError",
     "InvalidInputError",
     "StratificationWarning",
@@ -14,6 +16,14 @@ __all__ = [
 
 class InvalidInputError(ValueError):
     """The data or the parameters cannot be used; the message offers a way out."""
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint cannot be used, or belongs to another run; what it holds is intact."""
+
+
+class CheckpointWarning(UserWarning):
+    """A file of a checkpoint was damaged; what it held is computed again."""
 
 
 class EstimatorFailedError(RuntimeError):

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 from ppfs._reading import read_table
-from ppfs.blanket._memory import _digest
+from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import EstimatorFailedError
 
 N_ROWS = 60
@@ -27,7 +27,7 @@ def y(X):
 
 
 def digest(X, y, **rest):
-    return _digest(read_table(X, y, task="auto", owner="a test", **rest))
+    return digest_of(read_table(X, y, task="auto", owner="a test", **rest))
 
 
 def test_the_digest_covers_all_that_changes_answers(X, y):

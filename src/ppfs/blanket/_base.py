@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -27,12 +29,13 @@ from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
 from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
+from ppfs.blanket._checkpoint import Checkpoint, circumstances_of, opened
 from ppfs.blanket._fill_up import fill_up
 from ppfs.blanket._found import Found
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._memory import Memory
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
-from ppfs.exceptions import InvalidInputError, UnreachableAlphaWarning
+from ppfs.exceptions import CheckpointError, InvalidInputError, UnreachableAlphaWarning
 from ppfs.independence import Automatic, BoundTest, IndependenceTest, PredictiveTest
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
@@ -46,6 +49,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "feature_groups": [Mapping, None],
     "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
     "min_features": [Interval(Integral, 0, None, closed="left")],
+    "checkpoint": [str, PathLike, None],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
 }
 
@@ -90,6 +94,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     categorical_features: CategoricalFeatures = "auto"
     min_features: int = 0
     memory_limit: int | None = None
+    checkpoint: str | PathLike[str] | None = None
 
     blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
@@ -211,6 +216,33 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     ) -> _Searched:
         """Search in every fold, or once in all rows."""
         entropy = root_entropy(self.random_state)
+        with self._checkpoint(test, table, entropy) as checkpoint:
+            return self._search_with(table, test, special, trace, entropy, checkpoint)
+
+    @contextmanager
+    def _checkpoint(self, test: IndependenceTest, table: Table, entropy: int) -> Iterator[Checkpoint | None]:
+        """Hold the directory that answers are written to, where the caller wants that."""
+        if self.checkpoint is None:
+            yield None
+            return
+        if not isinstance(self.random_state, int | np.integer):
+            raise CheckpointError(
+                f"checkpoint={str(self.checkpoint)!r} needs a whole number as random_state, so that a later run draws "
+                f"the same numbers, but it is {self.random_state!r}. Pass random_state=0."
+            )
+        search = {"n_folds": repr(self.n_folds)}
+        with opened(self.checkpoint, circumstances_of(test, table, search, entropy)) as checkpoint:
+            yield checkpoint
+
+    def _search_with(
+        self,
+        table: Table,
+        test: IndependenceTest,
+        special: SpecialColumns,
+        trace: Trace,
+        entropy: int,
+        checkpoint: Checkpoint | None,
+    ) -> _Searched:
         # Held from the start: a search that fails leaves its answers here.
         memory = self._memory = Memory(test, entropy, self._memory)
         found: list[Found] = []
@@ -219,6 +251,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         for fold, part in self._parts(table, entropy):
             bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
             memory.recall(bound, fold)
+            if checkpoint is not None:
+                checkpoint.recall(bound, fold)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
                 trace.notes.extend(bound.notes)
@@ -254,7 +288,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
                 f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
                 UnreachableAlphaWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:

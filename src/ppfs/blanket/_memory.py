@@ -58,7 +58,7 @@ class Memory:
 
     def recall(self, bound: BoundTest, fold: int) -> None:
         """Give a bound test the answers it gave in the last fit, if it would give them again."""
-        key = (fold, _digest(bound.table))
+        key = (fold, digest_of(bound.table))
         known = self._last.get(key)
         if known is not None:
             bound.known.update(known)
@@ -97,7 +97,7 @@ def _is_its_parameters(estimator: BaseEstimator) -> bool:
     return copy is not estimator and set(vars(copy)) <= set(copy.get_params(deep=False))
 
 
-def _digest(table: Table) -> bytes:
+def digest_of(table: Table) -> bytes:
     """Return a digest of all values and how they are read."""
     digest = blake2b(digest_size=16)
     X = table.X

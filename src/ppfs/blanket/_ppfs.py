@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from os import PathLike
 from typing import Any, Literal, Self
 
 from sklearn.utils import Tags
@@ -135,6 +136,10 @@ class PPFS(BaseBlanketSelector):
     memory_limit : int, default=None
         Where X is a path: bytes that its candidates may take in memory. None is a quarter of the machine's.
 
+    checkpoint : path, default=None
+        A directory that finished answers are written to. A fit that was killed is continued by the next one with
+        the same directory, data and parameters; others are refused. It needs a whole number as `random_state`.
+
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
@@ -241,6 +246,7 @@ class PPFS(BaseBlanketSelector):
         feature_groups: Mapping[str, Collection[int | str]] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         memory_limit: int | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -268,6 +274,7 @@ class PPFS(BaseBlanketSelector):
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
         self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
 
     @classmethod
     def calibrated(

@@ -1,6 +1,13 @@
 """Tests that answer "is x independent of the target given these columns?"."""
 
-from ppfs.independence._base import Answers, BoundTest, IndependenceResult, IndependenceTest, KnownAnswers
+from ppfs.independence._base import (
+    Answers,
+    BoundTest,
+    IndependenceResult,
+    IndependenceTest,
+    KnownAnswers,
+    Question,
+)
 from ppfs.independence._choose import TESTS_BY_NAME, Automatic
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
@@ -30,4 +37,5 @@ __all__ = [
     "LossFunction",
     "PartialCorrelationT",
     "PredictiveTest",
+    "Question",
 ]

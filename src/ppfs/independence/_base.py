@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import blake2b
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +134,15 @@ class Answers:
         """Return the answers at some of the places."""
         return Answers(*(array[places] for array in self._arrays()))
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Answers:
+        """Make answers of arrays by name; others are not looked at."""
+        return cls(*(arrays[field.name] for field in fields(cls)))
+
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return self.pvalues, self.statistics, self.effects, self.is_reliable, self.is_inert
 
@@ -192,6 +201,16 @@ def _is_marginal(question: Question) -> bool:
     return question[1] == fingerprint(question[2])
 
 
+class Listener(Protocol):
+    """Whoever wants to be told the answers as they come."""
+
+    def block(self, target: int, variables: NDArray[np.intp], answers: Answers) -> None:
+        """Hear the answers about a block of variables, given nothing."""
+
+    def answer(self, question: Question, result: IndependenceResult) -> None:
+        """Hear one answer, given other columns."""
+
+
 class BoundTest(ABC):
     """A test together with the data it is asked about.
 
@@ -208,6 +227,9 @@ class BoundTest(ABC):
 
     known : KnownAnswers
         The answers.
+
+    listener : Listener or None
+        Who is told every new answer, to write it down.
     """
 
     n_fits: int = 0
@@ -216,6 +238,7 @@ class BoundTest(ABC):
         self.table = table
         self.n_answers = 0
         self.known = KnownAnswers(table.n_features + 1)
+        self.listener: Listener | None = None
         self._asked_sets: set[tuple[int, int]] = set()
 
     @property
@@ -313,6 +336,8 @@ class BoundTest(ABC):
             self.n_answers += int((~is_known[block]).sum())
             is_known[block] = True
             answers.put(block, found)
+            if self.listener is not None:
+                self.listener.block(target, block, found)
             waiting = np.flatnonzero(~is_known[asked[done:]])
             end = done + int(waiting[0]) if waiting.size else len(asked)
             if end > done:
@@ -326,6 +351,8 @@ class BoundTest(ABC):
             self._require_decidable(question[2], result.pvalue, result.effect)
             self.known[question] = result
             self.n_answers += 1
+            if self.listener is not None:
+                self.listener.answer(question, result)
 
     def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:
         """Refuse an answer that is none, before a search decides by it."""

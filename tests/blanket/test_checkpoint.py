@@ -1,0 +1,211 @@
+"""Searches that are killed continue where they stopped, with the same answers."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from ppfs import PPFS
+from ppfs.blanket import _checkpoint
+from ppfs.exceptions import CheckpointError, CheckpointWarning
+from ppfs.independence._predictive import growth
+from ppfs.independence._predictive.risks.trees import TreeGrower
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(TreeGrower, "bytes_per_block", 60 * 8 * 4)
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(0)
+    X = np.round(generator.normal(size=(60, 30)), 2)
+    y = X[:, 0] - X[:, 1] + X[:, 2] + 0.3 * generator.normal(size=60)
+    return X, y
+
+
+def _search(folder=None, **parameters):
+    return PPFS(**{"n_splits": 8, "random_state": 3, "checkpoint": folder, **parameters})
+
+
+def _told(fitted):
+    return fitted.blanket_.tolist(), fitted.pvalues_.tolist(), fitted.trace_.to_frame().to_csv()
+
+
+class Killed(BaseException):
+    """A stand-in for the end of the process."""
+
+
+def _kill_after(n, monkeypatch):
+    calls = []
+
+    def counted(self, block, original=growth.Growth.__call__):
+        if len(calls) == n:
+            raise Killed
+        calls.append(block.names)
+        return original(self, block)
+
+    monkeypatch.setattr(growth.Growth, "__call__", counted)
+    return calls
+
+
+def test_a_killed_search_continues_without_asking_again(data, tmp_path, monkeypatch):
+    expected = _told(_search().fit(*data))
+    with monkeypatch.context() as patched:
+        first = _kill_after(3, patched)
+        with pytest.raises(Killed):
+            _search(tmp_path / "run").fit(*data)
+    with monkeypatch.context() as patched:
+        second = _kill_after(1000, patched)
+        assert _told(_search(tmp_path / "run").fit(*data)) == expected
+    assert not {*first} & {*second}
+    with monkeypatch.context() as patched:
+        third = _kill_after(1000, patched)
+        finished = _search(tmp_path / "run").fit(*data)
+    assert _told(finished) == expected
+    assert third == []
+    assert finished.n_fits_ == 0
+
+
+def test_folds_are_continued_too(data, tmp_path, monkeypatch):
+    expected = _told(_search(n_folds=3).fit(*data))
+    with monkeypatch.context() as patched:
+        _kill_after(12, patched)
+        with pytest.raises(Killed):
+            _search(tmp_path / "run", n_folds=3).fit(*data)
+    assert _told(_search(tmp_path / "run", n_folds=3).fit(*data)) == expected
+
+
+def test_what_differs_is_named(data, tmp_path):
+    X, y = data
+    _search(tmp_path / "run").fit(X, y)
+    with pytest.raises(CheckpointError, match="the data"):
+        _search(tmp_path / "run").fit(X + 1.0, y)
+    with pytest.raises(CheckpointError, match=r"test.n_splits: 8 there, 9 here"):
+        _search(tmp_path / "run", n_splits=9).fit(X, y)
+    with pytest.raises(CheckpointError, match=r"seed: 3 there, 4 here"):
+        _search(tmp_path / "run", random_state=4).fit(X, y)
+
+
+def test_another_alpha_grows_nothing_anew(data, tmp_path, monkeypatch):
+    _search(tmp_path / "run").fit(*data)
+    with monkeypatch.context() as patched:
+        asked = _kill_after(1000, patched)
+        _search(tmp_path / "run", alpha=0.01).fit(*data)
+    assert asked == []
+
+
+def test_what_cannot_be_compared_later_is_refused(data, tmp_path):
+    with pytest.raises(CheckpointError, match="random_state"):
+        _search(tmp_path / "run", random_state=None).fit(*data)
+    with pytest.raises(CheckpointError, match="loss is a function"):
+        _search(tmp_path / "run", loss=lambda truth, values: abs(truth - values)).fit(*data)
+
+
+def test_two_processes_do_not_share_a_checkpoint(data, tmp_path):
+    with _checkpoint.opened(tmp_path, {}), pytest.raises(CheckpointError, match="Another process"):
+        _search(tmp_path).fit(*data)
+
+
+def test_a_full_disk_leaves_what_was_there(data, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        _kill_after(3, patched)
+        with pytest.raises(Killed):
+            _search(tmp_path / "run").fit(*data)
+    before = sorted(path.name for path in (tmp_path / "run").iterdir())
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(CheckpointError, match="No space left"):
+            _search(tmp_path / "run").fit(*data)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == before
+    assert _told(_search(tmp_path / "run").fit(*data)) == _told(_search().fit(*data))
+
+
+def _damage(folder, generator):
+    """Change one file of a checkpoint at random."""
+    path = generator.choice(sorted(path for path in folder.iterdir() if path.name != "lock"))
+    content = bytearray(path.read_bytes())
+    way = generator.choice(["truncate", "flip", "empty", "other version", "rename", "delete"])
+    if way == "truncate":
+        path.write_bytes(content[: generator.randrange(len(content))])
+    elif way == "flip":
+        content[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
+        path.write_bytes(content)
+    elif way == "empty":
+        path.write_bytes(b"")
+    elif way == "delete":
+        path.unlink()
+    elif way == "rename":
+        path.rename(path.with_name(path.name.replace("fold-0", "fold-1")))
+    elif path.suffix == ".json":
+        path.write_text(json.dumps({**json.loads(content), "format": 99}))
+    else:
+        path.write_bytes(content + b"more")
+
+
+def test_damage_ends_in_the_right_answer_or_a_clear_error(data, tmp_path):
+    """Thirty random mutations here; the benchmark of scale tries two hundred."""
+    X, y = data[0][:, :8], data[1]
+    expected = _told(_search().fit(X, y))
+    folder = tmp_path / "run"
+    generator = random.Random(0)
+    _search(folder).fit(X, y)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for _ in range(30):
+        for path in folder.iterdir():
+            path.unlink()
+        for name, content in whole.items():
+            (folder / name).write_bytes(content)
+        _damage(folder, generator)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CheckpointWarning)
+            try:
+                assert _told(_search(folder).fit(X, y)) == expected
+            except CheckpointError:
+                continue
+
+
+def test_a_damaged_file_is_named(data, tmp_path):
+    _search(tmp_path).fit(*data)
+    damaged = next(tmp_path.glob("*growth*"))
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    with pytest.warns(CheckpointWarning, match=damaged.name):
+        _search(tmp_path).fit(*data)
+
+
+_PROGRAM = """
+import sys
+import numpy as np
+from ppfs import PPFS
+from ppfs.independence._predictive.risks.trees import TreeGrower
+TreeGrower.bytes_per_block = 60 * 8 * 4
+data = np.load(sys.argv[1])
+print("ready", flush=True)
+PPFS(n_splits=8, random_state=3, checkpoint=sys.argv[2], n_folds=4).fit(data["X"], data["y"])
+print("done", flush=True)
+"""
+
+
+def test_a_process_that_is_killed_is_continued(data, tmp_path):
+    np.savez(tmp_path / "data.npz", X=data[0], y=data[1])
+    command = [sys.executable, "-c", _PROGRAM, str(tmp_path / "data.npz"), str(tmp_path / "run")]
+    generator = random.Random(1)
+    for _ in range(3):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(generator.uniform(0.0, 0.6))
+            process.send_signal(signal.SIGKILL)
+    fitted = _search(tmp_path / "run", n_folds=4).fit(*data)
+    assert _told(fitted) == _told(_search(n_folds=4).fit(*data))
