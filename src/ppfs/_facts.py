@@ -9,6 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+_NARROW = 64
+_ROWS_TURNED = 2**13
+
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
@@ -51,7 +54,7 @@ def facts_of(X: Any) -> ColumnFacts:
     >>> facts.is_constant.tolist(), facts.has_missing.tolist()
     ([True, False], [False, True])
     """
-    low, high = _sparse_extremes(X) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))
+    low, high = _sparse_extremes(X) if sp.issparse(X) else _extremes(X)
     has_missing = np.isnan(low)
     is_constant = low == high
     for column in np.flatnonzero(has_missing).tolist():
@@ -59,6 +62,19 @@ def facts_of(X: Any) -> ColumnFacts:
     largest = np.maximum(np.abs(low), np.abs(high))
     has_infinite = np.isinf(largest)
     return ColumnFacts(is_constant, has_missing, has_infinite, ~has_infinite & (largest > _LARGEST_FLOAT32))
+
+
+def _extremes(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return each column's smallest and largest value."""
+    if X.shape[1] > _NARROW or not X.flags.c_contiguous:
+        return X.min(axis=0), X.max(axis=0)
+    # NumPy is slow along the first axis of a narrow matrix: a copy of a few rows at a time, turned round, is faster.
+    low, high = X[0].copy(), X[0].copy()
+    for start in range(0, X.shape[0], _ROWS_TURNED):
+        turned = np.ascontiguousarray(X[start : start + _ROWS_TURNED].T)
+        np.minimum(low, turned.min(axis=1), out=low)
+        np.maximum(high, turned.max(axis=1), out=high)
+    return low, high
 
 
 def _sparse_extremes(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:

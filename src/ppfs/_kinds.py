@@ -13,6 +13,7 @@ was only inferred from the values, by rules 2 and 3, is passed to models as the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -65,33 +66,41 @@ class ColumnKinds:
 
     def _few_whole_mask(self, most: int) -> Mask:
         """Return which of the columns that nobody called categorical hold at most `most` whole numbers."""
-        if sp.issparse(self._X):
-            return np.asarray(_few_whole_sparse(self._X, most) & (self._n_levels == 0))
-        n_rows, n_columns = self._X.shape
-        mask = np.zeros(n_columns, dtype=bool)
-        mask[self._n_levels == 0] = True
-        mask &= _few_whole(self._X[:_HEAD], most)
-        if n_rows <= _HEAD:
-            return mask
-        waiting = np.flatnonzero(mask)
-        at_once = max(1, _VALUES_AT_ONCE // n_rows)
-        for start in range(0, waiting.size, at_once):
-            some = waiting[start : start + at_once]
-            mask[some] = _few_whole(self._X[:, some], most)
+        mask: Mask = self.whole_columns.is_whole & (self._n_levels == 0)
+        # Between extremes so close there is no room for more.
+        is_narrow = self.whole_columns.spans < most
+        for column in np.flatnonzero(mask & ~is_narrow).tolist():
+            mask[column] = _has_few_values(self._values(column), most)
         return mask
+
+    @cached_property
+    def whole_columns(self) -> WholeColumns:
+        """Which columns hold whole numbers, and how far these lie apart."""
+        return _look_at_sparse(self._X) if sp.issparse(self._X) else _look_at(self._X)
+
+    def whole_columns_of(self, X: Any) -> WholeColumns:
+        """Return the same of some of the rows: a part of the table shares its kinds, but may hold fewer values."""
+        return self.whole_columns if X is self._X else _look_at(X)
+
+    def _values(self, column: int) -> NDArray[Any]:
+        """Return the values of a column, in any order and those of rows that are not stored once."""
+        if not sp.issparse(self._X):
+            return np.asarray(self._X[:, column])
+        stored = self._X.data[self._X.indptr[column] : self._X.indptr[column + 1]]
+        return np.asarray(stored if stored.size == self._X.shape[0] else np.append(0.0, stored))
 
     def described(self, names: Sequence[str]) -> str:
         """Say in words which columns are categorical and why; "" where all are quantities."""
-        declared, two = self._n_levels > 0, self._few_whole_mask(_NO_DISTANCES)
-        few = self.categorical_mask & ~declared & ~two
+        declared = self._n_levels > 0
+        inferred = self.categorical_mask & ~declared
         by_whom = "" if self.from_values else " or categorical_features"
+        most = MAX_WHOLE_CATEGORIES if self.from_values else _NO_DISTANCES
         parts = [
             f"{_counted(declared, names)} hold categories by their type{by_whom}" if declared.any() else "",
-            f"{_counted(few, names)} hold at most {MAX_WHOLE_CATEGORIES} different whole numbers, which models see as "
-            "numbers and the other tests as categories"
-            if few.any()
+            f"{_counted(inferred, names)} hold at most {most} different whole numbers, which models see as numbers and "
+            "the other tests as categories"
+            if inferred.any()
             else "",
-            f"{_counted(two, names)} hold at most two whole numbers" if two.any() else "",
         ]
         told = [part for part in parts if part]
         if not told:
@@ -108,7 +117,9 @@ def _counted(mask: Mask, names: Sequence[str], limit: int = 3) -> str:
 
 def holds_few_whole_numbers(values: NDArray[Any]) -> bool:
     """Tell whether a vector of numbers holds at most 20 different whole numbers and nothing else, gaps aside."""
-    return bool(_few_whole(values[:, np.newaxis], MAX_WHOLE_CATEGORIES)[0])
+    if values.dtype.kind == "f" and not ((values == np.floor(values)) | np.isnan(values)).all():
+        return False
+    return _has_few_values(values, MAX_WHOLE_CATEGORIES)
 
 
 def can_be_levels(distinct: NDArray[Any], n_rows: int, most: int) -> bool:
@@ -122,40 +133,58 @@ def can_be_levels(distinct: NDArray[Any], n_rows: int, most: int) -> bool:
     return distinct.size <= most
 
 
-def _few_whole(columns: NDArray[Any], most: int) -> Mask:
-    if columns.dtype.kind == "f":
-        mask = ((columns == np.floor(columns)) | np.isnan(columns)).all(axis=0)
-    else:
-        mask = np.ones(columns.shape[1], dtype=bool)
-    # fmin and fmax pass over gaps.
-    for column in _wide_ones(mask, np.fmin.reduce(columns), np.fmax.reduce(columns), most):
-        mask[column] = _has_few_values(columns[:, column], most)
-    return np.asarray(mask)
+@dataclass(frozen=True)
+class WholeColumns:
+    """Which columns hold whole numbers only, and between which extremes, gaps aside; each of shape (n_columns,).
+
+    The extremes of other columns have no meaning.
+    """
+
+    is_whole: Mask
+    lowest: NDArray[Any]
+    highest: NDArray[Any]
+
+    @property
+    def spans(self) -> NDArray[Any]:
+        """The distances between the extremes."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(self.highest - self.lowest)
 
 
-def _few_whole_sparse(X: Any, most: int) -> Mask:
-    n_rows, n_columns = X.shape
+def _look_at(X: NDArray[Any]) -> WholeColumns:
+    head = X[:_HEAD]
+    is_whole = ((head == np.floor(head)) | np.isnan(head)).all(axis=0)
+    lowest, highest = np.zeros(is_whole.size), np.zeros(is_whole.size)
+    waiting = np.flatnonzero(is_whole)
+    at_once = max(1, _VALUES_AT_ONCE // X.shape[0])
+    for start in range(0, waiting.size, at_once):
+        some = waiting[start : start + at_once]
+        columns = as_rows(X, some)
+        lowest[some], highest[some] = columns.min(axis=1), columns.max(axis=1)
+        has_gaps = bool(np.isnan(lowest[some]).any())
+        if has_gaps:
+            lowest[some], highest[some] = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
+        whole = columns == np.floor(columns)
+        is_whole[some] = (whole | np.isnan(columns) if has_gaps else whole).all(axis=1)
+    return WholeColumns(is_whole, lowest, highest)
+
+
+def as_rows(X: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
+    """Return some columns of a dense matrix as the rows of another one, along which NumPy is fast."""
+    return np.ascontiguousarray(X.T if columns.size == X.shape[1] else X.T[columns])
+
+
+def _look_at_sparse(X: Any) -> WholeColumns:
     fractions = ~((X.data == np.floor(X.data)) | np.isnan(X.data))
-    column_of_each = np.repeat(np.arange(n_columns), np.diff(X.indptr))
-    mask = np.bincount(column_of_each[fractions], minlength=n_columns) == 0
-    lowest, highest = (extreme(axis=0).toarray().ravel() for extreme in (X.nanmin, X.nanmax))
-    for column in _wide_ones(mask, lowest, highest, most):
-        stored = X.data[X.indptr[column] : X.indptr[column + 1]]
-        mask[column] = _has_few_values(stored if stored.size == n_rows else np.append(0.0, stored), most)
-    return np.asarray(mask)
-
-
-def _wide_ones(mask: Mask, lowest: NDArray[Any], highest: NDArray[Any], most: int) -> NDArray[np.intp]:
-    """Return the columns of whole numbers that lie so far apart that they have to be counted."""
-    with np.errstate(invalid="ignore"):
-        is_narrow = highest.astype(np.float64) - lowest.astype(np.float64) < most
-    return np.flatnonzero(mask & ~is_narrow)
+    column_of_each = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    is_whole = np.bincount(column_of_each[fractions], minlength=X.shape[1]) == 0
+    return WholeColumns(is_whole, *(extreme(axis=0).toarray().ravel() for extreme in (X.nanmin, X.nanmax)))
 
 
 def _has_few_values(values: NDArray[Any], most: int) -> bool:
-    for some in (values[:_HEAD], values):
-        distinct = np.unique(some)
-        n_gaps = int(np.isnan(distinct).sum()) if distinct.dtype.kind == "f" else 0
-        if distinct.size - n_gaps > most:
-            return False
-    return True
+    # NaN is like no value, itself included.
+    if len({value for value in values[:_HEAD].tolist() if value == value}) > most:
+        return False
+    distinct = np.unique(values)
+    n_gaps = int(np.isnan(distinct).sum()) if distinct.dtype.kind == "f" else 0
+    return distinct.size - n_gaps <= most

@@ -188,6 +188,8 @@ class Table:
     @cached_property
     def classes(self) -> NDArray[Any]:
         """The target's distinct values, sorted."""
+        if self.task == "classification" and self.y.dtype.kind in "US":
+            return self._coded_text[0]
         return np.unique(self.y if self.task == "classification" else self.codes)
 
     @property
@@ -207,7 +209,18 @@ class Table:
             return np.column_stack([self.y[name].astype(np.float64) for name in self.y.dtype.names])
         if self.task == "regression":
             return np.asarray(self.y, dtype=np.float64)
+        if self.y.dtype.kind in "US":
+            return self._coded_text[1]
         return np.searchsorted(self.classes, self.y).astype(np.float64)
+
+    @cached_property
+    def _coded_text(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The classes and the codes of labels that are text: a set finds them much sooner than sorting does."""
+        labels = self.y.tolist()
+        classes = sorted(set(labels))
+        number = {label: float(code) for code, label in enumerate(classes)}
+        codes = np.fromiter(map(number.__getitem__, labels), dtype=np.float64, count=len(labels))
+        return np.array(classes, dtype=self.y.dtype), codes
 
     @cached_property
     def constant_mask(self) -> NDArray[np.bool_]:
@@ -376,7 +389,12 @@ class Table:
         the same columns in another order is another model. Sorted by content it is the
         same one; equal columns follow each other by number.
         """
-        return tuple(sorted(variables, key=lambda variable: (self.key(variable), variable)))
+        listed = tuple(variables)
+        return listed if len(listed) < 2 else tuple(sorted(listed, key=self.by_content))
+
+    def by_content(self, variable: int) -> ByContent:
+        """Return something that sorts variables by their keys, and by their numbers where the keys are equal."""
+        return ByContent(self, variable)
 
     def _columns_of(self, variables: Sequence[int]) -> list[int]:
         if self._feature_groups is None:
@@ -398,6 +416,22 @@ class Table:
         return (
             digests[0] if len(digests) == 1 else blake2b(b"".join(sorted(digests)), digest_size=16).digest()
         )
+
+
+class ByContent:
+    """A variable's place in the order of contents. Keys are found when two variables are compared, not before."""
+
+    __slots__ = ("_table", "_variable")
+
+    def __init__(self, table: Table, variable: int) -> None:
+        self._table = table
+        self._variable = variable
+
+    def __lt__(self, other: ByContent) -> bool:
+        return self._place() < other._place()
+
+    def _place(self) -> tuple[bytes, int]:
+        return self._table.key(self._variable), self._variable
 
 
 def column_digest(X: Matrix, column: int, n_levels: int) -> bytes:

@@ -12,6 +12,7 @@ from ppfs import PPFS
 from ppfs._reading import read_table
 from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import EstimatorFailedError
+from ppfs.independence._base import fingerprint
 
 N_ROWS = 60
 
@@ -148,3 +149,18 @@ def test_without_a_seed_nothing_is_promised(X, y, monkeypatch):
     with pytest.raises(EstimatorFailedError) as caught:
         PPFS(FailsOnce(), n_splits=6).fit(X, y)
     assert not getattr(caught.value, "__notes__", [])
+
+
+def test_tables_of_codes_are_told_apart_as_others_are():
+    X = np.random.default_rng(0).integers(0, 4, (60, 3)).astype(float)
+    y = np.arange(60) % 2
+    digests = [
+        digest_of(read_table(table, y, task="auto", owner="a test"))
+        for table in (X, X * 100, X + 0.5, np.where(X == 0, -0.0, X), X[::-1], X.astype(np.float32))
+    ]
+    assert len(set(digests)) == len(digests)
+    assert digest_of(read_table(np.asfortranarray(X), y, task="auto", owner="a test")) == digests[0]
+
+
+def test_what_stands_for_columns_in_questions_does_not_pile_up():
+    assert fingerprint.cache_info().maxsize is not None

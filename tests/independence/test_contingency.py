@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reference import contingency
 from scipy.stats import chi2, chi2_contingency
 
 from ppfs._reading import read_table
@@ -162,3 +163,28 @@ def test_product_of_many_levels_does_not_overflow():
     table = read_table(X.astype(float), rng.integers(0, 2, 300), task="auto", owner="test")
     assert not GSquared().bind(table).query(0, 30, range(1, 30)).is_reliable
     assert GSquared(min_rows_per_cell=0).bind(table).query(0, 30, range(1, 30)).pvalue == 1.0
+
+
+@pytest.mark.parametrize("n_rows", [40, 3000])
+def test_g_squared_agrees_with_its_slow_twin(n_rows):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, width, n_rows) for width in (2, 3, 4, 6, 3)])
+    y = (X[:, 0] + rng.integers(0, 2, n_rows)) % 3
+    for given in ((), (4,), (3, 4)):
+        stratum = np.unique(X[:, list(given)], axis=0, return_inverse=True)[1].ravel() if given else y * 0
+        for x in (0, 1, 2):
+            found = GSquared(min_rows_per_cell=0).evaluate(X, y, x, given)
+            cells = contingency.table_of(stratum, y, X[:, x])
+            assert found.effect == pytest.approx(
+                contingency.g_squared(cells) / contingency.degrees_of_freedom(cells), rel=1e-12
+            )
+
+
+def test_a_column_with_far_apart_numbers_is_counted_as_one_with_close_ones():
+    rng = np.random.default_rng(0)
+    near = rng.integers(0, 4, (200, 2))
+    y = (near[:, 0] + rng.integers(0, 2, 200)) % 2
+    # Beyond 255 apart the levels are found by sorting; 5 in place of 2 leaves gaps between them.
+    far, gappy = near * 1000, np.where(near == 2, 5, near)
+    for other in (far, gappy, gappy - 7, near.astype(np.float32)):
+        assert GSquared().evaluate(other, y, 0, [1]) == GSquared().evaluate(near, y, 0, [1])

@@ -1,4 +1,4 @@
-"""Models at kernel speed: exact decision trees on sorted columns, and logistic regression.
+"""Models at kernel speed: exact decision trees on sorted columns, logistic regression, contingency tables.
 
 Importing this package loads Numba, which takes about half a second: the rest of ppfs imports it only
 when a fit can use it. It imports nothing from the rest of ppfs.
@@ -8,6 +8,7 @@ from ppfs._engine.boosted_column import boosted_column_losses
 from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
 from ppfs._engine.boosting_rules import BoostingRules
 from ppfs._engine.columns import SortedColumns, fits_float32
+from ppfs._engine.counting import count_cells, likelihood_ratios, rank_levels
 from ppfs._engine.forest import Forest, Tree, grow_forest
 from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
 from ppfs._engine.plan import PreparedColumns, prepare_columns
@@ -36,15 +37,18 @@ __all__ = [
     "Tree",
     "TreeRules",
     "boosted_column_losses",
+    "count_cells",
     "fit_columns",
     "fit_scores",
     "fits_float32",
     "grow_forest",
+    "likelihood_ratios",
     "make_draws",
     "prepare_boosting",
     "prepare_columns",
     "prepared_column_risks",
     "prepared_column_row_losses",
+    "rank_levels",
     "single_column_risks",
     "single_column_row_losses",
 ]

@@ -14,6 +14,7 @@ Float32s: TypeAlias = npt.NDArray[np.float32]
 Float64s: TypeAlias = npt.NDArray[np.float64]
 Int32s: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
+Uint8s: TypeAlias = npt.NDArray[np.uint8]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Records: TypeAlias = npt.NDArray[np.void]
 
@@ -22,6 +23,9 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 #: Makes an integer that kernels pass on. To Numba a literal is a type of its own, and a function that is called
 #: with one is compiled once more for it.
 int64 = cast(Callable[[Any], int], np.int64)
+
+#: Makes an index that cannot be negative, so that no one has to check.
+uint64 = cast(Callable[[int], int], np.uint64)
 
 # Numba's options for functions that only kernels call are not in its type hints.
 _njit: Any = numba.njit

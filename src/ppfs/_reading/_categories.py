@@ -80,11 +80,10 @@ def recoded(codes: NDArray[Any], values: Sequence[Any], declared: Sequence[Any] 
     number: dict[Any, int] = {key: code for code, key in enumerate(order)}
     # Categories that no row holds have no number, and need none.
     numbers = np.array([number.get(key, len(order)) for key in [*keys, None]], dtype=np.float64)
-    recoded = numbers[codes]
     labels = [str(key) for key in order]
-    if (recoded == len(order)).any():
+    if is_held[0] or any(is_held[code + 1] for code, key in enumerate(keys) if key is None):
         labels.append(MISSING_LABEL)
-    return Coded(recoded, tuple(labels))
+    return Coded(numbers[codes], tuple(labels))
 
 
 def coded_numbers(values: NDArray[Any]) -> Coded:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -131,22 +131,34 @@ def _frame_parts(frame: nw.DataFrame[Any]) -> list[Coded | NDArray[np.float64]] 
             f"X has 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required: there is nothing to select "
             "from."
         )
-    if all(map(_is_number, frame.schema.values())):
+    schema = frame.schema
+    if all(map(_is_number, schema.values())):
         return None
     # By position: pandas' names may be numbers, which narwhals takes for rows.
-    series = [(str(name), values) for name, values in zip(frame.columns, frame.iter_columns(), strict=True)]
-    _refuse_dates([name for name, values in series if values.dtype.is_temporal()])
-    if all(_is_plain(values) for _, values in series):
+    columns = [
+        _FrameColumn(str(name), values, dtype)
+        for (name, dtype), values in zip(schema.items(), frame.iter_columns(), strict=True)
+    ]
+    _refuse_dates([column.name for column in columns if column.dtype.is_temporal()])
+    if all(map(_is_plain, columns)):
         return None
-    _refuse_others(_unusable(series))
-    return [_frame_part(values) for _, values in series]
+    _refuse_others(_unusable(columns))
+    return [_frame_part(column) for column in columns]
 
 
-def _is_plain(values: nw.Series[Any]) -> bool:
+class _FrameColumn(NamedTuple):
+    """A column of a data frame with its type, which takes narwhals a while to tell."""
+
+    name: str
+    values: nw.Series[Any]
+    dtype: nw.dtypes.DType
+
+
+def _is_plain(column: _FrameColumn) -> bool:
     """Tell whether scikit-learn can read the column; pandas' sparse columns are unknown to narwhals."""
-    if values.dtype == nw.Unknown:
-        return values.to_numpy().dtype.kind in "biuf" and not values.is_null().all()
-    return _is_number(values.dtype)
+    if column.dtype == nw.Unknown:
+        return column.values.to_numpy().dtype.kind in "biuf" and not column.values.is_null().all()
+    return _is_number(column.dtype)
 
 
 def _is_number(dtype: nw.dtypes.DType) -> bool:
@@ -154,18 +166,18 @@ def _is_number(dtype: nw.dtypes.DType) -> bool:
     return dtype == nw.Boolean or (dtype.is_numeric() and dtype != nw.Decimal)
 
 
-def _is_categorical(values: nw.Series[Any]) -> bool:
-    return values.dtype in (nw.String, nw.Categorical, nw.Enum)
+def _is_categorical(column: _FrameColumn) -> bool:
+    return column.dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
-def _unusable(series: Sequence[tuple[str, nw.Series[Any]]]) -> Iterator[tuple[str, Any]]:
+def _unusable(columns: Sequence[_FrameColumn]) -> Iterator[tuple[str, Any]]:
     """Yield the columns that hold neither numbers nor categories, each with one of its values."""
-    for name, values in series:
-        if _is_categorical(values) or values.dtype == nw.Decimal or _is_plain(values):
+    for column in columns:
+        if _is_categorical(column) or column.dtype == nw.Decimal or _is_plain(column):
             continue
-        objects = _objects(values)
+        objects = _objects(column.values)
         if kind_of(objects) == "other":
-            yield name, next(value for value in objects if not _is_simple(value))
+            yield column.name, next(value for value in objects if not _is_simple(value))
 
 
 def _is_simple(value: Any) -> bool:
@@ -183,14 +195,15 @@ def _objects(values: nw.Series[Any]) -> NDArray[Any]:
     return _vector(values.to_list())
 
 
-def _frame_part(values: nw.Series[Any]) -> Coded | NDArray[np.float64]:
-    if _is_categorical(values):
-        declared = values.dtype.categories if isinstance(values.dtype, nw.Enum) else None
+def _frame_part(column: _FrameColumn) -> Coded | NDArray[np.float64]:
+    _, values, dtype = column
+    if _is_categorical(column):
+        declared = dtype.categories if isinstance(dtype, nw.Enum) else None
         known = library_codes(values)
         if known is None:
             return coded(values.to_list(), declared)
         return recoded(known.codes, known.values, declared)
-    if values.dtype.is_numeric() or values.dtype == nw.Boolean:
+    if dtype.is_numeric() or dtype == nw.Boolean:
         return as_numbers(values.to_numpy())
     objects = _objects(values)
     # A column of gaps has no type: it is read as what both pandas and polars may call text.

@@ -41,8 +41,9 @@ def library_codes(series: nw.Series[Any]) -> LibraryCodes | None:
 
 
 def _pandas_codes(series: Any) -> LibraryCodes:
-    if hasattr(series, "cat"):
-        return LibraryCodes(series.cat.codes.to_numpy(), series.cat.categories.tolist())
+    array = series.array
+    if hasattr(array, "categories"):
+        return LibraryCodes(array.codes, array.categories.tolist())
     codes, values = series.factorize()
     return LibraryCodes(codes, values.tolist())
 

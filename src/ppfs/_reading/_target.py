@@ -112,6 +112,8 @@ def _missing(rows: list[int], n_rows: int) -> InvalidInputError:
 
 def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
     """Give an object vector the type of its values, and refuse missing labels."""
+    if set(map(type, target.tolist())) == {str}:
+        return target.astype(str)
     missing = [i for i, value in enumerate(target) if is_missing(value)]
     if missing:
         raise _missing(missing, len(target))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from math import isfinite
@@ -389,7 +389,8 @@ class BoundTest(ABC):
         """Answer questions never asked before; `given` is sorted."""
 
 
-@cache
+# As many as a search asks about again and again; the columns of a very wide table are asked about once.
+@lru_cache(maxsize=2**16)
 def fingerprint(column: int) -> int:
     """Return a random-looking number of 128 bits that stands for a column.
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from ppfs.independence._base import BoundTest, IndependenceResult
 
-# Batches double from one to this many, so that a search that stops listening after the first
-# answer wastes little and one that wants all of them pays little overhead.
+# Batches double up to this many, so that a search that stops listening after the first answer wastes little and one
+# that wants all of them pays little overhead.
 _MAX_BATCH = 512
 
 
@@ -19,13 +19,21 @@ class BatchedTest(BoundTest):
     x of its batch, element by element or row by row, so that an answer is the same, bit for bit,
     whoever it was asked together with. Matrix products are not of that kind: BLAS sums in another
     order for another shape.
+
+    Attributes
+    ----------
+    values_for_free : int
+        So many values take no longer to look at than a call takes to make: the first batch has as many columns as
+        hold them, but at least one.
     """
+
+    values_for_free: int = 0
 
     def _answers(
         self, xs: Sequence[int], target: int, given: tuple[int, ...]
     ) -> Iterator[IndependenceResult]:
         members = set(given)
-        for batch in growing_batches(xs):
+        for batch in growing_batches(xs, max(1, self.values_for_free // self.table.n_rows)):
             outside = [x for x in batch if x not in members]
             found = dict(zip(outside, self._batch(outside, target, given), strict=True)) if outside else {}
             for x in batch:
@@ -40,15 +48,15 @@ class BatchedTest(BoundTest):
         """Answer about each of `xs`, none of which is in `given`."""
 
 
-def growing_batches(xs: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Cut `xs` into stretches of 1, 2, 4, ... up to 512.
+def growing_batches(xs: Sequence[int], first: int = 1) -> Iterator[Sequence[int]]:
+    """Cut `xs` into stretches of `first`, twice as many, four times as many, ... up to 512.
 
     Examples
     --------
     >>> [list(batch) for batch in growing_batches(range(6))]
     [[0], [1, 2], [3, 4, 5]]
     """
-    start, size = 0, 1
+    start, size = 0, min(first, _MAX_BATCH)
     while start < len(xs):
         yield xs[start : start + size]
         start, size = start + size, min(2 * size, _MAX_BATCH)

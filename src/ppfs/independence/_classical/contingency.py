@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
+from math import prod
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,20 +23,20 @@ from ppfs.independence._classical.plain_rows import require_plain_rows
 from ppfs.independence._classical.strata import (
     Counts,
     Moments,
-    Whole,
+    Statistics,
+    Strata,
+    Tables,
     chi_squared,
     chi_squared_moments,
-    count_by_stratum,
     degrees_of_freedom,
     g_squared,
-    join_codes,
 )
 
 # P-value, statistic and effect of each column, shape (n_columns, 3).
 Judgement = Floats
 
-# Table cells counted in one go: enough to keep NumPy busy, few enough to stay in the cache.
-_MAX_COUNTED = 2**20
+# Table cells counted in one go.
+_MAX_CELLS = 2**20
 
 
 class GSquared(IndependenceTest):
@@ -99,8 +101,8 @@ class GSquared(IndependenceTest):
         levels = read_levels(table, self.max_levels, user=name)
         return BoundContingency(table, levels, self._judge, self.min_rows_per_cell)
 
-    def _judge(self, counts: Counts) -> Judgement:
-        return _against_chi_squared(g_squared(counts), counts)
+    def _judge(self, tables: Tables) -> Judgement:
+        return _against_chi_squared(g_squared(tables))
 
 
 class ChiSquared(GSquared):
@@ -145,16 +147,22 @@ class ChiSquared(GSquared):
         super().__init__(min_rows_per_cell=min_rows_per_cell, max_levels=max_levels)
         self.exact_moments = exact_moments
 
-    def _judge(self, counts: Counts) -> Judgement:
+    def _judge(self, tables: Tables) -> Judgement:
+        judgement = np.empty((tables.n_levels.size, 3))
+        for positions, counts in tables.by_width():
+            judgement[positions] = self._judge_one_width(counts)
+        return judgement
+
+    def _judge_one_width(self, counts: Counts) -> Judgement:
         if self.exact_moments:
             return _against_gamma(chi_squared_moments(counts))
-        return _against_chi_squared(chi_squared(counts), counts)
+        return _against_chi_squared(Statistics(chi_squared(counts), degrees_of_freedom(counts)))
 
 
-def _against_chi_squared(statistics: Floats, counts: Counts) -> Judgement:
-    free = degrees_of_freedom(counts)
+def _against_chi_squared(found: Statistics) -> Judgement:
     # The upper tail; 1 - cdf would be 0 beyond a statistic of 70 or so.
-    return np.column_stack([chdtrc(free, statistics), statistics, statistics / free])
+    pvalues = chdtrc(found.freedom, found.values)
+    return np.column_stack([pvalues, found.values, found.values / found.freedom])
 
 
 def _against_gamma(moments: Moments) -> Judgement:
@@ -169,56 +177,56 @@ def _against_gamma(moments: Moments) -> Judgement:
 class BoundContingency(BatchedTest):
     """The test of one table: its columns as codes."""
 
+    values_for_free = 2**17
+
     def __init__(
         self,
         table: Table,
         levels: Levels,
-        judge: Callable[[Counts], Judgement],
+        judge: Callable[[Tables], Judgement],
         min_rows_per_cell: float,
     ) -> None:
         super().__init__(table)
         self._levels = levels
+        self._counts: list[int] = levels.counts.tolist()
         self._judge = judge
         self._min_rows_per_cell = min_rows_per_cell
+        # Searches ask about many columns with the same target and conditioning set in a row.
+        self._strata = lru_cache(maxsize=2)(self._divide)
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
         """Tell whether there are rows enough for the cells of the target and these columns."""
         return self.table.n_rows >= self._rows_for([target, *given])
 
     def _rows_for(self, variables: Sequence[int]) -> float:
-        # In floating point, because the product of many columns' levels overflows an integer.
-        cells = float(np.prod(self._levels.counts[list(variables)].astype(np.float64)))
-        return self._min_rows_per_cell * cells
+        return self._min_rows_per_cell * prod(self._counts[variable] for variable in variables)
 
     def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
         rows_needed = self._rows_for([target, *given])
         results: dict[int, IndependenceResult] = {}
-        countable: dict[int, list[int]] = {}
-        for x, n_levels in zip(xs, self._levels.counts[list(xs)].tolist(), strict=True):
-            if n_levels < 2:
+        countable: list[int] = []
+        for x in xs:
+            if self._counts[x] < 2:
                 results[x] = INDEPENDENT
-            elif rows_needed * n_levels > self.table.n_rows:
+            elif rows_needed * self._counts[x] > self.table.n_rows:
                 results[x] = CANNOT_TELL
             else:
-                countable.setdefault(n_levels, []).append(x)
-        if countable:
-            stratum, n_strata = join_codes(self._levels, self.table.canonical(given))
-            # One group for each number of levels: padding a table would change the order of sums.
-            for group in countable.values():
-                results.update(self._count(group, target, stratum, n_strata))
+                countable.append(x)
+        for some in self._stretches(countable, target, given):
+            tables = Tables.count(self._strata(target, given), self._levels, some)
+            for x, answer in zip(some, self._judge(tables).tolist(), strict=True):
+                results[x] = IndependenceResult(*answer)
         return [results[x] for x in xs]
 
-    def _count(
-        self, xs: list[int], target: int, stratum: Whole, n_strata: int
-    ) -> dict[int, IndependenceResult]:
-        """Answer about columns that have the same number of levels."""
-        n_classes, n_levels = (int(self._levels.counts[variable]) for variable in (target, xs[0]))
-        joint = (stratum * n_classes + self._levels.codes[target]) * n_levels
-        at_once = max(1, _MAX_COUNTED // max(self.table.n_rows, n_strata * n_classes * n_levels))
-        results: dict[int, IndependenceResult] = {}
+    def _stretches(self, xs: list[int], target: int, given: tuple[int, ...]) -> Iterator[list[int]]:
+        """Cut columns into stretches whose tables have a bounded number of cells."""
+        if not xs:
+            return
+        strata = self._strata(target, given)
+        widest = max(self._counts[x] for x in xs)
+        at_once = max(1, _MAX_CELLS // (strata.n_strata * strata.n_classes * widest))
         for start in range(0, len(xs), at_once):
-            some = xs[start : start + at_once]
-            counts = count_by_stratum(joint, self._levels.codes[some], (n_strata, n_classes, n_levels))
-            for x, (pvalue, statistic, effect) in zip(some, self._judge(counts).tolist(), strict=True):
-                results[x] = IndependenceResult(pvalue, statistic, effect)
-        return results
+            yield xs[start : start + at_once]
+
+    def _divide(self, target: int, given: tuple[int, ...]) -> Strata:
+        return Strata.of(self._levels, target, self.table.canonical(given))

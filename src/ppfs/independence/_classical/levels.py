@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._kinds import can_be_levels
+from ppfs._kinds import as_rows, can_be_levels
 from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
+
+# Whole numbers that lie less far apart than this are coded by counting.
+_CLOSE = 256
+
+# Values coded together: enough to keep NumPy busy, few enough to stay in the cache.
+_VALUES_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -43,28 +49,55 @@ def read_levels(table: Table, max_levels: int, user: str) -> Levels:
     """
     codes = np.empty((table.n_features + 1, table.n_rows), dtype=np.min_scalar_type(max_levels))
     counts = np.empty(table.n_features + 1, dtype=np.intp)
+    is_plain = not (table.is_sparse or table.has_feature_groups)
+    counts[:-1] = _code_close_columns(table, codes) if is_plain else 0
     for variable in range(table.n_features + 1):
-        columns = [
-            np.unique(column, return_inverse=True) for column in np.atleast_2d(table.values(variable).T)
-        ]
         if variable != table.target and not table.kinds.from_values:
             _require_declared(table, variable, user)
-        for levels, _ in columns:
-            if not can_be_levels(levels, table.n_rows, max_levels):
-                raise _not_categorical(table, variable, levels.size, user)
-        position, counts[variable] = _combined(columns)
+        is_coded = variable != table.target and counts[variable] > 0
+        if not is_coded:
+            codes[variable], counts[variable] = _code_by_sorting(table, variable, max_levels, user)
         if counts[variable] > max_levels:
             raise _not_categorical(table, variable, int(counts[variable]), user)
-        codes[variable] = position
     return Levels(codes, counts)
 
 
-def _combined(columns: list[tuple[NDArray[Any], NDArray[np.intp]]]) -> tuple[NDArray[np.intp], int]:
-    """Return the number of each row's combination of the columns' levels, and how many combinations occur."""
+def _code_close_columns(table: Table, codes: NDArray[Any]) -> NDArray[np.int64]:
+    """Code the columns whose values are whole numbers close together, and return their numbers of levels.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        0 where a column is of another kind; its codes are then without meaning.
+    """
+    from ppfs._engine import rank_levels
+
+    whole = table.kinds.whole_columns_of(table.X)
+    counts = np.zeros(table.n_features, dtype=np.int64)
+    columns = np.flatnonzero(whole.is_whole & (whole.spans < _CLOSE)).astype(np.int64, copy=False)
+    at_once = max(1, _VALUES_AT_ONCE // table.n_rows)
+    for start in range(0, columns.size, at_once):
+        some = columns[start : start + at_once]
+        values = as_rows(table.X, some).astype(np.float64, copy=False)
+        rank_levels(values, whole.lowest[some], some, codes, counts)
+    return counts
+
+
+def _code_by_sorting(table: Table, variable: int, max_levels: int, user: str) -> tuple[NDArray[np.intp], int]:
+    """Return the number of each row's value, or combination of values, and how many there are."""
+    if variable == table.target and table.task == "classification":
+        columns = [(table.classes, table.codes.astype(np.intp))]
+    else:
+        values = np.atleast_2d(table.values(variable).T)
+        columns = [np.unique(column, return_inverse=True) for column in values]
+    for levels, _ in columns:
+        if not can_be_levels(levels, table.n_rows, max_levels):
+            raise _not_categorical(table, variable, levels.size, user)
     levels, codes = columns[0]
     for others, other_codes in columns[1:]:
         levels, codes = np.unique(codes * others.size + other_codes, return_inverse=True)
-    return codes.ravel(), levels.size
+    # Too many for the type of the codes, and about to be refused.
+    return (codes.ravel() if levels.size <= max_levels else np.zeros(1, dtype=np.intp)), levels.size
 
 
 def _require_declared(table: Table, feature: int, user: str) -> None:

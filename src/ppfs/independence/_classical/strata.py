@@ -1,19 +1,21 @@
 """Contingency tables of many columns at once, one layer for each stratum of the given columns.
 
-A table's axes are (column in question, stratum, target's level, column's level)::
+A table's axes are (stratum, target's level, column's level)::
 
-    cells[c, s]          target's levels down, the column's levels across
+    cells[s]             target's levels down, the column's levels across
         s = 0            +-----+-----+
-        s = 1            | 12  |  3  |   by_target[c, s] = row sums
-        ...              |  1  | 20  |   by_column[c, s] = column sums
-                         +-----+-----+   total[c, s]
+        s = 1            | 12  |  3  |   by_target[s] = row sums
+        ...              |  1  | 20  |   by_column[s] = column sums
+                         +-----+-----+   total[s]
+
+All columns share the strata and the target, and with them `by_target` and `total`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,29 +23,137 @@ from numpy.typing import NDArray
 from ppfs._types import Floats
 from ppfs.independence._classical.levels import Levels
 
-Whole = NDArray[np.intp]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The rows, divided by the given columns and the target.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_rows,)
+        The number of each row's stratum and target's level: stratum * n_classes + level.
+
+    n_strata, n_classes : int
+    """
+
+    places: Whole
+    n_strata: int
+    n_classes: int
+
+    @classmethod
+    def of(cls, levels: Levels, target: int, given: tuple[int, ...]) -> Strata:
+        """Divide the rows of a table."""
+        stratum, n_strata = join_codes(levels, given)
+        n_classes = int(levels.counts[target])
+        return cls(stratum * n_classes + levels.codes[target], n_strata, n_classes)
+
+    @cached_property
+    def by_target(self) -> Whole:
+        """Rows of each stratum and target level, shape (1, n_strata, n_classes)."""
+        counts = np.bincount(self.places, minlength=self.n_strata * self.n_classes)
+        return counts.astype(np.int64, copy=False).reshape(1, self.n_strata, self.n_classes)
+
+    @cached_property
+    def total(self) -> Whole:
+        """Rows of each stratum, shape (1, n_strata)."""
+        return np.asarray(self.by_target.sum(axis=2))
+
+    @cached_property
+    def extra_classes(self) -> Whole:
+        """Target levels that each stratum shows, less one, shape (n_strata,); 0 for an empty stratum."""
+        n_shown: Whole = (self.by_target[0] > 0).sum(axis=1)
+        return np.maximum(n_shown - 1, 0)
+
+    @cached_property
+    def k_log_k(self) -> Floats:
+        """The values of k log k up to the number of rows."""
+        return _k_log_k(self.places.size)
+
+    @cached_property
+    def log_likelihood(self) -> tuple[float, float]:
+        """The sums of k log k over `by_target` and over `total`."""
+        return float(self.k_log_k[self.by_target].sum()), float(self.k_log_k[self.total].sum())
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The contingency tables of some columns, which may differ in their numbers of levels.
+
+    Attributes
+    ----------
+    strata : Strata
+        What the columns share.
+
+    n_levels : ndarray of shape (n_columns,)
+
+    starts : ndarray of shape (n_columns + 1,)
+        Where each table begins in `cells`, and where the last one ends.
+
+    cells : ndarray
+        The counts, table after table.
+    """
+
+    strata: Strata
+    n_levels: Whole
+    starts: Whole
+    cells: Whole
+
+    @classmethod
+    def count(cls, strata: Strata, levels: Levels, columns: list[int]) -> Tables:
+        """Count all cells in one pass."""
+        from ppfs._engine import count_cells
+
+        n_levels = levels.counts[columns].astype(np.int64, copy=False)
+        starts = np.zeros(n_levels.size + 1, dtype=np.int64)
+        np.cumsum(n_levels * (strata.n_strata * strata.n_classes), out=starts[1:])
+        cells = np.zeros(int(starts[-1]), dtype=np.int64)
+        count_cells(strata.places, levels.codes, np.array(columns, dtype=np.int64), n_levels, starts, cells)
+        return cls(strata, n_levels, starts, cells)
+
+    def by_width(self) -> Iterator[tuple[Whole, Counts]]:
+        """Yield the tables that have the same number of levels together, with their positions.
+
+        Padding a narrower table would change the order of sums.
+        """
+        strata = self.strata
+        for width in np.unique(self.n_levels).tolist():
+            same = np.flatnonzero(self.n_levels == width)
+            size = strata.n_strata * strata.n_classes * width
+            cells = self.cells[self.starts[same][:, None] + np.arange(size)]
+            yield same, Counts(cells.reshape(same.size, strata.n_strata, strata.n_classes, width), strata)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Cell counts of some columns, shape (n_columns, n_strata, n_classes, n_levels), and their margins."""
+    """Cell counts of columns of one width, shape (n_columns, n_strata, n_classes, n_levels), and their margins."""
 
     cells: Whole
+    strata: Strata
 
-    @cached_property
+    @property
     def by_target(self) -> Whole:
-        """Rows of each target level, shape (n_columns, n_strata, n_classes)."""
-        return np.asarray(self.cells.sum(axis=3))
+        """Rows of each target level, the same for all columns: shape (1, n_strata, n_classes)."""
+        return self.strata.by_target
 
     @cached_property
     def by_column(self) -> Whole:
         """Rows of each level of the column, shape (n_columns, n_strata, n_levels)."""
         return np.asarray(self.cells.sum(axis=2))
 
-    @cached_property
+    @property
     def total(self) -> Whole:
-        """Rows of each stratum, shape (n_columns, n_strata)."""
-        return np.asarray(self.by_target.sum(axis=2))
+        """Rows of each stratum, the same for all columns: shape (1, n_strata)."""
+        return self.strata.total
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """A statistic of each of some tables and its degrees of freedom, each of shape (n_columns,)."""
+
+    values: Floats
+    freedom: Whole
 
 
 def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
@@ -58,7 +168,7 @@ def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
         How many there are, those that never occur included as long as they are fewer than the rows.
     """
     n_rows = levels.codes.shape[1]
-    stratum = np.zeros(n_rows, dtype=np.intp)
+    stratum = np.zeros(n_rows, dtype=np.int64)
     n_strata = 1
     for variable in variables:
         stratum = stratum * levels.counts[variable] + levels.codes[variable]
@@ -69,57 +179,36 @@ def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
     return stratum, n_strata
 
 
-def count_by_stratum(joint: Whole, codes: NDArray[Any], shape: tuple[int, int, int]) -> Counts:
-    """Count all cells of several columns' tables in one pass.
+def g_squared(tables: Tables) -> Statistics:
+    """Return twice the log-likelihood ratio of dependence against independence.
 
-    Parameters
-    ----------
-    joint : ndarray of shape (n_rows,)
-        The number of each row's first cell: stratum and target's level, in units of cells.
-
-    codes : ndarray of shape (n_columns, n_rows)
-        The columns' levels.
-
-    shape : (n_strata, n_classes, n_levels)
+    2 sum n_sxy log(n_sxy n_s / (n_sx n_sy)), taken apart so that one table of k log k serves all cells. A level that a
+    stratum never shows takes no part there, so each stratum has (its levels - 1) x (its classes - 1) degrees of
+    freedom; there is at least 1.
     """
-    size = int(np.prod(shape))
-    first_cells = np.arange(len(codes), dtype=np.intp)[:, None] * size
-    cells = (first_cells + joint) + codes
-    counts = np.bincount(cells.ravel(), minlength=len(codes) * size)
-    return Counts(counts.reshape(len(codes), *shape))
+    from ppfs._engine import likelihood_ratios
 
-
-def degrees_of_freedom(counts: Counts) -> Whole:
-    """Return the degrees of freedom of each column's table, shape (n_columns,), at least 1.
-
-    A level that a stratum never shows takes no part there, so each stratum counts
-    (its levels - 1) x (its classes - 1).
-    """
-    classes = (counts.by_target > 0).sum(axis=2) - 1
-    levels = (counts.by_column > 0).sum(axis=2) - 1
-    # An empty stratum has -1 of each.
-    free = np.maximum(classes, 0) * np.maximum(levels, 0)
-    return np.asarray(np.maximum(free.sum(axis=1), 1))
-
-
-def g_squared(counts: Counts) -> Floats:
-    """Return twice the log-likelihood ratio of dependence against independence, shape (n_columns,).
-
-    2 sum n_sxy log(n_sxy n_s / (n_sx n_sy)), taken apart so that one table of k log k serves all cells.
-    """
-    k_log_k = _k_log_k(int(counts.total[0].sum()))
-    parts = [
-        _row_sums(k_log_k[margin])
-        for margin in (counts.cells, counts.by_target, counts.by_column, counts.total)
-    ]
+    strata = tables.strata
+    sums, freedom = np.empty((tables.n_levels.size, 2)), np.empty(tables.n_levels.size, dtype=np.int64)
+    likelihood_ratios(
+        tables.cells, tables.starts, tables.n_levels, strata.extra_classes, strata.k_log_k, sums, freedom
+    )
+    of_target, of_strata = strata.log_likelihood
     # Rounding can leave an exact zero slightly below zero.
-    return np.maximum(2.0 * (parts[0] - parts[1] - parts[2] + parts[3]), 0.0)
+    return Statistics(np.maximum(2.0 * (sums[:, 0] - of_target - sums[:, 1] + of_strata), 0.0), freedom)
 
 
 @lru_cache(maxsize=8)
 def _k_log_k(largest: int) -> Floats:
     k = np.arange(1, largest + 1)
     return np.concatenate([[0.0], k * np.log(k)])
+
+
+def degrees_of_freedom(counts: Counts) -> Whole:
+    """Return the degrees of freedom of each column's table, shape (n_columns,), as in `g_squared`."""
+    n_shown = (counts.by_column > 0).sum(axis=2)
+    free = counts.strata.extra_classes * np.maximum(n_shown - 1, 0)
+    return np.asarray(np.maximum(free.sum(axis=1), 1))
 
 
 def chi_squared(counts: Counts) -> Floats:
