@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ppfs._engine import BoostingRules, prepare_boosting
+from ppfs._sklearn_compat import method_of_bins
 
 CLASS_LOSSES = ("log-loss", "brier", "zero-one")
 NUMBER_LOSSES = ("squared", "absolute")
@@ -30,7 +31,7 @@ class BoostedProblem:
 
     def prepared(self, loss, *, is_by_row=False, weights=None):
         """Return the problem as the engine takes it."""
-        rules = BoostingRules(**self.parameters, loss=loss)
+        rules = BoostingRules(**self.parameters, quantiles=method_of_bins(), loss=loss)
         return prepare_boosting(
             self.y, self.n_classes, self.train, self.test, self.draws, rules, weights, is_by_row=is_by_row
         )
@@ -59,7 +60,7 @@ def make_problem(seed, n_rows, n_classes, n_columns=3, missing=0.0, n_folds=3, n
 
 
 @st.composite
-def boosted_problems(draw, max_columns=3):
+def boosted_problems(draw, max_columns=3, min_columns=1):
     """Draw a problem and parameters of boosting."""
     n_rows = draw(st.sampled_from([45, 90, 330]))
     parameters = {
@@ -75,7 +76,7 @@ def boosted_problems(draw, max_columns=3):
         draw(st.integers(0, 10**6)),
         n_rows,
         draw(st.sampled_from([0, 2, 3])),
-        n_columns=draw(st.integers(1, max_columns)),
+        n_columns=draw(st.integers(min_columns, max_columns)),
         missing=draw(st.sampled_from([0.0, 0.2])),
         **parameters,
     )

@@ -8,6 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from engine.boosting_problems import boosted_problems, make_problem, row_losses
 from ppfs._engine import boosted_column_losses
+from ppfs._sklearn_compat import method_of_bins
 
 slow_data = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -21,7 +22,7 @@ def via_scikit_learn(problem, train, column):
 
 
 def via_twin(problem, train, column):
-    model = TwinBoosting(classes=problem.n_classes, **problem.parameters)
+    model = TwinBoosting(classes=problem.n_classes, quantiles=method_of_bins(), **problem.parameters)
     model.fit(problem.X[train][:, [column]], problem.y[train])
     return lambda rows: model.predict(problem.X[rows][:, [column]])
 

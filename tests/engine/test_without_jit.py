@@ -21,6 +21,7 @@ def test_kernels_pass_without_the_compiler():
         "test_row_losses.py",
         "test_class_weights.py",
         "test_boosted_column.py",
+        "test_boosted_models.py",
         "test_logistic.py",
         "test_counting.py",
     ]

@@ -55,6 +55,67 @@ def test_growth_answers_as_scikit_learn_does(kind, parameters, wdbc, diabetes):
         np.testing.assert_allclose(answers(tests[0], *data), answers(tests[1], *data), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+def test_conditional_questions_are_answered_as_scikit_learn_does(kind, wdbc, diabetes):
+    for data, own, theirs in (
+        (wdbc, HistGradientBoostingClassifier, ViaScikitLearnClassifier),
+        (diabetes, HistGradientBoostingRegressor, ViaScikitLearnRegressor),
+    ):
+        tests = [
+            kind(model(max_iter=5), random_state=0, **({"n_splits": 6} if kind is PPI else {}))
+            for model in (own, theirs)
+        ]
+        given = (0, 3)
+        ours, expected = (answers(test, *data, given=given) for test in tests)
+        np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_fit_selects_what_scikit_learn_would_select(wdbc):
+    fits = [
+        PPFS(model(max_iter=5), n_splits=8, random_state=0).fit(*wdbc)
+        for model in (HistGradientBoostingClassifier, ViaScikitLearnClassifier)
+    ]
+    assert fits[0].blanket_.tolist() == fits[1].blanket_.tolist()
+    np.testing.assert_allclose(fits[0].pvalues_, fits[1].pvalues_, rtol=1e-6)
+
+
+def test_early_stops_are_made_at_the_same_draw(wdbc):
+    tests = [
+        CrossFitPPI(
+            model(max_iter=3), significance="randomisation", n_draws=99, early_stop=True, random_state=0
+        )
+        for model in (HistGradientBoostingClassifier, ViaScikitLearnClassifier)
+    ]
+    ours, expected = (answers(test, *wdbc, given=(0,)) for test in tests)
+    np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_categories_and_groups_of_columns_are_answered_as_scikit_learn_does(wdbc):
+    pandas = pytest.importorskip("pandas")
+    X, y = wdbc
+    frame = pandas.DataFrame(X[:, :4], columns=list("abcd"))
+    codes = (
+        np.argsort(np.argsort(X[:, 5])) * 6 // len(y) + np.random.default_rng(0).integers(0, 3, len(y))
+    ) % 6
+    frame["kind"] = pandas.Categorical(np.array(list("uvwxyz"))[codes])
+    groups = {"both": ["a", "kind"]}
+    for x, given in (("kind", []), ("kind", ["b"]), ("c", ["kind", "b"])):
+        ours, expected = (
+            CrossFitPPI(model(max_iter=5, min_samples_leaf=5), random_state=0).evaluate(
+                frame, y, x, given=given
+            )
+            for model in (HistGradientBoostingClassifier, ViaScikitLearnClassifier)
+        )
+        assert ours.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
+    ours, expected = (
+        CrossFitPPI(model(max_iter=5), random_state=0).evaluate(
+            frame, y, "both", given=["c"], feature_groups=groups
+        )
+        for model in (HistGradientBoostingClassifier, ViaScikitLearnClassifier)
+    )
+    assert ours.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
+
+
 def test_missing_values_grow_as_scikit_learn_grows_them(wdbc):
     X, y = wdbc
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)

@@ -8,14 +8,14 @@ MIN_HESSIAN = 1e-3
 MIN_SUPPORT = 10.0
 
 
-def bin_edges(values, max_bins):
+def bin_edges(values, max_bins, method):
     """Return the upper edges of all bins but the last: midpoints, or quantiles where there are too many values."""
     known = np.sort(values[~np.isnan(values)])
     distinct = np.unique(known)
     if distinct.size <= max_bins:
         return np.unique((distinct[1:] + distinct[:-1]) / 2)
     shares = np.linspace(0, 100, max_bins + 1)[1:-1]
-    return np.unique(np.percentile(known, shares, method="averaged_inverted_cdf"))
+    return np.unique(np.percentile(known, shares, method=method))
 
 
 @dataclass(eq=False)
@@ -52,10 +52,11 @@ class TwinBoosting:
     l2_regularization: float = 0.0
     max_bins: int = 255
     categorical: tuple = ()
+    quantiles: str = "averaged_inverted_cdf"
     trees: list = field(default_factory=list)
 
     def fit(self, X, y, start=None):
-        self.edges = [bin_edges(column, self.max_bins) for column in X.T]
+        self.edges = [bin_edges(column, self.max_bins, self.quantiles) for column in X.T]
         bins = self.binned(X)
         self.has_missing = (bins == -1).any(axis=0)
         n_trees = self.classes if self.classes > 2 else 1

@@ -4,7 +4,10 @@ Importing this package loads Numba, which takes about half a second: the rest of
 when a fit can use it. It imports nothing from the rest of ppfs.
 """
 
+from ppfs._engine.binned_columns import BinnedColumns, bin_columns
 from ppfs._engine.boosted_column import boosted_column_losses
+from ppfs._engine.boosted_models import BoostedModels, grow_models
+from ppfs._engine.boosted_scores import Outcome
 from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
 from ppfs._engine.boosting_rules import BoostingRules
 from ppfs._engine.columns import SortedColumns, fits_float32
@@ -26,22 +29,27 @@ __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
     "NUMBER_CRITERIA",
+    "BinnedColumns",
+    "BoostedModels",
     "BoostingProblem",
     "BoostingRules",
     "DrawnRows",
     "Forest",
     "Likelihood",
+    "Outcome",
     "PreparedColumns",
     "SortedColumns",
     "Splits",
     "Tree",
     "TreeRules",
+    "bin_columns",
     "boosted_column_losses",
     "count_cells",
     "fit_columns",
     "fit_scores",
     "fits_float32",
     "grow_forest",
+    "grow_models",
     "likelihood_ratios",
     "make_draws",
     "prepare_boosting",

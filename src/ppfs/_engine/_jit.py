@@ -15,6 +15,7 @@ Float64s: TypeAlias = npt.NDArray[np.float64]
 Int32s: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 Uint8s: TypeAlias = npt.NDArray[np.uint8]
+Uint32s: TypeAlias = npt.NDArray[np.uint32]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Records: TypeAlias = npt.NDArray[np.void]
 

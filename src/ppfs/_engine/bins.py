@@ -2,7 +2,7 @@
 
 from math import ceil, floor
 
-from ppfs._engine._jit import Float64s, kernel_function
+from ppfs._engine._jit import Float64s, kernel_function, kernel_part
 from ppfs._engine.boosting_rules import BoostingLimits
 
 # scikit-learn keeps infinity for the edge beyond which only missing values lie.
@@ -59,7 +59,7 @@ def _add_edge(edge: float, n_edges: int, edges: Float64s) -> int:
     return n_edges + 1
 
 
-@kernel_function
+@kernel_part
 def bin_of(value: float, n_edges: int, edges: Float64s) -> int:
     """Return the bin of a value that is not missing: the number of edges below it."""
     low, high = 0, n_edges

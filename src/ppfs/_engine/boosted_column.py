@@ -17,7 +17,7 @@ from ppfs._engine.bins import find_edges
 from ppfs._engine.boosted_scores import Outcome, empty_outcome, score
 from ppfs._engine.boosting_problem import BoostingProblem, Lessons
 from ppfs._engine.boosting_rules import MIN_HESSIAN, BoostingLimits, Kind
-from ppfs._engine.cuts import best_cut, cut_gain, leaf_value
+from ppfs._engine.cuts import best_cut, cut_gain, leaf_value, take_best
 from ppfs._engine.gradients import BOUND_OF_POWERS, fill_gradients, start_powers
 from ppfs._engine.splits import TRAIN
 from ppfs._engine.threads import run_tasks
@@ -191,19 +191,6 @@ def _find_cut(
 
 
 @kernel_part
-def _take_best(n_pending: int, is_limited: bool, nodes: Records, pending: Int64s) -> int:
-    """Take the pending node of the largest gain, or any where the number of leaves is not limited."""
-    chosen = n_pending - 1
-    if is_limited:
-        for place in range(n_pending - 1):
-            if nodes[pending[place]]["gain"] > nodes[pending[chosen]]["gain"]:
-                chosen = place
-    number: int = pending[chosen]
-    pending[chosen] = pending[n_pending - 1]
-    return number
-
-
-@kernel_part
 def _make_children(
     number: int, n_nodes: int, n_missing: int, l2: float, counts: Int64s, nodes: Records
 ) -> None:
@@ -284,7 +271,7 @@ def _grow(n_missing: int, counts: Int64s, limits: BoostingLimits, growing: Growi
             n_seen += 1
         if n_pending == 0 or n_leaves >= limits.max_leaves:
             return n_nodes
-        number = _take_best(n_pending, is_limited, nodes, pending)
+        number = take_best(n_pending, is_limited, nodes, pending)
         n_pending -= 1
         _make_children(number, n_nodes, n_missing, limits.l2, counts, nodes)
         n_nodes += 2
@@ -462,7 +449,7 @@ def boosted_column_losses(
         lines = np.zeros((n_columns, problem.n_splits, problem.n_trees, 3))
         lines[..., 0] = problem.baseline
     order = np.argsort(columns.T, axis=1)
-    outcome = empty_outcome(n_columns, problem)
+    outcome = empty_outcome(n_columns, problem, len(problem.sources))
 
     def run(bounds: tuple[int, int]) -> None:
         first, end = bounds

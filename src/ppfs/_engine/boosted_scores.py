@@ -123,8 +123,8 @@ def score(
             outcome.by_draw[first + question, draw] = (whole[draw, 0] + whole[draw, 1]) / n_tested
 
 
-def empty_outcome(n_questions: int, problem: BoostingProblem) -> Outcome:
+def empty_outcome(n_questions: int, problem: BoostingProblem, n_draws: int) -> Outcome:
     """Reserve the memory of an outcome."""
     n_pairs = problem.exams.tested.size if problem.is_by_row else problem.n_splits
     shape = (n_questions, n_pairs)
-    return Outcome(np.empty(shape), np.empty(shape), np.empty((n_questions, problem.sources.shape[0])))
+    return Outcome(np.empty(shape), np.empty(shape), np.empty((n_questions, n_draws)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, kernel_function, kernel_part
+from ppfs._engine._jit import Float64s, Int64s, Records, kernel_function, kernel_part
 from ppfs._engine.boosting_rules import MIN_HESSIAN
 
 # Keeps a quotient finite where gradients and hessians are both 0; a constant of scikit-learn's.
@@ -75,3 +75,16 @@ def best_cut(
     while bits[chosen] != largest:
         chosen += 1
     return chosen
+
+
+@kernel_part
+def take_best(n_pending: int, is_limited: bool, nodes: Records, pending: Int64s) -> int:
+    """Take the pending node of the largest gain, or any where the number of leaves is not limited."""
+    chosen = n_pending - 1
+    if is_limited:
+        for place in range(n_pending - 1):
+            if nodes[pending[place]]["gain"] > nodes[pending[chosen]]["gain"]:
+                chosen = place
+    number: int = pending[chosen]
+    pending[chosen] = pending[n_pending - 1]
+    return number

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ppfs._block import Block
-from ppfs._models import KnownParameters
+from ppfs._models import Design, KnownParameters
 from ppfs._sklearn_compat import method_of_bins
 from ppfs._table import Table
+from ppfs._types import Floats
+from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 if TYPE_CHECKING:
-    from ppfs._engine import BoostingProblem, BoostingRules
+    from ppfs._engine import BoostedModels, BoostingProblem, BoostingRules, Outcome
 
 # Without early stopping, which comes with more rows than `_ROWS_FOR_EARLY_STOPPING` where it is "auto", nothing is
 # drawn at random, and what governs the stop has no effect. "from_dtype" finds no categories in a matrix of numbers.
@@ -55,6 +58,9 @@ _KNOWN = KnownParameters(
 
 _ROWS_FOR_EARLY_STOPPING = 10_000
 
+# What a model of one split takes in memory: some 25 bytes a node.
+_MOST_NODES = 1_000_000
+
 # From more rows scikit-learn finds the edges of its bins in a random sample.
 _ROWS_FOR_SAMPLED_BINS = 200_000
 
@@ -75,29 +81,134 @@ def why_not_boosted(problem: Problem, table: Table) -> str | None:
         return f"the engine neither stops early nor samples, and a train part has {n_train} rows"
     if problem.weights.fit is not None:
         return "the engine does not know weights of rows"
-    if problem.impute is not None or table.is_sparse or table.is_mixed or table.has_feature_groups:
-        return "the engine boosts on columns of numbers as they are"
+    if problem.impute is not None or table.is_sparse:
+        return "the engine boosts on columns as they are"
+    # The target is among the columns where another variable is predicted.
+    most = max(
+        int(table.n_levels.max(initial=0)), table.classes.size if table.task == "classification" else 0
+    )
+    if most > estimator.max_bins:
+        return f"the engine does not merge categories, and a column has {most}"
     if problem.y.ndim > 1 or table.codes.ndim > 1:
         return "the engine predicts one output"
     from ppfs._engine import LOSSES
 
     if problem.loss.name not in LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
+    n_nodes = 2 * _rules_of(problem).most_leaves(n_train) * estimator.max_iter * max(1, problem.classes.size)
+    if n_nodes > _MOST_NODES:
+        return f"the engine keeps trees of {_MOST_NODES} nodes in all, and these may have {n_nodes}"
     if method_of_bins() is None:
         return "the engine does not know how this version of scikit-learn makes bins"
     return None
 
 
-class BoostingRisks(ModelRisks):
-    """`ModelRisks` whose growth is computed by the engine."""
+class BoostingRisks:
+    """Answers "what is the risk with x, and with its knockoff?" from boosted models of the engine.
+
+    Columns are shown to the models in the order of their content, categories first as scikit-learn has them. That
+    decides ties, so removing a column that a model does not use leaves the model as it is.
+
+    Attributes
+    ----------
+    n_fits : int
+        Models grown so far, from their first round or from a later one.
+    """
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        super().__init__(table, problem, n_jobs, "the engine boosts single columns only")
-        self.note = f"{type(problem.estimator).__name__} is grown by the engine where a model has one column"
+        self.problem = problem
+        self.n_fits = 0
+        self.note = f"{type(problem.estimator).__name__} is grown by the engine"
+        self._table = table
+        self._n_threads = effective_n_jobs(n_jobs)
+        self._grower = BoostingGrower(problem)
+        self._members: Set[int] = frozenset()
+        self._columns: dict[int, list[int]] = {}
+        self._models: BoostedModels | None = None
+        self._design: Design | None = None
 
     def grower(self) -> Grower:
         """Return what boosts on single columns."""
-        return BoostingGrower(self.problem)
+        return self._grower
+
+    def batch_sizes(self, are_members: bool) -> tuple[int, int]:
+        """Return how many questions to answer at once, at first and at most."""
+        return 1, 64
+
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
+        """Return the risks of questions about members of one feature set: one set of models serves all."""
+        models = self._models_of(members)
+        used = np.flatnonzero(models.used.any(axis=0))
+        base = models.base().base
+        return PairedRisks.joined(
+            [
+                self._unused(base)
+                if set(self._columns[x]).isdisjoint(used.tolist())
+                else self._replaced(x, models, base)
+                for x in xs
+            ]
+        )
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        """Return the risks of questions about features outside `given`: each needs models of its own."""
+        if len(xs) == 1:
+            return self.of_members(xs, given | {xs[0]})
+        risks = PairedRisks.joined([self.of_members([x], given | {x}) for x in xs])
+        # What none of these models uses may be used by those of other features: only members are inert.
+        return replace(risks, unused=np.zeros(len(xs), dtype=bool))
+
+    def _unused(self, base: Floats) -> PairedRisks:
+        """Return the risks of a feature that no model uses: replacing it changes nothing."""
+        by_draw = np.full((1, self.problem.n_draws), base.mean()) if self.problem.is_by_row else None
+        return PairedRisks(base, base, np.ones(1, dtype=bool), by_draw)
+
+    def _replaced(self, x: int, models: BoostedModels, base: Floats) -> PairedRisks:
+        """Replace a feature by its draws."""
+        problem = self.problem
+        if self._design is None:
+            self._design = Design.of(self._table, self._table.canonical(self._members))
+        draws = problem.knockoff(self._design, x)
+
+        def outcome(first: int, end: int) -> Outcome:
+            values = [np.moveaxis(draws.values(split, first, end), 2, 0) for split in problem.splits]
+            return models.replaced(self._columns[x], values)
+
+        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+            some = outcome(first, end)
+            return some.replaced * (end - first), some.by_draw * base.size
+
+        if problem.stop_after:
+            replaced, by_draw = over_draws(problem, base[0], evaluate)
+        else:
+            whole = outcome(0, problem.n_draws)
+            replaced, by_draw = whole.replaced, whole.by_draw if problem.is_by_row else None
+        return PairedRisks(base, replaced, np.zeros(1, dtype=bool), by_draw)
+
+    def _models_of(self, members: Set[int]) -> BoostedModels:
+        models = self._models
+        if models is not None and members == self._members:
+            return models
+        gone = self._members - members
+        if models is None or len(members) + len(gone) != len(self._members):
+            models = self._grow(members)
+        else:
+            models, n_grown = models.without([column for x in gone for column in self._columns[x]])
+            self.n_fits += n_grown
+        self._models, self._members, self._design = models, members, None
+        return models
+
+    def _grow(self, members: Set[int]) -> BoostedModels:
+        from ppfs._engine import bin_columns, grow_models
+
+        design = Design.of(self._table, self._table.canonical(members))
+        is_category = design.n_levels > 0
+        # scikit-learn shows categories to its trees first.
+        order = np.argsort(~is_category, kind="stable")
+        numbers = np.argsort(order)
+        self._columns = {x: numbers[place].tolist() for x, place in design.places.items()}
+        columns = bin_columns(design.X[:, order], self._grower.prepared, is_category[order], self._n_threads)
+        self.n_fits += len(self.problem.splits)
+        return grow_models(columns, self._grower.prepared, self._n_threads)
 
 
 @dataclass(frozen=True)
@@ -112,22 +223,46 @@ class BoostingGrower(Grower):
         """Return the risks of questions about the columns of a block."""
         from ppfs._engine import boosted_column_losses
 
-        outcome = boosted_column_losses(block.X, self._prepared)
-        unused = np.zeros(block.n_columns, dtype=bool)
+        is_category = block.n_levels > 0
+        if not is_category.any():
+            outcome = boosted_column_losses(block.X, self.prepared)
+            return self._paired(outcome)
+        risks = [
+            self._paired(
+                self._of_categories(block.X[:, [j]])
+                if is_category[j]
+                else boosted_column_losses(block.X[:, [j]], self.prepared)
+            )
+            for j in range(block.n_columns)
+        ]
+        return PairedRisks.joined(risks)
+
+    def _of_categories(self, column: Floats) -> Outcome:
+        """Boost on a column whose values are categories."""
+        from ppfs._engine import bin_columns, grow_models
+
+        models = grow_models(bin_columns(column, self.prepared, [True]), self.prepared)
+        return models.replaced(
+            [0], [column[split.test[split.permutations], 0][np.newaxis] for split in self.problem.splits]
+        )
+
+    def _paired(self, outcome: Outcome) -> PairedRisks:
+        unused = np.zeros(len(outcome.base), dtype=bool)
         by_draw = outcome.by_draw if self.problem.is_by_row else None
         return PairedRisks(outcome.base, outcome.replaced, unused, by_draw)
 
     def prepare(self) -> None:
         """Read the splits as kernels like them."""
-        _ = self._prepared
+        _ = self.prepared
 
     @cached_property
-    def _prepared(self) -> BoostingProblem:
+    def prepared(self) -> BoostingProblem:
+        """The problem as kernels read it."""
         return boosting_problem(self.problem)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared is as large as the problem, and quickly made anew.
-        return {name: value for name, value in self.__dict__.items() if name != "_prepared"}
+        return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
 
 def boosting_problem(problem: Problem) -> BoostingProblem:

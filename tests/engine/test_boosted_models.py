@@ -1,0 +1,169 @@
+"""Boosting on several columns: scikit-learn's own models, the slow twin's, and what removing columns does."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from reference.boosting import TwinBoosting
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from engine.boosting_problems import boosted_problems, make_problem, row_losses
+from ppfs._engine import bin_columns, grow_models
+
+slow_data = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def with_categories(problem, columns, seed=0):
+    """Replace columns by categories of unequal size on which the target depends."""
+    rng = np.random.default_rng(seed)
+    signal = np.argsort(np.argsort(problem.y)) / problem.y.size
+    for column in columns:
+        is_missing = np.isnan(problem.X[:, column])
+        codes = (6 * (signal + rng.normal(size=signal.size) / 3)).round() % 7
+        problem.X[:, column] = np.where(is_missing, np.nan, codes)
+    return np.isin(np.arange(problem.X.shape[1]), columns)
+
+
+def via_scikit_learn(problem, train, is_category):
+    kind = HistGradientBoostingClassifier if problem.n_classes else HistGradientBoostingRegressor
+    model = kind(
+        **problem.parameters, early_stopping=False, random_state=0, categorical_features=is_category
+    ).fit(problem.X[train], problem.y[train])
+    return model.predict_proba if problem.n_classes else model.predict
+
+
+def via_twin(problem, train, is_category):
+    categorical = tuple(np.flatnonzero(is_category).tolist()) if is_category is not None else ()
+    model = TwinBoosting(classes=problem.n_classes, categorical=categorical, **problem.parameters)
+    return model.fit(problem.X[train], problem.y[train]).predict
+
+
+def assert_like(problem, fit, tolerance, is_category=None):
+    """Compare the losses of rows as they are, and with the first column, and the first two, permuted."""
+    loss = problem.losses[0]
+    prepared = problem.prepared(loss, is_by_row=True)
+    models = grow_models(bin_columns(problem.X, prepared, is_category), prepared)
+    for columns in ([0], [0, 1]):
+        expected = []
+        for train, test, draws in zip(problem.train, problem.test, problem.draws, strict=True):
+            predict = fit(problem, train, is_category)
+            losses = [row_losses(loss, problem.y[test], predict(problem.X[test]))]
+            for places in draws:
+                replaced = problem.X[test]
+                replaced[:, columns] = replaced[np.ix_(places, columns)]
+                losses.append(row_losses(loss, problem.y[test], predict(replaced)))
+            expected.append(losses)
+        expected = np.concatenate(expected, axis=1)
+        outcome = models.replaced(columns, drawn_values(problem, columns))
+        np.testing.assert_allclose(models.base().base[0], expected[0], atol=tolerance)
+        np.testing.assert_allclose(outcome.base[0], expected[0], atol=tolerance)
+        np.testing.assert_allclose(outcome.replaced[0], expected[1:].mean(axis=0), atol=tolerance)
+        np.testing.assert_allclose(outcome.by_draw[0], expected[1:].mean(axis=1), atol=tolerance)
+
+
+def drawn_values(problem, columns):
+    return [
+        np.moveaxis(problem.X[test][draws][:, :, columns], 2, 0)
+        for test, draws in zip(problem.test, problem.draws, strict=True)
+    ]
+
+
+@slow_data
+@given(boosted_problems(max_columns=4, min_columns=2))
+def test_several_columns_lose_what_scikit_learn_loses(problem):
+    assert_like(problem, via_scikit_learn, 1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_categories_lose_what_scikit_learn_loses(n_classes, missing):
+    problem = make_problem(10, 300, n_classes, n_columns=4, missing=missing, max_iter=6, min_samples_leaf=5)
+    is_category = with_categories(problem, [0, 1])
+    assert_like(problem, via_scikit_learn, 1e-6, is_category)
+
+
+def test_a_category_that_the_train_part_lacks_is_a_missing_value():
+    problem = make_problem(11, 200, 2, n_columns=2, missing=0.1, max_iter=4, min_samples_leaf=5)
+    is_category = with_categories(problem, [0])
+    problem.X[problem.test[0][:5], 0] = 9.0
+    problem.train[1] = np.setdiff1d(problem.train[1], problem.test[0][:5])
+    assert_like(problem, via_scikit_learn, 1e-6, is_category)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_several_columns_agree_with_the_slow_twin(n_classes):
+    parameters = {"max_iter": 2, "min_samples_leaf": 3, "max_leaf_nodes": 4, "l2_regularization": 0.5}
+    problem = make_problem(12, 45, n_classes, n_columns=3, missing=0.15, n_folds=2, **parameters)
+    assert_like(problem, via_twin, 1e-7)
+
+
+def test_categories_agree_with_the_slow_twin():
+    parameters = {"max_iter": 2, "min_samples_leaf": 2, "max_leaf_nodes": 4}
+    problem = make_problem(13, 90, 0, n_columns=2, missing=0.1, n_folds=2, **parameters)
+    is_category = with_categories(problem, [0])
+    assert_like(problem, via_twin, 1e-7, is_category)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_models_without_columns_are_those_of_the_other_columns(n_classes):
+    problem = make_problem(14, 150, n_classes, n_columns=8, missing=0.1, max_iter=6, max_leaf_nodes=3)
+    with_categories(problem, [2, 5])
+    is_category = np.isin(np.arange(8), [2, 5])
+    prepared = problem.prepared(problem.losses[0], is_by_row=True)
+    models = grow_models(bin_columns(problem.X, prepared, is_category), prepared)
+    left = list(range(8))
+    for removed in ([6], [0, 2], [7]):
+        models, _ = models.without(removed)
+        left = [column for column in left if column not in removed]
+        alone = grow_models(bin_columns(problem.X[:, left], prepared, is_category[left]), prepared)
+        np.testing.assert_array_equal(models.raw, alone.raw)
+        np.testing.assert_array_equal(models.used[:, left], alone.used)
+        for x in left:
+            ours = models.replaced([x], drawn_values(problem, [x]))
+            theirs = alone.replaced([left.index(x)], drawn_values(problem, [x]))
+            np.testing.assert_array_equal(ours.replaced, theirs.replaced)
+
+
+def test_removing_what_no_model_uses_grows_nothing():
+    problem = make_problem(15, 120, 2, n_columns=4, max_iter=3, max_leaf_nodes=2)
+    problem.X[:, 3] = 1.0
+    prepared = problem.prepared("brier")
+    models = grow_models(bin_columns(problem.X, prepared), prepared)
+    others, n_grown = models.without([3])
+    assert n_grown == 0
+    assert all(ours is theirs for ours, theirs in zip(others.models, models.models, strict=True))
+
+
+def test_what_no_tree_meets_changes_nothing_to_the_last_bit():
+    problem = make_problem(16, 120, 2, n_columns=3, max_iter=5)
+    problem.X[:, 1] = 0.0
+    prepared = problem.prepared("log-loss", is_by_row=True)
+    models = grow_models(bin_columns(problem.X, prepared), prepared)
+    outcome = models.replaced([1], [np.full((1, 4, test.size), 7.0) for test in problem.test])
+    np.testing.assert_array_equal(outcome.replaced, models.base().base)
+    np.testing.assert_allclose(outcome.by_draw, models.base().base.mean(), rtol=1e-12)
+
+
+def test_threads_change_nothing():
+    problem = make_problem(17, 200, 3, n_columns=6, missing=0.1, max_iter=10)
+    prepared = problem.prepared("brier", is_by_row=True)
+    answers = []
+    for n_threads in (1, 2):
+        models = grow_models(bin_columns(problem.X, prepared, n_threads=n_threads), prepared, n_threads)
+        answers.append(
+            [models.raw, models.without([1])[0].replaced([0], drawn_values(problem, [0])).replaced]
+        )
+    for one, two in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_one_column_agrees_with_the_kernel_of_single_columns():
+    from ppfs._engine import boosted_column_losses
+
+    problem = make_problem(18, 300, 2, n_columns=3, missing=0.1, max_iter=20)
+    prepared = problem.prepared("log-loss", is_by_row=True)
+    single = boosted_column_losses(problem.X, prepared)
+    for column in range(3):
+        models = grow_models(bin_columns(problem.X[:, [column]], prepared), prepared)
+        outcome = models.replaced([0], drawn_values(problem, [column]))
+        np.testing.assert_allclose(outcome.base[0], single.base[column], atol=1e-9)
+        np.testing.assert_allclose(outcome.replaced[0], single.replaced[column], atol=1e-9)
