@@ -1,11 +1,10 @@
 """Rewrite the numbers in docs/speed.md from the results of the benchmarks.
 
-A block of the page between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` belongs to this script; everything else is
+A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand. With ``--check`` nothing is written, and a page that is out of date is an error.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,9 +15,12 @@ import memory
 import startup
 from recording import REPOSITORY, load, machine_lines, say
 
+sys.path.append(str(REPOSITORY / "benchmarks"))
 sys.path.append(str(REPOSITORY / "benchmarks" / "peers"))
 
 import pyimpetus
+
+from pages import fill
 
 PAGE = REPOSITORY / "docs" / "speed.md"
 
@@ -54,26 +56,11 @@ BLOCKS: dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]] = {
 }
 
 
-def replace_block(page: str, name: str, text: str) -> str:
-    r"""Put a text between the two marks of a block.
-
-    Examples
-    --------
-    >>> replace_block("<!-- begin a -->old<!-- end a -->", "a", "new")
-    '<!-- begin a -->\n\nnew\n\n<!-- end a -->'
-    """
-    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    if len(pattern.findall(page)) != 1:
-        raise ValueError(f"The page needs exactly one block from {begin!r} to {end!r}.")
-    return pattern.sub(lambda _: f"{begin}\n\n{text}\n\n{end}", page)
-
-
 def render(page: str) -> str:
     """Return the page with every block whose results exist."""
     for name, (path, block) in BLOCKS.items():
         if path.is_file():
-            page = replace_block(page, name, "\n\n".join(block(load(path))))
+            page = fill(page, {name: "\n\n".join(block(load(path)))})
         else:
             say(f"No {path.relative_to(REPOSITORY)}: the block {name!r} stays as it is.")
     return page

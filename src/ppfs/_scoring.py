@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._block import Matrix
 from ppfs._models import prepared_for, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
-from ppfs._rows import divide_into_folds
+from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._table import Table, listed
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
@@ -133,6 +133,5 @@ def _constant_model(table: Table) -> Any:
 def _folds(table: Table, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if cv > table.n_rows:
         raise InvalidInputError(f"cv={cv} is more than the {table.n_rows} rows. Use fewer folds.")
-    counts = np.unique(table.y, return_counts=True)[1] if table.task == "classification" else np.zeros(1)
-    labels = table.y if counts.min() >= cv else None
+    labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
     return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, parameter="cv")

@@ -101,13 +101,9 @@ def test_missing_data_end_with_the_way_out(recording, monkeypatch, tmp_path):
         recording.data_folder()
 
 
-def test_a_block_of_the_page_is_replaced(render):
-    page = "before\n<!-- begin a -->old<!-- end a -->\nafter"
-    assert render.replace_block(page, "a", r"\1") == (
-        "before\n<!-- begin a -->\n\n\\1\n\n<!-- end a -->\nafter"
-    )
-    with pytest.raises(ValueError, match="exactly one block"):
-        render.replace_block(page, "b", "new")
+def test_the_page_has_a_place_for_every_block(render):
+    page = render.PAGE.read_text(encoding="utf-8")
+    assert [name for name in render.BLOCKS if f"<!-- {name} -->" not in page] == []
 
 
 def test_the_page_shows_the_latest_results(render):

@@ -1,12 +1,13 @@
 """How rows are divided and what they weigh: folds, splits, any splitter, weights."""
 
-from ppfs._rows.folds import divide_into_folds
+from ppfs._rows.folds import divide_into_folds, every_class_has
 from ppfs._rows.splits import (
     Split,
     Stratify,
     draw_folds,
     draw_splits,
     folds_to_stratify,
+    is_stratifiable,
     labels_to_stratify,
     require_enough_groups,
     require_enough_rows,
@@ -22,7 +23,9 @@ __all__ = [
     "divide_into_folds",
     "draw_folds",
     "draw_splits",
+    "every_class_has",
     "folds_to_stratify",
+    "is_stratifiable",
     "labels_to_stratify",
     "refuse_single_use",
     "require_disjoint_tests",

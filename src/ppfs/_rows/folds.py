@@ -13,6 +13,11 @@ from ppfs.exceptions import InvalidInputError
 Rows = NDArray[np.intp]
 
 
+def every_class_has(labels: NDArray[Any], n_rows: int) -> bool:
+    """Tell whether every class has at least so many rows: one for each fold, or one for each part of a split."""
+    return bool(np.unique(labels, return_counts=True)[1].min() >= n_rows)
+
+
 def divide_into_folds(
     n_rows: int,
     labels: NDArray[Any] | None,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from ppfs._random import integer_seed, stream
-from ppfs._rows.folds import divide_into_folds
+from ppfs._rows.folds import divide_into_folds, every_class_has
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]
@@ -158,9 +158,9 @@ def require_enough_groups(
 
 def is_stratifiable(labels: NDArray[Any], test_size: float) -> bool:
     """Tell whether every class can be represented in both parts of a split."""
-    _, counts = np.unique(labels, return_counts=True)
     n_test = ceil(labels.size * test_size)
-    return bool(counts.min() >= 2 and min(n_test, labels.size - n_test) >= counts.size)
+    n_classes = np.unique(labels).size
+    return every_class_has(labels, 2) and min(n_test, labels.size - n_test) >= n_classes
 
 
 def labels_to_stratify(
@@ -187,7 +187,7 @@ def folds_to_stratify(
     """Return the labels whose proportions the folds keep, or None; see `labels_to_stratify`."""
     if stratify is False:
         return None
-    if np.unique(labels, return_counts=True)[1].min() >= n_folds:
+    if every_class_has(labels, n_folds):
         return labels
     _give_up(labels, stratify, f"n_folds={n_folds}", "use fewer folds", warn)
     return None

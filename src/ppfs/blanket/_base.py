@@ -23,7 +23,7 @@ from ppfs._one_step import in_one_step
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
-from ppfs._rows import divide_into_folds
+from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
@@ -345,8 +345,7 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
             f"n_folds={n_folds} is more than the {table.n_rows} rows. Use fewer folds, or n_folds=0 for none."
         )
     is_labelled = table.task == "classification"
-    counts = np.unique(table.y, return_counts=True)[1] if is_labelled else np.empty(0)
-    labels = table.y if is_labelled and counts.min() >= n_folds else None
+    labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
     seed = integer_seed(stream(entropy))
     training = [rows for rows, _ in divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed)]
     if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):

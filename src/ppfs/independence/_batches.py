@@ -48,15 +48,15 @@ class BatchedTest(BoundTest):
         """Answer about each of `xs`, none of which is in `given`."""
 
 
-def growing_batches(xs: Sequence[int], first: int = 1) -> Iterator[Sequence[int]]:
-    """Cut `xs` into stretches of `first`, twice as many, four times as many, ... up to 512.
+def growing_batches(xs: Sequence[int], first: int = 1, most: int = _MAX_BATCH) -> Iterator[Sequence[int]]:
+    """Cut `xs` into stretches that double from `first` up to `most`.
 
     Examples
     --------
     >>> [list(batch) for batch in growing_batches(range(6))]
     [[0], [1, 2], [3, 4, 5]]
     """
-    start, size = 0, min(first, _MAX_BATCH)
+    start, size = 0, min(first, most)
     while start < len(xs):
         yield xs[start : start + size]
-        start, size = start + size, min(2 * size, _MAX_BATCH)
+        start, size = start + size, min(2 * size, most)

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._block import Matrix
 from ppfs._models import dense, prepared_for, seeded, weight_arguments, with_replaced
 from ppfs._random import integer_seed, stream
-from ppfs._rows import require_enough_groups
+from ppfs._rows import is_stratifiable, require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
 from ppfs._table import Table, listed
 from ppfs._types import Floats
@@ -128,16 +128,12 @@ class ShuffledScores:
             return rows, rows
         if self._table.groups is not None:
             return self._split_groups(rows, test_size)
-        is_labelled = self._table.task == "classification"
-        counts = np.unique(self._table.y, return_counts=True)[1] if is_labelled else np.zeros(1)
-        is_divisible = is_labelled and counts.min() >= 2
-        n_classes = counts.size if is_divisible else 0
-        n_test = int(np.ceil(test_size * rows.size))
-        can_stratify = is_divisible and n_classes <= min(n_test, rows.size - n_test)
+        labels = self._table.y if self._table.task == "classification" else None
+        can_stratify = labels is not None and is_stratifiable(labels, test_size)
         train, test = train_test_split(
             rows,
             test_size=test_size,
-            stratify=self._table.y if can_stratify else None,
+            stratify=labels if can_stratify else None,
             random_state=integer_seed(stream(self._entropy, _SPLIT, 0)),
         )
         return train, test

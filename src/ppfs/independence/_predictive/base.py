@@ -40,6 +40,7 @@ from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import INDEPENDENT, Answers, BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._batches import growing_batches
 from ppfs.independence._predictive.growth import Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction, choose_loss, require_measurable
@@ -263,7 +264,7 @@ class BoundPredictiveTest(BoundTest):
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
             first, most = self._risks_about(target, not given).batch_sizes(are_members)
-            for batch in _doubling_batches(run, first, most):
+            for batch in growing_batches(run, first, most):
                 yield from self._judge(batch, target, members)
 
     def _marginal_blocks(
@@ -389,11 +390,3 @@ def _runs(xs: Sequence[int], members: frozenset[int]) -> Iterator[tuple[bool, Se
         return
     for are_members, run in groupby(xs, key=members.__contains__):
         yield are_members, list(run)
-
-
-def _doubling_batches(xs: Sequence[int], first: int, most: int) -> Iterator[Sequence[int]]:
-    done, size = 0, first
-    while done < len(xs):
-        yield xs[done : done + size]
-        done += size
-        size = min(2 * size, most)
