@@ -202,3 +202,8 @@ def test_whole_numbers_are_labels_up_to_twenty_different_ones(dtype):
     assert infer_task(np.arange(20, dtype=dtype)) == "classification"
     assert infer_task(np.arange(21, dtype=dtype)) == "regression"
     assert infer_task(np.repeat(np.arange(20, dtype=dtype), 3)) == "classification"
+
+
+def test_columns_of_groups_without_names_are_numbered():
+    table = Table(np.eye(3), np.arange(3.0), ["both", "alone"], "regression", columns=[(0, 2), (1,)])
+    assert table.column_names_of([1, 2, 0]) == ("x1", "(target 0)", "x0", "x2")

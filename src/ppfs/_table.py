@@ -55,7 +55,7 @@ class Table:
         The columns of each feature. None: every column is a feature.
 
     column_names : sequence of str, default=None
-        One name a column. None: the names of the features.
+        One name a column. None: the names of the features, or numbered ones where features are groups of columns.
 
     n_levels : ndarray of shape (n_columns,), default=None
         The number of categories of each column, 0 for a quantity. None: all are quantities.
@@ -108,7 +108,6 @@ class Table:
         self.y = y
         self.names = tuple(names)
         self.task = task
-        self.column_names = self.names if column_names is None else tuple(column_names)
         self.n_levels = np.zeros(X.shape[1], dtype=np.intp) if n_levels is None else n_levels
         self.categories = dict(categories or {})
         self.kinds = ColumnKinds(X, self.n_levels, from_values=True) if kinds is None else kinds
@@ -121,6 +120,9 @@ class Table:
         # None when feature j is column j, for all j.
         has_groups = columns is not None and any(len(group) > 1 for group in columns)
         self._feature_groups = tuple(columns) if columns is not None and has_groups else None
+        if column_names is None:
+            column_names = [f"x{i}" for i in range(X.shape[1])] if has_groups else self.names
+        self.column_names = tuple(column_names)
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
         self._compared: set[int] = set()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._combinations import number_combinations
 from ppfs._kinds import as_rows, can_be_levels
 from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
@@ -94,10 +95,12 @@ def _code_by_sorting(table: Table, variable: int, max_levels: int, user: str) ->
         if not can_be_levels(levels, table.n_rows, max_levels):
             raise _not_categorical(table, variable, levels.size, user)
     levels, codes = columns[0]
-    for others, other_codes in columns[1:]:
-        levels, codes = np.unique(codes * others.size + other_codes, return_inverse=True)
+    n_levels = levels.size
+    if len(columns) > 1:
+        coded = ((codes.ravel(), levels.size) for levels, codes in columns)
+        codes, n_levels = number_combinations(coded, table.n_rows)
     # Too many for the type of the codes, and about to be refused.
-    return (codes.ravel() if levels.size <= max_levels else np.zeros(1, dtype=np.intp)), levels.size
+    return (codes.ravel() if n_levels <= max_levels else np.zeros(1, dtype=np.intp)), n_levels
 
 
 def _require_declared(table: Table, feature: int, user: str) -> None:

@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._combinations import number_combinations
 from ppfs._types import Floats
 from ppfs.independence._classical.levels import Levels
 
@@ -168,15 +169,8 @@ def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
         How many there are, those that never occur included as long as they are fewer than the rows.
     """
     n_rows = levels.codes.shape[1]
-    stratum = np.zeros(n_rows, dtype=np.int64)
-    n_strata = 1
-    for variable in variables:
-        stratum = stratum * levels.counts[variable] + levels.codes[variable]
-        n_strata *= int(levels.counts[variable])
-        if n_strata > n_rows:
-            present, stratum = np.unique(stratum, return_inverse=True)
-            n_strata = present.size
-    return stratum, n_strata
+    columns = ((levels.codes[variable], int(levels.counts[variable])) for variable in variables)
+    return number_combinations(columns, n_rows, at_most=n_rows)
 
 
 def g_squared(tables: Tables) -> Statistics:

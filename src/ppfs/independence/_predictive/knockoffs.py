@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._combinations import number_combinations
 from ppfs._models import Design, Impute, dense
 from ppfs._rows import Split
 from ppfs._types import Floats
@@ -155,14 +156,14 @@ def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.
 
     A quantity ends it at once.
     """
-    strata = np.zeros(design.X.shape[0], dtype=np.intp)
+    strata, n_strata = np.zeros(design.X.shape[0], dtype=np.intp), 1
     for column in columns:
         if not design.categorical_mask[column]:
             return None
-        values = dense(design.X[:, [column]]).ravel()
-        codes = np.unique(values, return_inverse=True)[1]
-        strata = np.unique(strata * (codes.max() + 1) + codes, return_inverse=True)[1]
-        if strata.max() >= most:
+        values, codes = np.unique(dense(design.X[:, [column]]).ravel(), return_inverse=True)
+        both = [(strata, n_strata), (codes.ravel(), values.size)]
+        strata, n_strata = number_combinations(both, strata.size, at_most=n_strata)
+        if n_strata > most:
             return None
     return strata
 
