@@ -48,6 +48,11 @@ class Split:
     seed: int
 
     @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Everything but the seed."""
+        return self.train, self.test, self.permutations, self.uniforms
+
+    @property
     def permutation(self) -> NDArray[np.intp]:
         """The shuffle of the first draw."""
         first: NDArray[np.intp] = self.permutations[0]

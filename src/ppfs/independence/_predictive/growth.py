@@ -16,7 +16,7 @@ from ppfs._block import Block
 from ppfs._sources import FileBlock
 from ppfs._table import Table
 from ppfs._types import Floats
-from ppfs.exceptions import InvalidInputError
+from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._base import Answers
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
@@ -25,6 +25,9 @@ from ppfs.independence._predictive.significance import risk_differences
 
 # Every worker gets at least so many blocks, so that none waits long for the last one.
 _BLOCKS_PER_WORKER = 4
+
+# A problem of more bytes than this is sent to a worker of a cluster once, a smaller one with every block.
+_WORTH_SHARING = 2**23
 
 
 class Assessor(Protocol):
@@ -61,6 +64,15 @@ class Growth:
             some = block.take(asked)
             answers.put(asked, judged(self.test, self.problem, self.grower.risks(some), some.names))
         return Grown(answers, asked.size * len(self.problem.splits))
+
+    def __sizeof__(self) -> int:
+        """Tell schedulers how much there is to send: they send what is large once to each worker, not once a task.
+
+        What is sent once is lost with the worker that holds it, so that a small problem better comes with every task.
+        """
+        parts = [self.problem.y, *(array for split in self.problem.splits for array in split.arrays)]
+        n_bytes = sum(int(part.nbytes) for part in parts)
+        return object.__sizeof__(self) + (n_bytes if n_bytes > _WORTH_SHARING else 0)
 
 
 def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str]) -> Answers:
@@ -110,8 +122,26 @@ def grow_blocks(
     blocks = cut(xs, table.bytes_per_column, growth.grower.bytes_per_block, n_workers)
     growth.grower.prepare()
     run = Parallel(n_jobs=n_workers, prefer=growth.grower.prefers, return_as="generator")
-    tasks = (delayed(growth)(table.block(block.tolist())) for block in blocks)
-    yield from zip(blocks, run(tasks), strict=True)
+    # As an argument and not as the function: schedulers send a large argument once to each worker.
+    tasks = (delayed(_grown)(growth, table.block(block.tolist())) for block in blocks)
+    found = run(tasks)
+    for block in blocks:
+        try:
+            grown = next(found)
+        except (ValueError, EstimatorFailedError, Warning):
+            raise
+        except Exception as error:
+            first, last = (table.block([int(x)]).names[0] for x in (block[0], block[-1]))
+            error.add_note(
+                f"It happened with the block of {block.size} columns from {first!r} to {last!r}. What was answered "
+                "before is kept where a checkpoint was given."
+            )
+            raise
+        yield block, grown
+
+
+def _grown(growth: Growth, block: Block | FileBlock) -> Grown:
+    return growth(block)
 
 
 def cut(
