@@ -39,6 +39,10 @@ if _config.DISABLE_JIT:  # The compiler's instruction for it cannot be had from 
         number = int(word)
         return (number & -number).bit_length() - 1
 
+    def count_bits(word: np.uint64) -> int:
+        """Return how many bits are set."""
+        return int(word).bit_count()
+
 else:
     from numba.core import types
     from numba.extending import intrinsic
@@ -50,12 +54,24 @@ else:
 
         return types.uint64(word), generate
 
+    def _count_population(_context: Any, word: Any) -> Any:
+        def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return types.uint64(word), generate
+
     _trailing_zeros: Any = intrinsic(_count_trailing_zeros)
+    _population: Any = intrinsic(_count_population)
 
     @kernel_part
     def first_bit(word: np.uint64) -> int:
         """Return the number of the lowest bit that is set, of a word that is not empty."""
         return int64(_trailing_zeros(word))
+
+    @kernel_part
+    def count_bits(word: np.uint64) -> int:
+        """Return how many bits are set."""
+        return int64(_population(word))
 
 
 @kernel_part

@@ -37,7 +37,8 @@ GROUP = np.dtype(
     [
         ("low", np.float32),  # smallest value of a group
         ("high", np.float32),  # largest value of a group
-        ("weight", np.float64),  # train rows of a group or leaf
+        ("weight", np.float64),  # train rows of a group or leaf; what they weigh, where rows have weights
+        ("size", np.float64),  # train rows of a group
         ("threshold", np.float64),  # largest value that belongs to a leaf
     ],
     align=True,
@@ -113,9 +114,10 @@ def count_zeros(
 
 
 @kernel_part
-def _open_group(group: int, value: np.float32, groups: Groups) -> None:
+def open_group(group: int, value: np.float32, groups: Groups) -> None:
     groups.records[group]["low"] = value
     groups.records[group]["weight"] = 0.0
+    groups.records[group]["size"] = 0.0
     for stat in range(groups.stats.shape[1]):
         groups.stats[group, stat] = 0.0
 
@@ -157,21 +159,23 @@ def gather(
                 n_tests += receivers[row] >= 0
                 continue
         if n_groups == 0 or value > groups.records[n_groups - 1]["high"] + TIE:
-            _open_group(n_groups, value, groups)
+            open_group(n_groups, value, groups)
             n_groups += 1
         group = n_groups - 1
         groups.records[group]["high"] = value
         if is_zero:
             groups.records[group]["weight"] += n_zeros
+            groups.records[group]["size"] += n_zeros
             add_stats(groups.stats[group], zeros[0])
         else:
             groups.records[group]["weight"] += 1.0
+            groups.records[group]["size"] += 1.0
             add_row(groups.stats, group, columns.rows[entry], target, 1.0)
     return n_groups, n_tests
 
 
 @kernel_part
-def _close_leaf(first: int, end: int, n_groups: int, leaf: int, groups: Groups) -> None:
+def close_leaf(first: int, end: int, n_groups: int, leaf: int, groups: Groups) -> None:
     """Make the groups ``first`` to ``end - 1`` a leaf."""
     weight = 0.0
     for group in range(first, end):
@@ -210,15 +214,15 @@ def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> None:
     for group in range(n_groups):
         label = _pure_class(group, groups) if has_classes else -1
         if group > 0 and (run < 0 or label != run):
-            _close_leaf(first, group, n_groups, n_leaves, groups)
+            close_leaf(first, group, n_groups, n_leaves, groups)
             n_leaves += 1
             first = group
         run = label
-    _close_leaf(first, n_groups, n_groups, n_leaves, groups)
+    close_leaf(first, n_groups, n_groups, n_leaves, groups)
 
 
 @kernel_part
-def _sum_groups(first: int, end: int, groups: Groups, total: Float64s) -> float:
+def sum_groups(first: int, end: int, groups: Groups, total: Float64s) -> float:
     """Fill ``total`` with the statistics of the groups ``first`` to ``end - 1``; return their rows."""
     weight = 0.0
     total.fill(0.0)
@@ -229,22 +233,32 @@ def _sum_groups(first: int, end: int, groups: Groups, total: Float64s) -> float:
 
 
 @kernel_part
-def _best_cut(first: int, end: int, n_node: float, limits: Limits, groups: Groups, pending: Pending) -> int:
+def size_of_groups(first: int, end: int, groups: Groups) -> float:
+    """Return the train rows of the groups ``first`` to ``end - 1``."""
+    size = 0.0
+    for group in range(first, end):
+        size += groups.records[group]["size"]
+    return size
+
+
+@kernel_part
+def _best_cut(first: int, end: int, n_node: float, size: float, limits: Limits, groups: Groups, pending: Pending) -> int:
     """Return the group before which to cut the node with statistics ``pending.node``, or -1."""
     node, left, right = pending.node, pending.left, pending.right
     best_cut = -1
     best_gain = -np.inf
-    n_left = 0.0
+    n_left, left_size = 0.0, 0.0
     left.fill(0.0)
     for group in range(first, end - 1):
         n_left += groups.records[group]["weight"]
+        left_size += groups.records[group]["size"]
         left_sum, right_sum = 0.0, 0.0
         for stat in range(node.size):
             left[stat] += groups.stats[group, stat]
             left_sum += left[stat] * left[stat]
             right_sum += (node[stat] - left[stat]) * (node[stat] - left[stat])
         n_right = n_node - n_left
-        if n_left < limits.min_leaf or n_right < limits.min_leaf:
+        if left_size < limits.min_leaf or size - left_size < limits.min_leaf:
             continue
         if limits.criterion == Criterion.SQUARED_ERROR:
             left_sum, right_sum = left[0], node[0] - left[0]
@@ -260,18 +274,18 @@ def _best_cut(first: int, end: int, n_node: float, limits: Limits, groups: Group
 
 @kernel_part
 def _cut(
-    first: int, end: int, depth: int, n_train: int, limits: Limits, groups: Groups, pending: Pending
+    first: int, end: int, depth: int, n_train: float, limits: Limits, groups: Groups, pending: Pending
 ) -> int:
     """Apply scikit-learn's rules to one node: the group before which it is cut, or -1 for a leaf."""
-    n_node = _sum_groups(first, end, groups, pending.node)
-    if depth >= limits.max_depth or n_node < limits.min_split:
+    n_node, size = sum_groups(first, end, groups, pending.node), size_of_groups(first, end, groups)
+    if depth >= limits.max_depth or size < limits.min_split:
         return -1
     if impurity(pending.node, n_node, limits.criterion) <= EPSILON:
         return -1
-    cut = _best_cut(first, end, n_node, limits, groups, pending)
+    cut = _best_cut(first, end, n_node, size, limits, groups, pending)
     if cut < 0:
         return -1
-    n_left = _sum_groups(first, cut, groups, pending.left)
+    n_left = sum_groups(first, cut, groups, pending.left)
     subtract_stats(pending.node, pending.left, pending.right)
     if is_worthless(
         pending.node, pending.left, pending.right, n_left, n_node - n_left, n_train, limits.criterion
@@ -281,31 +295,31 @@ def _cut(
 
 
 @kernel_part
-def _push(place: int, first: int, end: int, depth: int, nodes: Int64s) -> None:
+def push(place: int, first: int, end: int, depth: int, nodes: Int64s) -> None:
     nodes[place, 0] = first
     nodes[place, 1] = end
     nodes[place, 2] = depth
 
 
 @kernel_stage
-def limited_leaves(n_groups: int, n_train: int, limits: Limits, groups: Groups, pending: Pending) -> None:
+def limited_leaves(n_groups: int, n_train: float, limits: Limits, groups: Groups, pending: Pending) -> None:
     """Split nodes, left before right, until the limits end the growth.
 
     The threshold of the last leaf is infinite.
     """
     n_leaves, n_pending = int64(0), int64(1)
     nodes = pending.nodes
-    _push(int64(0), int64(0), n_groups, int64(0), nodes)
+    push(int64(0), int64(0), n_groups, int64(0), nodes)
     while n_pending > 0:
         n_pending -= 1
         first, end, depth = nodes[n_pending, 0], nodes[n_pending, 1], nodes[n_pending, 2]
         cut = _cut(first, end, depth, n_train, limits, groups, pending)
         if cut < 0:
-            _close_leaf(first, end, n_groups, n_leaves, groups)
+            close_leaf(first, end, n_groups, n_leaves, groups)
             n_leaves += 1
         else:
-            _push(n_pending, cut, end, depth + 1, nodes)
-            _push(n_pending + 1, first, cut, depth + 1, nodes)
+            push(n_pending, cut, end, depth + 1, nodes)
+            push(n_pending + 1, first, cut, depth + 1, nodes)
             n_pending += 2
 
 
