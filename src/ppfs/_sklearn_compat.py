@@ -6,10 +6,14 @@ listed with the versions that it was checked with.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, partial
+from inspect import signature
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Declared rules for parameters: 1.6.1, 1.7.2, 1.8.0, 1.9.1. scikit-learn's own estimators use them; it documents none.
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
@@ -25,6 +29,8 @@ __all__ = [
     "Interval",
     "Options",
     "StrOptions",
+    "bagged_rows",
+    "bootstrapped_rows",
     "method_of_bins",
     "n_rows_of",
     "output_config",
@@ -60,3 +66,42 @@ def method_of_bins() -> str | None:
         if np.array_equal(edges, np.percentile(column, [25.0, 50.0, 75.0], method=method)):
             return method
     return None
+
+
+def bootstrapped_rows(forest: Any, seeds: Iterable[int], n_rows: int) -> list[NDArray[np.intp]]:
+    """Return the rows that trees of a forest with these seeds draw; without weights of rows.
+
+    Both functions have no public name, and got a further argument for weights in 1.9: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    """
+    from sklearn.ensemble._forest import _generate_sample_indices, _get_n_samples_bootstrap
+
+    n_drawn = _with_weights(_get_n_samples_bootstrap)(n_rows, forest.max_samples)
+    draw = _with_weights(_generate_sample_indices)
+    return [draw(seed, n_rows, n_drawn) for seed in seeds]
+
+
+def bagged_rows(bag: Any, seeds: Iterable[int], n_rows: int) -> list[NDArray[np.intp]]:
+    """Return the rows that models of a bag with these seeds draw where there is one column; without weights of rows.
+
+    See `bootstrapped_rows`. The columns are drawn before the rows, from the same generator.
+    """
+    from sklearn.ensemble._bagging import _generate_bagging_indices
+
+    try:
+        from sklearn.ensemble._bootstrap import _get_n_samples_bootstrap
+
+        n_drawn = _get_n_samples_bootstrap(n_rows, bag.max_samples, None)
+    except ImportError:
+        is_count = isinstance(bag.max_samples, Integral)
+        n_drawn = bag.max_samples if is_count else int(bag.max_samples * n_rows)
+    draw = _with_weights(_generate_bagging_indices)
+    return [draw(seed, bag.bootstrap_features, bag.bootstrap, 1, n_rows, 1, n_drawn)[1] for seed in seeds]
+
+
+def _with_weights(function: Any) -> Any:
+    """Give a function that takes weights of rows none of them."""
+    return (
+        partial(function, sample_weight=None)
+        if "sample_weight" in signature(function).parameters
+        else function
+    )

@@ -18,6 +18,8 @@ from ppfs._engine._jit import ENGINE_STAMP, kernel
 from ppfs._engine.boosted_column import _boost_columns
 from ppfs._engine.boosted_scores import score
 from ppfs._engine.cart import grow
+from ppfs._engine.forest_columns import forest_losses
+from ppfs._engine.forest_leaves import forest_leaf_losses
 from ppfs._engine.neighbour_risks import class_risks, fill_verdicts, number_risks
 from ppfs._engine.neighbour_rows import neighbour_row_losses
 from ppfs._engine.routing import losses_of_rows, risks, weighted_mean
@@ -41,6 +43,8 @@ compiles = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason
         fill_verdicts,
         neighbour_row_losses,
         number_risks,
+        forest_losses,
+        forest_leaf_losses,
         _boost_columns,
         score,
     ],

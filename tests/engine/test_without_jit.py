@@ -18,6 +18,7 @@ def test_kernels_pass_without_the_compiler():
         "test_single_column.py",
         "test_cart.py",
         "test_forest.py",
+        "test_forest_growth.py",
         "test_row_losses.py",
         "test_class_weights.py",
         "test_boosted_column.py",

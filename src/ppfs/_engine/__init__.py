@@ -13,6 +13,13 @@ from ppfs._engine.boosting_rules import BoostingRules
 from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.counting import count_cells, likelihood_ratios, rank_levels
 from ppfs._engine.forest import Forest, Tree, grow_forest
+from ppfs._engine.forest_growth import (
+    PreparedForest,
+    prepare_forest,
+    prepared_forest_risks,
+    prepared_forest_row_losses,
+    with_permutations,
+)
 from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
 from ppfs._engine.plan import PreparedColumns, prepare_columns
 from ppfs._engine.row_losses import DrawnRows
@@ -38,6 +45,7 @@ __all__ = [
     "Likelihood",
     "Outcome",
     "PreparedColumns",
+    "PreparedForest",
     "SortedColumns",
     "Splits",
     "Tree",
@@ -54,9 +62,13 @@ __all__ = [
     "make_draws",
     "prepare_boosting",
     "prepare_columns",
+    "prepare_forest",
     "prepared_column_risks",
     "prepared_column_row_losses",
+    "prepared_forest_risks",
+    "prepared_forest_row_losses",
     "rank_levels",
     "single_column_risks",
     "single_column_row_losses",
+    "with_permutations",
 ]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ppfs._engine._jit import Float64s
 from ppfs._engine.bits import ONE, WORD, Words, n_words
+from ppfs._engine.splits import Splits
 from ppfs._engine.target import Target
 
 Counts = npt.NDArray[np.uint8]
@@ -44,9 +45,13 @@ class Bags(NamedTuple):
 
 
 def make_bags(
-    samples: Sequence[npt.NDArray[np.integer]], target: Target, n_classes: int, n_rows: int
+    samples: Sequence[npt.NDArray[np.integer]],
+    splits: Splits,
+    target: Target,
+    n_classes: int,
+    n_rows: int,
 ) -> Bags:
-    """Read samples: for every split an array (n_trees, n_rows) that says how often a tree draws a row."""
+    """Read samples: for every split an array (n_trees, n_train) that says how often a tree draws a train row."""
     n_trees = len(samples[0])
     n_slots = WORD * n_words(n_trees)
     counts = np.zeros((len(samples), n_rows, n_slots), dtype=np.uint8)
@@ -55,7 +60,7 @@ def make_bags(
             raise ValueError(
                 f"A tree draws a row {np.max(drawn)} times; the engine counts to {MOST_DRAWN}. Use a smaller sample."
             )
-        counts[split, :, :n_trees] = np.asarray(drawn).T
+        counts[split, splits.train[split], :n_trees] = np.asarray(drawn).T
     members = np.zeros((len(samples), n_slots // WORD, n_rows), dtype=np.uint64)
     for slot in range(n_trees):
         members[:, slot // WORD] |= (counts[:, :, slot] > 0).astype(np.uint64) * (

@@ -1,22 +1,32 @@
 """Forests on one column each: all trees of a split from one sorted order; see `neighbours` for the idea.
 
 On one column the choice of features plays no part, so a forest of full trees is its bootstrap samples. The trees
-that draw a row are the bits of words, and walking outwards from a test row each tree is answered by the first row that it
-draws. What a row says counts for as many trees as it answers:
+that draw a row are the bits of words, and walking outwards from a test row each tree is answered by the first row
+that it draws. What a row says counts for as many trees as it answers:
 
     sorted values   0.1   0.4   0.5   0.9          test row 0.5, trees 0 to 3
     trees           0 1   1 2         0 3          0.4 answers for trees 1 and 2, then 0.9 for trees 0 and 3
 
-In a group of tied values a tree answers with the fractions, or the mean, of the rows that it draws there. Test rows with
-equal values have the same answer, which is found once. Rows that a sparse column does not store form one group.
+In a group of tied values a tree answers with the fractions, or the mean, of the rows that it draws there. Test rows
+with equal values have the same answer, which is found once. Rows that a sparse column does not store form one group.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Bools, Float32s, Float64s, Int32s, int64, kernel, kernel_part, kernel_stage
-from ppfs._engine.bags import Bags
+from ppfs._engine._jit import (
+    Bools,
+    Float32s,
+    Float64s,
+    Int32s,
+    int64,
+    kernel,
+    kernel_function,
+    kernel_part,
+    kernel_stage,
+)
+from ppfs._engine.bags import Bags, Counts
 from ppfs._engine.bits import NONE, ONE, WORD, Words, count_bits, first_bit
 from ppfs._engine.columns import ColumnArrays
 from ppfs._engine.loss import Scoring, class_losses, plus_loss, row_loss
@@ -69,9 +79,7 @@ def make_forest_work(n_rows: int, n_classes: int, n_draws: int) -> ForestWork:
 
 
 @kernel_part
-def lay_out(
-    start: int, stop: int, n_rows: int, columns: ColumnArrays, work: ForestWork
-) -> tuple[int, int]:
+def lay_out(start: int, stop: int, n_rows: int, columns: ColumnArrays, work: ForestWork) -> tuple[int, int]:
     """Write a column's rows and values to the line.
 
     Return the number of places, and where the rows that are not stored stand: 0 if there are none.
@@ -110,7 +118,7 @@ def _ties_of(n_places: int, zero_place: int, work: ForestWork) -> int:
 
 @kernel_part
 def _add_drawn(
-    sign: float, split: int, word: int, row: int, target: Target, counts: Float64s, out: Float64s
+    sign: float, split: int, word: int, row: int, target: Target, counts: Counts, out: Float64s
 ) -> None:
     """Add what 64 trees draw of a row to the statistics of a group."""
     first = word * WORD
@@ -126,7 +134,7 @@ def _add_drawn(
             out[1, tree] += count * value
 
 
-@kernel_stage
+@kernel_function
 def _sum_zeros(
     split: int, word: int, n_places: int, target: Target, bags: Bags, line: Line, zeros: Float64s
 ) -> np.uint64:
@@ -150,7 +158,7 @@ def _sum_zeros(
     return drawn
 
 
-@kernel_stage
+@kernel_function
 def _sum_group(
     split: int, word: int, first: int, target: Target, bags: Bags, line: Line, group: Float64s
 ) -> None:
@@ -180,7 +188,7 @@ def _add_shares(trees: np.uint64, leaf: int, has_classes: bool, group: Float64s,
             sums[leaf, 0] += group[1, tree] / group[0, tree]
 
 
-@kernel_stage
+@kernel_function
 def _mark_trained(
     split: int,
     word: int,
@@ -210,7 +218,7 @@ def _mark_trained(
         line.mixed[zero_place] = drawn
 
 
-@kernel_stage
+@kernel_function
 def find_values(split: int, n_places: int, zero_place: int, plan: Plan, work: ForestWork) -> int:
     """Find the distinct values of the test rows of a split, each of them a leaf; return their number."""
     rows, halves, leaf_of, places = work.line.rows, work.line.halves, work.rows.leaf_of, work.places
@@ -241,7 +249,7 @@ def find_values(split: int, n_places: int, zero_place: int, plan: Plan, work: Fo
     return n_leaves
 
 
-@kernel_stage
+@kernel_function
 def _ask_trees(
     split: int,
     word: int,
@@ -294,15 +302,13 @@ def _ask_trees(
             right += not is_left_nearer
 
 
-@kernel_stage
+@kernel_function
 def predict_leaves(n_leaves: int, target: Target, scoring: Scoring, n_trees: int, work: ForestWork) -> None:
     """Turn sums over the trees into the losses of each class, or numbers, that leaves predict."""
     sums, predicted = work.sums, work.rows.predicted
     for leaf in range(n_leaves):
         if target.classes.size:
-            class_losses(
-                sums[leaf], float(n_trees), scoring.loss, scoring.class_weights, predicted[leaf]
-            )
+            class_losses(sums[leaf], float(n_trees), scoring.loss, scoring.class_weights, predicted[leaf])
         else:
             predicted[leaf, 0] = sums[leaf, 0] / n_trees
 
@@ -327,7 +333,7 @@ def _ask_forest(
     predict_leaves(n_leaves, target, scoring, bags.n_trees, work)
 
 
-@kernel_part
+@kernel_function
 def add_risks(
     column: int,
     split: int,
@@ -354,39 +360,7 @@ def add_risks(
 
 
 @kernel
-def forest_risks(
-    begin: int,
-    end: int,
-    columns: ColumnArrays,
-    target: Target,
-    scoring: Scoring,
-    plan: Plan,
-    bags: Bags,
-    work: ForestWork,
-    is_left: Bools,
-    base: Float64s,
-    permuted: Float64s,
-) -> None:
-    """Fill the rows ``begin`` to ``end - 1`` of ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
-
-    Columns that cannot be answered by neighbours are marked in ``is_left`` (n_columns,).
-    """
-    n_splits, n_rows = plan.receivers.shape
-    for column in range(begin, end):
-        n_places, zero_place = lay_out(
-            columns.indptr[column], columns.indptr[column + 1], n_rows, columns, work
-        )
-        ties = _ties_of(n_places, zero_place, work)
-        is_left[column] = ties == ENTANGLED
-        if ties == ENTANGLED:
-            continue
-        for split in range(n_splits):
-            _ask_forest(split, n_places, zero_place, ties, target, scoring, plan, bags, work)
-            add_risks(column, split, target, scoring, plan, work.rows, base, permuted)
-
-
-@kernel
-def forest_row_losses(
+def forest_losses(
     begin: int,
     end: int,
     columns: ColumnArrays,
@@ -397,10 +371,17 @@ def forest_row_losses(
     draws: DrawnRows,
     work: ForestWork,
     is_left: Bools,
+    base: Float64s,
+    permuted: Float64s,
     losses: Losses,
 ) -> None:
-    """Fill the rows ``begin`` to ``end - 1`` of the arrays of ``losses``, which hold zeros; see `forest_risks`."""
+    """Fill the rows ``begin`` to ``end - 1`` of ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
+
+    Where there are draws, the arrays of ``losses``, which hold zeros, are filled instead. Columns that cannot be
+    answered by neighbours are marked in ``is_left`` (n_columns,).
+    """
     n_splits, n_rows = plan.receivers.shape
+    n_draws = draws.sources.shape[0]
     for column in range(begin, end):
         n_places, zero_place = lay_out(
             columns.indptr[column], columns.indptr[column + 1], n_rows, columns, work
@@ -412,6 +393,9 @@ def forest_row_losses(
         work.rows.totals.fill(0.0)
         for split in range(n_splits):
             _ask_forest(split, n_places, zero_place, ties, target, scoring, plan, bags, work)
-            add_losses(column, split, target, scoring, draws, work.rows, losses)
-        for draw in range(work.rows.totals.shape[0]):
+            if n_draws:
+                add_losses(column, split, target, scoring, draws, work.rows, losses)
+            else:
+                add_risks(column, split, target, scoring, plan, work.rows, base, permuted)
+        for draw in range(n_draws):
             losses.by_draw[column, draw] = work.rows.totals[draw, 0] + work.rows.totals[draw, 1]

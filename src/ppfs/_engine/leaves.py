@@ -242,7 +242,9 @@ def size_of_groups(first: int, end: int, groups: Groups) -> float:
 
 
 @kernel_part
-def _best_cut(first: int, end: int, n_node: float, size: float, limits: Limits, groups: Groups, pending: Pending) -> int:
+def _best_cut(
+    first: int, end: int, n_node: float, size: float, limits: Limits, groups: Groups, pending: Pending
+) -> int:
     """Return the group before which to cut the node with statistics ``pending.node``, or -1."""
     node, left, right = pending.node, pending.left, pending.right
     best_cut = -1

@@ -1,5 +1,6 @@
 """What a model sees and how it is fitted: estimators and their seeds, designs, encodings."""
 
+from ppfs._models.bootstrap import drawn_counts, tree_seeds
 from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
 from ppfs._models.encoders import Medians, ToFrame
 from ppfs._models.encoding import (
@@ -24,6 +25,7 @@ __all__ = [
     "ToFrame",
     "changed_parameters",
     "dense",
+    "drawn_counts",
     "encoding_name",
     "estimator_for",
     "frame_for",
@@ -36,6 +38,7 @@ __all__ = [
     "seeded",
     "stacked",
     "task_of_estimator",
+    "tree_seeds",
     "weight_arguments",
     "with_replaced",
 ]

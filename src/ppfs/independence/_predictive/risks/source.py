@@ -8,6 +8,7 @@ from typing import Protocol
 from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
+from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear import LinearRisks, linear_solver
 from ppfs.independence._predictive.risks.models import ModelRisks
@@ -40,6 +41,10 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         reason = why_not_boosted(problem, table)
         if reason is None:
             return BoostingRisks(table, problem, n_jobs)
+    if is_forest(problem.estimator):
+        reason = why_not_forest(problem, table)
+        if reason is None:
+            return ForestRisks(table, problem, n_jobs)
     solve = linear_solver(problem, table)
     if solve is not None:
         return LinearRisks(table, problem, n_jobs, reason, solve)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 # `random_state` decides between equally good splits only; here the order of the columns' content does.
-_KNOWN_TO_ENGINE = KnownParameters(
+KNOWN_TREE = KnownParameters(
     read=("criterion", "max_depth", "min_samples_leaf", "min_samples_split"),
     only={
         "splitter": ("best",),
@@ -48,14 +48,18 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
     estimator = problem.estimator
     if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return "the engine knows decision trees only"
-    unknown = _KNOWN_TO_ENGINE.first_unknown(estimator)
+    unknown = KNOWN_TREE.first_unknown(estimator)
     if unknown is not None:
         return f"the engine does not know {unknown}"
+    return why_not_these_data(problem, table, estimator.criterion)
+
+
+def why_not_these_data(problem: Problem, table: Table, criterion: str) -> str | None:
+    """Return None if the engine can grow trees by this criterion from these data, else the reason why not."""
     from ppfs._engine import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA
 
-    criteria = CLASS_CRITERIA if type(estimator) is DecisionTreeClassifier else NUMBER_CRITERIA
-    if estimator.criterion not in criteria:
-        return f"the engine does not know criterion={estimator.criterion!r}"
+    if criterion not in (CLASS_CRITERIA if problem.classes.size else NUMBER_CRITERIA):
+        return f"the engine does not know criterion={criterion!r}"
     if problem.loss.name not in LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
     if problem.y.ndim > 1:
@@ -89,7 +93,7 @@ class TreeRisks:
         self._table = table
         self._n_threads = effective_n_jobs(n_jobs)
         self._rules = _rules_of(problem)
-        self._splits = _engine_splits(problem, draw=0)
+        self._splits = engine_splits(problem, draw=0)
         self._totals = _total_weights(problem)
         self._members: Set[int] = frozenset()
         self._places: dict[int, slice] = {}
@@ -222,7 +226,7 @@ class TreeRisks:
         )
 
     def _columns(self, columns: Sequence[int]) -> SortedColumns:
-        return _sorted_columns(self._table.take(columns))
+        return sorted_columns(self._table.take(columns))
 
 
 @dataclass(frozen=True)
@@ -236,7 +240,7 @@ class TreeGrower(Grower):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        columns = _sorted_columns(block.X)
+        columns = sorted_columns(block.X)
         return self._by_row(columns) if self.problem.is_by_row else self._by_split(columns)
 
     def prepare(self) -> None:
@@ -276,7 +280,7 @@ class TreeGrower(Grower):
             prepare_columns(
                 problem.truth,
                 problem.classes.size,
-                _engine_splits(problem, draw),
+                engine_splits(problem, draw),
                 self.rules,
                 problem.weights.by_class,
             )
@@ -294,13 +298,13 @@ class TreeGrower(Grower):
         return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
 
 
-def _sorted_columns(X: Matrix) -> SortedColumns:
+def sorted_columns(X: Matrix) -> SortedColumns:
     from ppfs._engine import SortedColumns
 
     return SortedColumns.from_sparse(X) if sp.issparse(X) else SortedColumns.from_dense(X)
 
 
-def _engine_splits(problem: Problem, draw: int) -> Splits:
+def engine_splits(problem: Problem, draw: int) -> Splits:
     """Return the splits as the engine reads them, with the shuffles of one draw."""
     from ppfs._engine import Splits
 
@@ -323,4 +327,4 @@ def _rules_of(problem: Problem) -> TreeRules:
     from ppfs._engine import TreeRules
 
     parameters = problem.estimator.get_params(deep=False)
-    return TreeRules(**{name: parameters[name] for name in _KNOWN_TO_ENGINE.read}, loss=problem.loss.name)
+    return TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)

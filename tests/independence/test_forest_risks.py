@@ -1,0 +1,109 @@
+"""The seam between the predictive tests and forests in the engine: who answers, and that both answer alike."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from ppfs import PPFS
+from ppfs.independence import PPI, CrossFitPPI
+
+
+def via_scikit_learn(kind):
+    """Return the same model, but of a type that the engine does not know."""
+    return type(f"Own{kind.__name__}", (kind,), {})
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[::3, [0, 5, 9, 11, 14]], y[::3]
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return X[::3, :5], y[::3]
+
+
+def answers(test, X, y):
+    found = [test.evaluate(X, y, x) for x in range(X.shape[1])]
+    return np.array([(answer.pvalue, answer.effect) for answer in found])
+
+
+def both(kind, model, *, random_state=0, **parameters):
+    """Return the test with the engine's forest, and the same through scikit-learn."""
+    few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}
+    copy = via_scikit_learn(type(model))(**model.get_params(deep=False))
+    return [kind(each, random_state=random_state, **few, **parameters) for each in (model, copy)]
+
+
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(12),
+        RandomForestClassifier(12, random_state=4, max_depth=3, max_samples=50),
+        BaggingClassifier(DecisionTreeClassifier(min_samples_leaf=3), n_estimators=8),
+        RandomForestRegressor(12),
+        BaggingRegressor(n_estimators=8, bootstrap=False, max_samples=40),
+    ],
+)
+def test_growth_answers_as_scikit_learn_does(kind, model, wdbc, diabetes):
+    data = wdbc if "Classifier" in type(model).__name__ else diabetes
+    for loss in ("brier",) if data is wdbc else ("squared", "absolute"):
+        ours, theirs = both(kind, model, loss=loss)
+        np.testing.assert_allclose(answers(ours, *data), answers(theirs, *data), rtol=1e-9, atol=1e-12)
+
+
+def test_class_weights_several_draws_and_sparse_columns_answer_as_scikit_learn_does(wdbc):
+    X, y = wdbc
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.6, 0.0, X)
+    ours, theirs = both(PPI, RandomForestClassifier(9), class_weight={0: 3.0, 1: 0.5}, n_draws=3)
+    for each in (X, sparse.csr_array(X)):
+        np.testing.assert_allclose(answers(ours, each, y), answers(theirs, each, y), rtol=1e-9, atol=1e-12)
+
+
+def test_extra_trees_have_risks_like_scikit_learns(wdbc):
+    """The cuts are drawn from other seeds, so over many trees the effects must agree, not the digits."""
+    ours, theirs = both(CrossFitPPI, ExtraTreesClassifier(300))
+    found, expected = answers(ours, *wdbc)[:, 1], answers(theirs, *wdbc)[:, 1]
+    np.testing.assert_allclose(found, expected, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(3, max_leaf_nodes=4),
+        RandomForestClassifier(3, ccp_alpha=0.1),
+        RandomForestClassifier(3, class_weight="balanced"),
+        BaggingClassifier(n_estimators=3, max_features=0.5),
+        BaggingClassifier(DecisionTreeClassifier(max_features=1), n_estimators=3),
+    ],
+)
+def test_parameters_that_the_engine_does_not_know_go_to_scikit_learn(model, wdbc):
+    fitted = PPFS(model, n_splits=5, random_state=0).fit(*wdbc)
+    assert any(
+        "through scikit-learn's interface: the engine does not know" in note for note in fitted.trace_.notes
+    )
+
+
+def test_bags_of_other_models_go_to_scikit_learn(wdbc):
+    fitted = PPFS(BaggingClassifier(LogisticRegression(max_iter=1000), 2), n_splits=5, random_state=0).fit(
+        *wdbc
+    )
+    assert not any("grown by the engine" in note for note in fitted.trace_.notes)
+
+
+def test_the_trace_says_who_grows_a_forest(wdbc):
+    fitted = PPFS(RandomForestClassifier(3), n_splits=5, random_state=0).fit(*wdbc)
+    assert any("RandomForestClassifier is grown by the engine" in note for note in fitted.trace_.notes)
