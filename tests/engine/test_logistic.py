@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import logistic as twin
 from sklearn.linear_model import LogisticRegression
 
-from ppfs._engine import Likelihood, fit_columns, fit_scores
+from ppfs._engine import Likelihood, fit_scores, logistic_columns
 
 NO_WEIGHTS = np.empty(0)
 
@@ -53,7 +53,7 @@ def test_columns_equal_scikit_learns_models(n_classes, has_intercept, n_regresso
     X, codes = data(0, 60, 4 * n_regressors, n_classes)
     X = X * 10.0 + 30.0
     block = np.ascontiguousarray(X.reshape(60, 4, n_regressors).transpose(2, 0, 1))
-    coefficients, intercepts = fit_columns(
+    coefficients, intercepts = logistic_columns(
         block, codes, NO_WEIGHTS, n_classes, 1.0, has_intercept, n_classes > 2, 1e-13
     )
     for column in range(4):
@@ -73,9 +73,9 @@ def test_a_column_does_not_depend_on_its_neighbours(n_classes):
     X, codes = data(1, 50, 7, n_classes)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 50)
     block = X[np.newaxis]
-    whole, _ = fit_columns(block, codes, weights, n_classes, 1.0, True, n_classes > 2, 1e-13)
+    whole, _ = logistic_columns(block, codes, weights, n_classes, 1.0, True, n_classes > 2, 1e-13)
     for column in range(7):
-        alone, _ = fit_columns(
+        alone, _ = logistic_columns(
             np.ascontiguousarray(block[:, :, [column]]),
             codes,
             weights,
@@ -92,8 +92,8 @@ def test_whole_weights_are_repeated_rows_to_the_kernel():
     X, codes = data(2, 30, 2, 3)
     times = np.arange(30) % 3 + 1
     repeated = np.repeat(np.arange(30), times)
-    weighted = fit_columns(X[np.newaxis], codes, times.astype(np.float64), 3, 1.0, True, True, 1e-13)
-    plain = fit_columns(X[np.newaxis, repeated], codes[repeated], NO_WEIGHTS, 3, 1.0, True, True, 1e-13)
+    weighted = logistic_columns(X[np.newaxis], codes, times.astype(np.float64), 3, 1.0, True, True, 1e-13)
+    plain = logistic_columns(X[np.newaxis, repeated], codes[repeated], NO_WEIGHTS, 3, 1.0, True, True, 1e-13)
     for ours, theirs in zip(weighted, plain, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-8)
 
@@ -112,7 +112,7 @@ def test_separated_classes_reach_the_limit_of_the_likelihood(n_classes):
 
 def test_constant_column_gets_no_slope():
     codes = np.array([0, 1, 1, 0, 1, 1], dtype=np.int64)
-    coefficients, intercepts = fit_columns(
+    coefficients, intercepts = logistic_columns(
         np.full((1, 6, 1), 7.0), codes, NO_WEIGHTS, 2, 1.0, True, False, 1e-13
     )
     assert coefficients[0, 0, 0] == pytest.approx(0.0, abs=1e-12)

@@ -106,7 +106,7 @@ def test_logistic_regression_needs_no_penalty_parameter(data, monkeypatch):
     )
     bound = PPI(LogisticRegression(), random_state=0)
     selector = PPFS(independence=bound, random_state=0).fit(*data)
-    assert "growth is computed for all columns at once" in selector.trace_.notes[0]
+    assert "fitted by the engine" in selector.trace_.notes[0]
 
 
 def test_logistic_regression_with_parameters_that_exclude_each_other_is_left_to_scikit_learn(data):

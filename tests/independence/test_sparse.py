@@ -11,6 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive.risks.linear import risks as linear_risks
+from ppfs.independence._predictive.risks.linear.growth import LinearGrower
 
 N_ROWS, N_COLUMNS = 80, 30
 
@@ -24,6 +26,9 @@ def never_wide(monkeypatch):
     for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix):
         for name in ("toarray", "todense"):
             monkeypatch.setattr(kind, name, _watched(getattr(kind, name)))
+    # Linear models make blocks of columns and small sets of members dense; here both are as small as can be.
+    monkeypatch.setattr(LinearGrower, "bytes_per_block", 1)
+    monkeypatch.setattr(linear_risks, "_MAX_DENSE", 0)
 
 
 def _watched(make_dense):

@@ -1,4 +1,4 @@
-"""Models at kernel speed: exact decision trees on sorted columns, logistic regression, contingency tables.
+"""Models at kernel speed: trees, boosting and linear models of columns, and contingency tables.
 
 Importing this package loads Numba, which takes about half a second: the rest of ppfs imports it only
 when a fit can use it. It imports nothing from the rest of ppfs.
@@ -20,7 +20,16 @@ from ppfs._engine.forest_growth import (
     prepared_forest_row_losses,
     with_permutations,
 )
-from ppfs._engine.logistic import Likelihood, fit_columns, fit_scores
+from ppfs._engine.least_squares import (
+    independent_rows,
+    products,
+    ridge_columns,
+    row_products,
+    solve_elastic_net,
+    solve_ridge,
+    solve_symmetric,
+)
+from ppfs._engine.logistic import Likelihood, fit_scores, logistic_columns
 from ppfs._engine.plan import PreparedColumns, prepare_columns
 from ppfs._engine.row_losses import DrawnRows
 from ppfs._engine.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
@@ -31,6 +40,7 @@ from ppfs._engine.single_column_rows import (
     single_column_row_losses,
 )
 from ppfs._engine.splits import Splits
+from ppfs._engine.threads import run_tasks
 
 __all__ = [
     "CLASS_CRITERIA",
@@ -53,12 +63,13 @@ __all__ = [
     "bin_columns",
     "boosted_column_losses",
     "count_cells",
-    "fit_columns",
     "fit_scores",
     "fits_float32",
     "grow_forest",
     "grow_models",
+    "independent_rows",
     "likelihood_ratios",
+    "logistic_columns",
     "make_draws",
     "prepare_boosting",
     "prepare_columns",
@@ -67,8 +78,15 @@ __all__ = [
     "prepared_column_row_losses",
     "prepared_forest_risks",
     "prepared_forest_row_losses",
+    "products",
     "rank_levels",
+    "ridge_columns",
+    "row_products",
+    "run_tasks",
     "single_column_risks",
     "single_column_row_losses",
+    "solve_elastic_net",
+    "solve_ridge",
+    "solve_symmetric",
     "with_permutations",
 ]

@@ -7,16 +7,17 @@ import numpy as np
 from ppfs._engine._jit import Float64s, kernel_function
 from ppfs._engine.sums import dot
 
-# A pivot this small beside its diagonal entry is rounding: the column is a combination of those before it.
+# A pivot this small beside its diagonal entry is rounding.
 _SMALLEST_PIVOT = 1e-13
 _FIRST_RIDGE = 1e-12
 
 
 @kernel_function
-def factorise(matrix: Float64s, factor: Float64s, ridge: float) -> bool:
+def factorise(matrix: Float64s, factor: Float64s, ridge: float, smallest: float) -> bool:
     """Fill the lower triangle of ``factor`` with the Cholesky factor of ``matrix`` plus a ridge; False if none is.
 
-    Only the lower triangle of ``matrix`` is read.
+    Only the lower triangle of ``matrix`` is read. No factor is given where a pivot is at most ``smallest`` times its
+    diagonal entry: the column is all but a combination of those before it.
     """
     n = matrix.shape[0]
     for i in range(n):
@@ -25,7 +26,7 @@ def factorise(matrix: Float64s, factor: Float64s, ridge: float) -> bool:
             if i == j:
                 diagonal = matrix[i, i] + ridge
                 rest += ridge
-                if not rest > _SMALLEST_PIVOT * diagonal:
+                if not rest > smallest * diagonal:
                     return False
                 factor[i, i] = sqrt(rest)
             else:
@@ -59,7 +60,7 @@ def solve_positive(matrix: Float64s, right: Float64s, solution: Float64s) -> Non
     for i in range(n):
         trace += matrix[i, i]
     ridge = 0.0
-    while not factorise(matrix, factor, ridge):
+    while not factorise(matrix, factor, ridge, _SMALLEST_PIVOT):
         ridge = 100.0 * ridge if ridge > 0.0 else _FIRST_RIDGE * max(trace, 1e-300)
         if not ridge < 1e300:
             for i in range(n):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_function
 from ppfs._engine.cholesky import solve_positive
-from ppfs._engine.sums import dot
+from ppfs._engine.sums import dot, is_constant
 
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40
@@ -228,7 +228,7 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
 
 
 @kernel
-def fit_columns(
+def logistic_columns(
     regressors: Float64s,
     classes: Int64s,
     weights: Float64s,
@@ -306,6 +306,13 @@ def _fit_standardised(
     penalties = np.zeros(design.shape[0])
     for r in range(n_regressors):
         row = design[r]
+        if has_intercept and is_constant(row):
+            # It says nothing that the intercept does not say; what is left after centring would be rounding.
+            centres[r] = row[0]
+            penalties[r] = 1.0
+            for i in range(n_rows):
+                row[i] = 0.0
+            continue
         if has_intercept:
             centre = 0.0
             for i in range(n_rows):

@@ -1,6 +1,6 @@
-"""Sums of products over neighbours in memory, several of them at a time."""
+"""What kernels ask about vectors: sums of products, several terms at a time, and whether anything changes."""
 
-from ppfs._engine._jit import Float64s, summing_part
+from ppfs._engine._jit import Float64s, kernel_function, summing_part
 
 
 @summing_part
@@ -14,3 +14,12 @@ def dot(left: Float64s, right: Float64s) -> float:
     for i in range(left.size):
         total += left[i] * right[i]
     return total
+
+
+@kernel_function
+def is_constant(values: Float64s) -> bool:
+    """Tell whether all values are the same."""
+    n_changes = 0
+    for i in range(1, values.size):
+        n_changes += values[i] != values[0]
+    return n_changes == 0

@@ -53,6 +53,17 @@ class PairedRisks:
             _joined_counts(parts),
         )
 
+    def at(self, question: int) -> PairedRisks:
+        """Return the risks of one of the questions."""
+        one = slice(question, question + 1)
+        return PairedRisks(
+            self.base[one],
+            self.replaced[one],
+            self.unused[one],
+            None if self.by_draw is None else self.by_draw[one],
+            None if self.n_coefficients is None else self.n_coefficients[one],
+        )
+
 
 def _joined_counts(parts: Sequence[PairedRisks]) -> NDArray[Any] | None:
     """Put the numbers of coefficients below each other; a model whose number is not known may have any."""

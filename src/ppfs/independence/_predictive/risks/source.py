@@ -10,7 +10,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
 from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.linear import LinearRisks, linear_solver
+from ppfs.independence._predictive.risks.linear import LinearRisks, recipe_of
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.trees import TreeRisks, why_not_engine
@@ -45,7 +45,7 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         reason = why_not_forest(problem, table)
         if reason is None:
             return ForestRisks(table, problem, n_jobs)
-    solve = linear_solver(problem, table)
-    if solve is not None:
-        return LinearRisks(table, problem, n_jobs, reason, solve)
+    recipe = recipe_of(problem, table)
+    if recipe is not None:
+        return LinearRisks(table, problem, n_jobs, reason, recipe)
     return ModelRisks(table, problem, n_jobs, reason)

@@ -1,0 +1,218 @@
+"""Logistic regression of two or more classes, with one or several regressors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from sklearn.utils.class_weight import compute_class_weight
+
+from ppfs._types import Floats
+from ppfs.independence._predictive.risks.linear.target import TrainTarget
+
+# A fit ends when a step promises to raise the mean log-likelihood by less than this.
+_TOLERANCE = 1e-14
+
+# With more regressors than rows, the rows are expressed by some of them up to this share of the squares.
+_SMALLEST_SHARE = 1e-12
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Minimises the negative log-likelihood plus half of `penalty` times the squares of the coefficients.
+
+    Attributes
+    ----------
+    class_weight : mapping of label to weight, "balanced" or None
+        As scikit-learn's.
+    """
+
+    penalty: float
+    has_intercept: bool
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None
+
+    def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
+        """Fit one model a column; see `Solver`."""
+        labels = _Labels.of(target, self.class_weight)
+        n_regressors, _, n_columns = regressors.shape
+        if labels.n_seen == 1:
+            slopes, intercepts = labels.aligned(
+                np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0))
+            )
+            return slopes, intercepts
+        from ppfs._engine import logistic_columns
+
+        return labels.aligned(
+            *logistic_columns(
+                regressors,
+                labels.codes,
+                labels.weights,
+                labels.n_seen,
+                self.penalty,
+                self.has_intercept,
+                labels.n_seen > 2,
+                _TOLERANCE * labels.total,
+            )
+        )
+
+    def can_fit(self, n_regressors: int, n_rows: int) -> bool:
+        """Tell whether there is an optimum: without a penalty, as many regressors as rows predict them all."""
+        return self.penalty > 0.0 or n_regressors + 1 < n_rows
+
+    def data(self, design: Floats, target: TrainTarget) -> LogisticData:
+        """Prepare the train part of a model of several regressors; see `Solver`."""
+        return LogisticData(self, design, _Labels.of(target, self.class_weight))
+
+
+@dataclass(frozen=True)
+class LogisticData:
+    """The train part of one split.
+
+    Attributes
+    ----------
+    design : ndarray of shape (n_regressors, n_rows)
+    """
+
+    model: Logistic
+    design: Floats
+    labels: _Labels
+
+    def kept(self, places: NDArray[np.intp]) -> LogisticData:
+        """Return the data of some of the regressors."""
+        return replace(self, design=np.ascontiguousarray(self.design[places]))
+
+    def with_products(self) -> LogisticData:
+        """Return the same data: the products change with every step, so there is nothing to share."""
+        return self
+
+    def fit(self) -> tuple[Floats, Floats]:
+        """Return slopes of shape (n_scores, n_regressors) and intercepts of shape (n_scores,)."""
+        slopes, intercepts = (part[0] for part in self._fit_one())
+        return slopes, intercepts
+
+    def _fit_one(self) -> tuple[Floats, Floats]:
+        labels = self.labels
+        if labels.n_seen == 1:
+            return labels.aligned(np.zeros((1, 0, len(self.design))), np.zeros((1, 0)))
+        if len(self.design) > self.design.shape[1] and self.model.penalty > 0.0:
+            return labels.aligned(*self._from_rows())
+        from ppfs._engine import logistic_columns
+
+        return labels.aligned(
+            *logistic_columns(
+                self.design[:, :, np.newaxis],
+                labels.codes,
+                labels.weights,
+                labels.n_seen,
+                self.model.penalty,
+                self.model.has_intercept,
+                labels.n_seen > 2,
+                _TOLERANCE * labels.total,
+            )
+        )
+
+    def _from_rows(self) -> tuple[Floats, Floats]:
+        """Fit with more regressors than rows: the coefficients are a combination of the rows.
+
+        The products of the rows are those of shorter rows, with as many entries as there are independent rows. A model
+        of these has the same outputs and the same penalty.
+        """
+        from ppfs._engine import Likelihood, fit_scores, independent_rows, row_products
+
+        labels, has_intercept = self.labels, self.model.has_intercept
+        centres = self.design.mean(axis=1) if has_intercept else np.zeros(len(self.design))
+        centred = self.design - centres[:, np.newaxis]
+        factor, pivots = independent_rows(row_products(centred), _SMALLEST_SHARE)
+        ones = np.ones((int(has_intercept), labels.codes.size))
+        likelihood = Likelihood(
+            design=np.ascontiguousarray(np.vstack([factor, ones])),
+            classes=labels.codes,
+            weights=labels.weights,
+            penalties=np.append(np.full(len(factor), self.model.penalty), np.zeros(len(ones))),
+            n_classes=labels.n_seen,
+            is_symmetric=labels.n_seen > 2,
+        )
+        start = np.zeros((labels.n_seen - 1, len(likelihood.design)))
+        scores, _ = fit_scores(likelihood, start, _TOLERANCE * labels.total)
+        shares = solve_triangular(factor[:, pivots], scores[:, : len(factor)].T, check_finite=False)
+        slopes = np.einsum("rk,ka->ar", centred[:, pivots], shares)
+        intercepts = scores[:, len(factor) :].sum(axis=1) - (slopes * centres).sum(axis=1)
+        return slopes[np.newaxis], intercepts[np.newaxis]
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """The classes of a train part as the kernels read them.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,)
+        The number of each row's class among those that this train part has.
+
+    seen : ndarray of shape (n_seen,)
+        Which of the table's classes these are.
+
+    n_classes : int
+        The classes of the table.
+
+    weights : ndarray of shape (n_rows,)
+        Empty where all rows count the same.
+    """
+
+    codes: NDArray[np.int64]
+    seen: NDArray[np.intp]
+    n_classes: int
+    weights: Floats
+
+    @classmethod
+    def of(cls, target: TrainTarget, class_weight: Any) -> _Labels:
+        """Join the weights of rows and classes, and give numbers to the classes that are there."""
+        seen, codes = np.unique(target.values, return_inverse=True)
+        weights = np.empty(0) if target.weights is None else target.weights
+        if class_weight is not None:
+            labels = target.classes[seen]
+            own = compute_class_weight(class_weight, classes=labels, y=labels[codes])
+            weights = own[codes] * weights if weights.size else own[codes]
+        return cls(
+            np.ascontiguousarray(codes, dtype=np.int64),
+            seen,
+            int(target.classes.size),
+            np.ascontiguousarray(weights, dtype=np.float64),
+        )
+
+    @property
+    def n_seen(self) -> int:
+        return int(self.seen.size)
+
+    @property
+    def total(self) -> float:
+        """What the rows weigh together."""
+        return float(self.weights.sum() if self.weights.size else self.codes.size)
+
+    def aligned(self, slopes: Floats, intercepts: Floats) -> tuple[Floats, Floats]:
+        """Turn differences from the first class that is there into one score a class of the table.
+
+        A table of two classes has one score, the difference of the second from the first. A class that the train part
+        lacks is never predicted: its score is minus infinity.
+
+        Parameters
+        ----------
+        slopes : ndarray of shape (n_models, n_seen - 1, n_regressors)
+
+        intercepts : ndarray of shape (n_models, n_seen - 1)
+        """
+        n_models, _, n_regressors = slopes.shape
+        if self.n_classes == 2 and self.n_seen == 2:
+            return slopes, intercepts
+        if self.n_classes == 2:
+            certain = np.inf if self.seen[0] else -np.inf
+            return np.zeros((n_models, 1, n_regressors)), np.full((n_models, 1), certain)
+        all_slopes = np.zeros((n_models, self.n_classes, n_regressors))
+        all_intercepts = np.full((n_models, self.n_classes), -np.inf)
+        all_intercepts[:, self.seen[0]] = 0.0
+        all_slopes[:, self.seen[1:]], all_intercepts[:, self.seen[1:]] = slopes, intercepts
+        return all_slopes, all_intercepts

@@ -1,0 +1,265 @@
+"""Shrinkage: one linear model a split, fitted on all members, and what becomes of it when one is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._models import Design, dense
+from ppfs._rows import Split
+from ppfs._types import Floats
+from ppfs.independence._predictive.drawing import over_draws
+from ppfs.independence._predictive.knockoffs import Draws, PermutedValues
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.linear.outputs import as_predicted
+from ppfs.independence._predictive.risks.linear.recipe import Recipe
+from ppfs.independence._predictive.risks.linear.solver import TrainData
+from ppfs.independence._predictive.risks.linear.steps import FittedSteps
+from ppfs.independence._predictive.risks.linear.target import TrainTarget
+from ppfs.independence._predictive.risks.paired import PairedRisks
+
+# No more outputs of models than this are computed at once.
+_MAX_OUTPUTS = 2**21
+
+# What fits of fewer members can share is kept if it has no more numbers than this, over all splits.
+_MAX_SHARED = 2**24
+
+
+@dataclass(frozen=True)
+class SplitData:
+    """The regressors of the members in one split.
+
+    Attributes
+    ----------
+    data : TrainData
+
+    test : ndarray of shape (n_regressors, n_test)
+
+    scales : ndarray of shape (n_columns,) or None
+        What the columns are divided by; None where regressors are more than moved and scaled columns.
+    """
+
+    data: TrainData
+    test: Floats
+    scales: Floats | None
+
+    def kept(self, regressors: NDArray[np.intp], columns: NDArray[np.intp]) -> SplitData:
+        """Return the regressors of some of the members."""
+        scales = None if self.scales is None else self.scales[columns]
+        return SplitData(self.data.kept(regressors), np.ascontiguousarray(self.test[regressors]), scales)
+
+    @property
+    def n_numbers(self) -> int:
+        """The numbers that are kept."""
+        return int(self.data.design.size + self.test.size)
+
+
+@dataclass(frozen=True)
+class SplitModel:
+    """The model of one split.
+
+    Attributes
+    ----------
+    slopes : ndarray of shape (n_scores, n_regressors)
+
+    outputs : ndarray of shape (n_test, n_scores)
+
+    scales : ndarray of shape (n_columns,) or None
+        See `SplitData`.
+    """
+
+    slopes: Floats
+    outputs: Floats
+    scales: Floats | None
+
+
+class LinearMembers:
+    """The models of one set of members: fitted once, and asked about any of the members.
+
+    Each model is a sum of one function a column, so replacing a feature moves the outputs by what its own function
+    changes. Nothing depends on what was asked before: regressors and their products are the same numbers whether they
+    are computed or taken from a larger set.
+
+    Parameters
+    ----------
+    design : Design
+        The members' columns.
+
+    larger : LinearMembers or None
+        The models of a larger set, whose regressors can be used again.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        recipe: Recipe,
+        design: Design,
+        n_threads: int,
+        larger: LinearMembers | None = None,
+    ) -> None:
+        from ppfs._engine import run_tasks
+
+        self._problem = problem
+        self._recipe = recipe
+        self._design = design
+        self._columns = dense(design.X)
+        known = None if larger is None else larger._of_some(design)
+
+        def fitted(number: int) -> tuple[SplitData, SplitModel]:
+            part = self._prepared(problem.splits[number]) if known is None else known[number]
+            return part, _fitted(part)
+
+        both = run_tasks(fitted, range(len(problem.splits)), n_threads)
+        self._models = [model for _, model in both]
+        self._width = self._models[0].slopes.shape[1] // self._columns.shape[1]
+        self._outputs = np.concatenate([model.outputs for model in self._models])
+        parts = [part for part, _ in both]
+        self._parts = parts if sum(part.n_numbers for part in parts) <= _MAX_SHARED else None
+        self._base = self._losses(self._outputs[np.newaxis])[0]
+
+    def _prepared(self, split: Split) -> SplitData:
+        """Make the regressors of one split."""
+        train, test = self._columns[split.train], self._columns[split.test]
+        steps = FittedSteps.of(self._recipe.steps, train)
+        data = self._recipe.solver.data(
+            np.ascontiguousarray(steps.transform(train).T), TrainTarget.of(self._problem, split)
+        )
+        return SplitData(data.with_products(), np.ascontiguousarray(steps.transform(test).T), steps.scales())
+
+    def _of_some(self, design: Design) -> list[SplitData] | None:
+        """Return the regressors of some of the members; None if others are asked for, or if they are not kept."""
+        if self._parts is None or not design.places.keys() <= self._design.places.keys():
+            return None
+        places = [self._design.places[feature] for feature in design.places]
+        columns = np.concatenate([np.arange(place.start, place.stop) for place in places])
+        regressors = (columns[:, np.newaxis] * self._width + np.arange(self._width)).ravel()
+        return [part.kept(regressors, columns) for part in self._parts]
+
+    def risks(self, features: Sequence[int]) -> PairedRisks:
+        """Return the risks of questions about some of the members."""
+        return PairedRisks.joined([self._risk(feature) for feature in features])
+
+    def _risk(self, feature: int) -> PairedRisks:
+        problem = self._problem
+        draws = problem.knockoff(self._design, feature)
+
+        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+            at_once = max(1, _MAX_OUTPUTS // self._outputs.size)
+            parts = [
+                self._losses(self._outputs + self._moved(feature, draws, start, min(start + at_once, end)))
+                for start in range(first, end, at_once)
+            ]
+            losses = np.concatenate(parts)
+            return losses.sum(axis=0)[np.newaxis], losses.sum(axis=1)[np.newaxis]
+
+        replaced, by_draw = over_draws(problem, self._base, evaluate)
+        n_scores = max(1, problem.classes.size - 1)
+        place = self._design.places[feature]
+        n_coefficients = n_scores * self._recipe.n_coefficients * (place.stop - place.start)
+        return PairedRisks(
+            self._base[np.newaxis],
+            replaced,
+            np.zeros(1, dtype=bool),
+            by_draw,
+            np.array([n_coefficients], dtype=np.intp),
+        )
+
+    def _moved(self, feature: int, draws: Draws, first: int, end: int) -> Floats:
+        """Return how the outputs change when a feature gives way to draws, shape (n_draws, n_tested, n_scores)."""
+        if isinstance(draws, PermutedValues):
+            own = self._contributions(feature)
+            moved: Floats = own[self._shuffles[first:end]] - own
+            return moved
+        moved_by_split = [
+            self._moved_in(number, feature, draws.values(split, first, end))
+            for number, split in enumerate(self._problem.splits)
+        ]
+        return np.concatenate(moved_by_split, axis=1)
+
+    @cached_property
+    def _shuffles(self) -> NDArray[np.intp]:
+        """The shuffles of all test parts, side by side."""
+        sizes = [split.test.size for split in self._problem.splits]
+        starts = np.cumsum([0, *sizes[:-1]])
+        return np.hstack(
+            [split.permutations + start for split, start in zip(self._problem.splits, starts, strict=True)]
+        )
+
+    def _contributions(self, feature: int) -> Floats:
+        """Return the part of the outputs that is due to one feature, shape (n_tested, n_scores)."""
+        parts = [
+            _outputs(model.slopes[:, self._regressors(feature)], self._tested(number, feature))
+            for number, model in enumerate(self._models)
+        ]
+        return np.concatenate(parts)
+
+    def _regressors(self, feature: int) -> slice:
+        place = self._design.places[feature]
+        return slice(place.start * self._width, place.stop * self._width)
+
+    def _tested(self, number: int, feature: int) -> Floats:
+        """Return the regressors of one feature in a test part, shape (n_regressors, n_test)."""
+        if self._parts is not None:
+            return self._parts[number].test[self._regressors(feature)]
+        tested = self._columns[self._problem.splits[number].test, self._design.places[feature]]
+        return self._steps_of(number, feature).transform(tested).T
+
+    def _steps_of(self, number: int, feature: int) -> FittedSteps:
+        train = self._columns[self._problem.splits[number].train, self._design.places[feature]]
+        return FittedSteps.of(self._recipe.steps, train)
+
+    def _moved_in(self, number: int, feature: int, values: Floats) -> Floats:
+        """Return by how much the outputs of one test part change; values have shape (n_draws, n_test, n_columns)."""
+        model, place = self._models[number], self._design.places[feature]
+        slopes = model.slopes[:, self._regressors(feature)]
+        n_draws, n_test, n_columns = values.shape
+        if model.scales is not None:
+            tested = self._columns[self._problem.splits[number].test, place]
+            return _outputs(slopes / model.scales[place], np.moveaxis(values - tested, 2, 0))
+        made = self._steps_of(number, feature).transform(values.reshape(-1, n_columns))
+        drawn = _outputs(slopes, made.T).reshape(n_draws, n_test, -1)
+        return drawn - _outputs(slopes, self._tested(number, feature))
+
+    def _losses(self, outputs: Floats) -> Floats:
+        """Return what is compared, from outputs of shape (n_copies, n_tested, n_scores)."""
+        problem = self._problem
+        n_copies, n_tested, _ = outputs.shape
+        predictions = as_predicted(outputs, problem.loss.output)
+        truth = np.tile(problem.truth[self._rows], n_copies)
+        flat = predictions.reshape(truth.size, *predictions.shape[2:])
+        losses: Floats = problem.loss.rows(truth, flat).reshape(n_copies, n_tested)
+        compared, start = [], 0
+        for split in problem.splits:
+            own = np.ascontiguousarray(losses[:, start : start + split.test.size])
+            compared.append(problem.weights.weighed(own, split.test, problem.is_by_row))
+            start += split.test.size
+        return np.concatenate(compared, axis=1)
+
+    @cached_property
+    def _rows(self) -> NDArray[np.intp]:
+        """The tested rows, test part after test part."""
+        return np.concatenate([split.test for split in self._problem.splits])
+
+
+def _fitted(part: SplitData) -> SplitModel:
+    slopes, intercepts = part.data.fit()
+    return SplitModel(slopes, _outputs(slopes, part.test) + intercepts, part.scales)
+
+
+def _outputs(slopes: Floats, regressors: Floats) -> Floats:
+    """Multiply regressors by slopes, and add them up: shape (..., n_scores).
+
+    Not by BLAS, whose sums may depend on the number of its threads.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n_scores, n_regressors)
+
+    regressors : ndarray of shape (n_regressors, ...)
+    """
+    outputs: Floats = np.einsum("sr,r...->...s", slopes, regressors)
+    return outputs

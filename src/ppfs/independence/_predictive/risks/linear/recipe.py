@@ -1,0 +1,196 @@
+"""Which estimators are linear models in their columns, and how they are fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import Pipeline
+
+from ppfs._models import KnownParameters, require_valid_parameters
+from ppfs._table import Table
+from ppfs._types import Floats
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.linear import least_squares
+from ppfs.independence._predictive.risks.linear.logistic import Logistic
+from ppfs.independence._predictive.risks.linear.solver import Solver
+from ppfs.independence._predictive.risks.linear.steps import (
+    FittedSteps,
+    is_joint,
+    is_known_step,
+    keeps_width,
+)
+
+# Parameters of an iteration have no effect: here it ends at the optimum. liblinear is not among the solvers of logistic
+# regression, because it penalises the intercept too.
+_ITERATION = ("copy_X", "max_iter", "n_jobs", "random_state", "tol", "verbose", "warm_start")
+_KNOWN = {
+    LinearRegression: KnownParameters(
+        read=("fit_intercept",), only={"positive": (False,)}, without_effect=_ITERATION
+    ),
+    Ridge: KnownParameters(
+        read=("alpha", "fit_intercept"),
+        only={"positive": (False,), "solver": ("auto", "cholesky", "svd")},
+        without_effect=_ITERATION,
+    ),
+    Lasso: KnownParameters(
+        read=("alpha", "fit_intercept", "positive"),
+        only={"precompute": (False, True)},
+        without_effect=(*_ITERATION, "selection"),
+    ),
+    ElasticNet: KnownParameters(
+        read=("alpha", "l1_ratio", "fit_intercept", "positive"),
+        only={"precompute": (False, True)},
+        without_effect=(*_ITERATION, "selection"),
+    ),
+    LogisticRegression: KnownParameters(
+        read=("C", "class_weight", "fit_intercept"),
+        only={
+            "penalty": ("l2", "deprecated", None),
+            "l1_ratio": (None, 0.0),
+            "dual": (False,),
+            "solver": ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"),
+            "multi_class": ("auto", "deprecated"),
+        },
+        without_effect=(*_ITERATION, "intercept_scaling"),
+    ),
+    Pipeline: KnownParameters(
+        read=("steps",), only={"transform_input": (None,)}, without_effect=("memory", "verbose")
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A linear model and what stands before it.
+
+    Attributes
+    ----------
+    steps : tuple
+        Unfitted transformers, in their order.
+
+    solver : Solver
+    """
+
+    steps: tuple[Any, ...]
+    solver: Solver
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the model is a sum of one function a column."""
+        return not any(is_joint(step) for step in self.steps)
+
+    @cached_property
+    def _example(self) -> Floats:
+        """The regressors of some column, shape (n_rows, n_regressors)."""
+        columns = np.column_stack([np.arange(100.0), np.arange(100.0)])
+        made = FittedSteps.of(self.steps, columns, is_single=True).transform(columns)
+        return made[:, : made.shape[1] // 2]
+
+    @property
+    def width(self) -> int:
+        """How many regressors a single column becomes."""
+        return int(self._example.shape[1])
+
+    @cached_property
+    def n_coefficients(self) -> int:
+        """How many coefficients a single column takes.
+
+        That is the number of its regressors, less those that say nothing that the others and the intercept do not say:
+        splines add up to 1, and a power of 0 is 1.
+        """
+        example = self._example
+        centred = example - example.mean(axis=0) if self.solver.has_intercept else example
+        return int(np.linalg.matrix_rank(centred))
+
+
+def recipe_of(problem: Problem, table: Table) -> Recipe | None:
+    """Return how the models of this problem are fitted, or None where that is left to scikit-learn."""
+    is_wide = table.codes.ndim > 1 and problem.y.ndim == 1  # The target may be among the columns.
+    if table.is_mixed or is_wide or problem.loss.name == "callable":
+        return None
+    if problem.impute is not None or problem.y.ndim > 1 or table.has_missing:
+        return None
+    steps = _steps(problem.estimator)
+    if steps is None or (problem.weights.fit is not None and get_config()["enable_metadata_routing"]):
+        return None
+    *before, last = steps
+    if type(last) not in _SOLVERS or not all(
+        is_known_step(step, of_sparse=table.is_sparse) for step in before
+    ):
+        return None
+    if _KNOWN[type(last)].first_unknown(last) is not None:
+        return None
+    if any(map(is_joint, before)) and not _are_powers(before):
+        return None
+    for step in steps:
+        require_valid_parameters(step, f"{type(problem.estimator).__name__}'s step")
+    solver = _SOLVERS[type(last)](last, problem)
+    return None if solver is None else Recipe(tuple(before), solver)
+
+
+def _steps(estimator: Any) -> list[Any] | None:
+    """Return the steps of a pipeline, or the estimator alone; None for a pipeline that does more than its steps do."""
+    if type(estimator) is not Pipeline:
+        return [estimator]
+    if _KNOWN[Pipeline].first_unknown(estimator) is not None:
+        return None
+    steps = [step for _, step in estimator.steps]
+    return [step for step in steps[:-1] if step is not None and step != "passthrough"] + steps[-1:]
+
+
+def _are_powers(steps: Sequence[Any]) -> bool:
+    """Tell whether products are powers where there is one column: nothing before them makes several of it."""
+    first = next(number for number, step in enumerate(steps) if is_joint(step))
+    return not any(is_joint(step) for step in steps[first + 1 :]) and all(map(keeps_width, steps[:first]))
+
+
+def _of_least_squares(estimator: LinearRegression, problem: Problem) -> Solver:
+    return least_squares.Ridge(0.0, estimator.fit_intercept)
+
+
+def _of_ridge(estimator: Ridge, problem: Problem) -> Solver | None:
+    return (
+        least_squares.Ridge(float(estimator.alpha), estimator.fit_intercept)
+        if not np.ndim(estimator.alpha)
+        else None
+    )
+
+
+def _of_elastic_net(estimator: ElasticNet, problem: Problem) -> Solver | None:
+    # Without a penalty scikit-learn advises against this solver, and its answer is where it stopped.
+    if estimator.alpha == 0:
+        return None
+    l1_ratio = float(estimator.l1_ratio)
+    return least_squares.ElasticNet(
+        estimator.alpha * l1_ratio,
+        estimator.alpha * (1.0 - l1_ratio),
+        estimator.fit_intercept,
+        estimator.positive,
+    )
+
+
+def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | None:
+    parameters = estimator.get_params(deep=False)
+    is_weighted = problem.weights.fit is not None
+    if parameters["class_weight"] == "balanced" and is_weighted:
+        # Versions of scikit-learn differ in whether rows or their weights are balanced.
+        return None
+    has_penalty = parameters.get("penalty", "deprecated") is not None and np.isfinite(parameters["C"])
+    return Logistic(
+        1.0 / parameters["C"] if has_penalty else 0.0, parameters["fit_intercept"], parameters["class_weight"]
+    )
+
+
+_SOLVERS: dict[type, Callable[[Any, Problem], Solver | None]] = {
+    LinearRegression: _of_least_squares,
+    Ridge: _of_ridge,
+    Lasso: _of_elastic_net,
+    ElasticNet: _of_elastic_net,
+    LogisticRegression: _of_logistic,
+}

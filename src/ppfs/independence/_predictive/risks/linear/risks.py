@@ -1,0 +1,89 @@
+"""Answers about linear models: all columns of a block at once, and all members from one set of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from joblib import effective_n_jobs
+
+from ppfs._models import Design
+from ppfs._table import Table
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.linear.growth import LinearGrower
+from ppfs.independence._predictive.risks.linear.members import LinearMembers
+from ppfs.independence._predictive.risks.linear.recipe import Recipe
+from ppfs.independence._predictive.risks.models import ModelRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks
+
+# Sparse members are made dense up to so many numbers.
+_MAX_DENSE = 2**23
+
+
+class LinearRisks(ModelRisks):
+    """`ModelRisks` of linear models, which needs no fit of scikit-learn's.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        The model, and what stands before it.
+    """
+
+    def __init__(
+        self, table: Table, problem: Problem, n_jobs: int | None, reason: str, recipe: Recipe
+    ) -> None:
+        super().__init__(table, problem, n_jobs, reason)
+        name = type(problem.estimator).__name__
+        self.note = (
+            f"{name} is a linear model and fitted by the engine"
+            if recipe.is_additive
+            else f"{name} is a linear model of products: growth is computed by the engine, shrinkage through "
+            "scikit-learn's interface"
+        )
+        self._recipe = recipe
+        self._n_threads = effective_n_jobs(n_jobs)
+        self._linear: LinearMembers | None = None
+        self._fitted_members: Set[int] = frozenset()
+
+    def grower(self) -> Grower:
+        """Return what fits all columns of a block at once."""
+        return LinearGrower(self.problem, self._recipe)
+
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
+        """Return the risks of questions about members of one feature set: one set of models serves all."""
+        if not self._can_fit(members):
+            return super().of_members(xs, members)
+        if self._linear is None or self._fitted_members != members:
+            self._linear = self._fitted(members, self._n_threads, self._linear)
+            self._fitted_members = members
+            self.n_fits += len(self.problem.splits)
+        return self._linear.risks(xs)
+
+    def _can_fit(self, members: Set[int]) -> bool:
+        """Tell whether the models of some features are fitted here, and not by scikit-learn."""
+        if not self._recipe.is_additive:
+            return False
+        n_columns = sum(self._table.n_levels_of([member]).size for member in members)
+        n_rows = min(split.train.size for split in self.problem.splits)
+        is_small = not self._table.is_sparse or n_columns * self._table.n_rows <= _MAX_DENSE
+        return is_small and self._recipe.solver.can_fit(n_columns * self._recipe.width, n_rows)
+
+    def _fitted(
+        self, members: Set[int], n_threads: int, larger: LinearMembers | None = None
+    ) -> LinearMembers:
+        design = Design.of(self._table, self._table.canonical(members))
+        return LinearMembers(self.problem, self._recipe, design, n_threads, larger)
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        """Return the risks of questions about features outside `given`."""
+        if len(xs) == 1:
+            return self.of_members(xs, given | {xs[0]})
+        if not all(self._can_fit(given | {x}) for x in xs):
+            return super().of_added(xs, given)
+        from ppfs._engine import run_tasks
+
+        def answered(x: int) -> PairedRisks:
+            return self._fitted(given | {x}, n_threads=1).risks([x])
+
+        self.n_fits += len(xs) * len(self.problem.splits)
+        return PairedRisks.joined(run_tasks(answered, xs, self._n_threads))

@@ -1,0 +1,154 @@
+"""What transformers make of single columns: those of scikit-learn that look at each column by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+)
+
+from ppfs._models import KnownParameters
+from ppfs._types import Floats
+
+# Splines with given knots belong to certain columns, and every row must have an answer.
+_KNOWN = {
+    StandardScaler: KnownParameters(read=("with_mean", "with_std"), only={}, without_effect=("copy",)),
+    RobustScaler: KnownParameters(
+        read=("quantile_range", "unit_variance", "with_centering", "with_scaling"),
+        only={},
+        without_effect=("copy",),
+    ),
+    MinMaxScaler: KnownParameters(read=("clip", "feature_range"), only={}, without_effect=("copy",)),
+    MaxAbsScaler: KnownParameters(read=("clip",), only={}, without_effect=("copy",)),
+    SplineTransformer: KnownParameters(
+        read=("degree", "include_bias", "n_knots"),
+        only={
+            "extrapolation": ("constant", "linear", "continue", "periodic"),
+            "knots": ("uniform", "quantile"),
+            "sparse_output": (False,),
+        },
+        without_effect=("handle_missing", "order"),
+    ),
+    PolynomialFeatures: KnownParameters(
+        read=("degree", "include_bias", "interaction_only"), only={}, without_effect=("order",)
+    ),
+}
+
+
+def is_known_step(step: Any, *, of_sparse: bool) -> bool:
+    """Tell whether a transformer is one that is known here, and takes columns of this kind.
+
+    Parameters
+    ----------
+    of_sparse : bool
+        Whether the columns are stored sparsely: transformers that would fill them up refuse them.
+    """
+    known = _KNOWN.get(type(step))
+    if known is None or known.first_unknown(step) is not None:
+        return False
+    moves = any(getattr(step, name, False) for name in ("with_mean", "with_centering"))
+    return not (of_sparse and (moves or isinstance(step, SplineTransformer | MinMaxScaler)))
+
+
+def is_joint(step: Any) -> bool:
+    """Tell whether a transformer makes something of several columns together: products."""
+    return isinstance(step, PolynomialFeatures)
+
+
+def keeps_width(step: Any) -> bool:
+    """Tell whether a transformer makes one column of one."""
+    return not isinstance(step, SplineTransformer | PolynomialFeatures)
+
+
+@dataclass(frozen=True)
+class FittedSteps:
+    """Transformers fitted on the train part of one split, for the columns of a block.
+
+    Attributes
+    ----------
+    steps : tuple
+        The fitted transformers, in their order. Each has at least two columns: NumPy adds up a single column in another
+        order than one of several, and a column's answer must not depend on its neighbours.
+
+    n_columns : int
+        The columns of the block.
+    """
+
+    steps: tuple[Any, ...]
+    n_columns: int
+
+    @classmethod
+    def of(cls, steps: Sequence[Any], train: Floats, *, is_single: bool = False) -> FittedSteps:
+        """Fit clones on a train part, shape (n_rows, n_columns).
+
+        Parameters
+        ----------
+        is_single : bool, default=False
+            Whether each column has a model of its own, in which it has no other to be multiplied with.
+        """
+        fitted = []
+        columns = _at_least_two(train)
+        for step in steps:
+            model = (_Powers(step) if is_single and is_joint(step) else clone(step)).fit(columns)
+            columns = np.asarray(model.transform(columns), dtype=np.float64)
+            fitted.append(model)
+        return cls(tuple(fitted), train.shape[1])
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the regressors of rows, column after column: shape (n_rows, n_columns * n_regressors)."""
+        columns = _at_least_two(X)
+        n_fitted = columns.shape[1]
+        for step in self.steps:
+            columns = np.asarray(step.transform(columns), dtype=np.float64)
+        width = columns.shape[1] // n_fitted
+        return columns[:, : self.n_columns * width]
+
+    def scales(self) -> Floats | None:
+        """Return what the columns are divided by, shape (n_columns,); None where they are not only moved and scaled."""
+        total = np.ones(self.n_columns)
+        for step in self.steps:
+            scale = _scale(step)
+            if scale is None:
+                return None
+            total = total * scale[: self.n_columns]
+        return total
+
+
+def _at_least_two(X: Floats) -> Floats:
+    return X if X.shape[1] > 1 else np.repeat(X, 2, axis=1)
+
+
+class _Powers:
+    """What polynomial features make of single columns."""
+
+    def __init__(self, step: PolynomialFeatures) -> None:
+        self._powers = clone(step).fit(np.zeros((1, 1))).powers_[:, 0]
+
+    def fit(self, X: Floats) -> Self:
+        return self
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the powers of each column side by side."""
+        made: Floats = np.stack([X ** int(power) for power in self._powers], axis=2)
+        return made.reshape(len(X), -1)
+
+
+def _scale(step: Any) -> Floats | None:
+    """Return what a fitted scaler divides each column by; None for what is no line."""
+    if isinstance(step, StandardScaler | RobustScaler):
+        return np.ones(step.n_features_in_) if step.scale_ is None else np.asarray(step.scale_)
+    if getattr(step, "clip", False):
+        return None
+    if isinstance(step, MaxAbsScaler):
+        return np.asarray(step.scale_)
+    return 1.0 / np.asarray(step.scale_) if isinstance(step, MinMaxScaler) else None

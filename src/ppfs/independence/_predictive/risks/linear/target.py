@@ -1,0 +1,50 @@
+"""What the models of one split learn to predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._rows import Split
+from ppfs._types import Floats
+from ppfs.independence._predictive.problem import Problem
+
+
+@dataclass(frozen=True)
+class TrainTarget:
+    """The target in the train part of a split.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,)
+        Numbers, or the numbers of the classes.
+
+    classes : ndarray
+        The sorted labels of the whole table; empty for numbers.
+
+    weights : ndarray of shape (n_rows,) or None
+        How much each row counts; None where all count the same.
+    """
+
+    values: NDArray[Any]
+    classes: NDArray[Any]
+    weights: Floats | None
+
+    @classmethod
+    def of(cls, problem: Problem, split: Split) -> TrainTarget:
+        """Take the train part of a split."""
+        weights = problem.weights.fit
+        values = problem.truth[split.train]
+        return cls(
+            values if problem.classes.size else values.astype(np.float64),
+            problem.classes,
+            None if weights is None else np.asarray(weights[split.train], dtype=np.float64),
+        )
+
+    @property
+    def n_scores(self) -> int:
+        """Linear outputs of a model: one for numbers and for two classes, else one a class."""
+        return 1 if self.classes.size <= 2 else int(self.classes.size)
