@@ -148,9 +148,9 @@ def test_statistics_are_finite_even_for_a_copy_of_the_target(test):
     assert answer.pvalue < 1e-20
     assert np.isfinite(answer.statistic)
     assert np.isfinite(answer.effect)
-    # Given the copy there is nothing left to explain.
+    # Given the copy there is nothing left to explain; an iterative fit ends a hair from a likelihood of 1.
     others = bound(test, X, y).query_many(range(1, N_COLUMNS), N_COLUMNS, (0,))
-    assert {one.pvalue for one in others} == {1.0}
+    assert [one.pvalue for one in others] == pytest.approx([1.0] * len(others), abs=1e-8)
 
 
 @every_test

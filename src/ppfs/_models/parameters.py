@@ -76,4 +76,7 @@ def _is_same(value: Any, known: Any) -> bool:
         return True
     if not isinstance(value, str | Number | tuple) or not isinstance(known, str | Number | tuple):
         return False
+    # A number of NumPy compares with the members of a tuple, one by one.
+    if isinstance(value, tuple) != isinstance(known, tuple):
+        return False
     return isinstance(value, bool) == isinstance(known, bool) and bool(value == known)
