@@ -26,19 +26,6 @@ ABSENT = "(absent)"
 
 
 @dataclass(frozen=True)
-class Change:
-    """An intended difference: which cases and fields, and why."""
-
-    cases: tuple[str, ...]
-    fields: tuple[str, ...]
-    reason: str
-
-    def covers(self, case: str, field: str) -> bool:
-        """Tell whether a difference of this field was intended."""
-        return _matches(case, self.cases) and _matches(field, self.fields)
-
-
-@dataclass(frozen=True)
 class Difference:
     """One field of one case that is not the same in both recordings."""
 
@@ -46,6 +33,28 @@ class Difference:
     field: str
     before: Any
     after: Any
+
+
+@dataclass(frozen=True)
+class Change:
+    """An intended difference: which cases and fields, why, and how large it may be.
+
+    Attributes
+    ----------
+    within : float or None
+        Numbers may differ by so much, relative to the larger one; None sets no limit. Digests tell no size.
+    """
+
+    cases: tuple[str, ...]
+    fields: tuple[str, ...]
+    reason: str
+    within: float | None = None
+
+    def covers(self, difference: Difference) -> bool:
+        """Tell whether a difference was intended."""
+        if not (_matches(difference.case, self.cases) and _matches(difference.field, self.fields)):
+            return False
+        return self.within is None or _is_close(difference.before, difference.after, self.within)
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Difference]:
@@ -67,7 +76,10 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Diffe
 def read_changes(path: Path) -> list[Change]:
     """Read the intended changes."""
     entries = tomllib.loads(path.read_text()).get("change", [])
-    return [Change(_tuple(e["cases"]), _tuple(e.get("fields", "*")), e["reason"]) for e in entries]
+    return [
+        Change(_tuple(entry["cases"]), _tuple(entry.get("fields", "*")), entry["reason"], entry.get("within"))
+        for entry in entries
+    ]
 
 
 def report(found: list[Difference], changes: list[Change], *, brief: bool = False) -> int:
@@ -75,7 +87,7 @@ def report(found: list[Difference], changes: list[Change], *, brief: bool = Fals
     reasons = Counter[str]()
     unexpected: list[Difference] = []
     for difference in found:
-        reason = next((c.reason for c in changes if c.covers(difference.case, difference.field)), None)
+        reason = next((change.reason for change in changes if change.covers(difference)), None)
         if reason is None:
             unexpected.append(difference)
         else:
@@ -83,7 +95,7 @@ def report(found: list[Difference], changes: list[Change], *, brief: bool = Fals
     for reason, count in reasons.items():
         print(f"expected, {count} fields: {reason}")
     for change in changes:
-        if not any(change.covers(difference.case, difference.field) for difference in found):
+        if not any(change.covers(difference) for difference in found):
             print(f"expected, but nothing differs: {', '.join(change.cases)}: {change.reason}")
     if brief:
         for case, count in Counter(difference.case for difference in unexpected).items():
@@ -92,6 +104,17 @@ def report(found: list[Difference], changes: list[Change], *, brief: bool = Fals
         for difference in unexpected:
             print(f"{difference.case}: {difference.field}:\n    {difference.before}\n    {difference.after}")
     return len(unexpected)
+
+
+def _is_close(before: Any, after: Any, within: float) -> bool:
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return all(_is_close(one, other, within) for one, other in zip(before, after, strict=True))
+    if isinstance(before, dict) and isinstance(after, dict):
+        return _is_close(before["blanket"], after["blanket"], within)
+    if isinstance(before, int | float) and isinstance(after, int | float):
+        are_none = before != before and after != after
+        return are_none or abs(before - after) <= within * max(abs(before), abs(after))
+    return isinstance(before, str) and isinstance(after, str)
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:

@@ -62,5 +62,13 @@ def test_intended_changes_need_a_reason_and_cover_nothing_else(compare, tmp_path
     assert "a/1: blanket" in printed
 
 
+def test_a_change_of_the_last_digits_may_be_no_larger(compare):
+    change = compare.Change(("a",), ("*",), "another order of adding", within=1e-9)
+    for after, is_covered in [([0.5 + 1e-12, 2.0], True), ([0.5 + 1e-6, 2.0], False), ([0.5], False)]:
+        assert change.covers(compare.Difference("a", "pvalues", [0.5, 2.0], after)) is is_covered
+    assert not change.covers(compare.Difference("a", "blanket", [1], [2]))
+    assert change.covers(compare.Difference("a", "trace.pvalue", "8148", "d50e"))
+
+
 def test_the_projects_list_of_changes_can_be_read(compare):
     assert all(change.reason for change in compare.read_changes(compare.EXPECTED))
