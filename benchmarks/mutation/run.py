@@ -1,0 +1,379 @@
+"""Change the code, one small fault at a time, and see whether a test notices.
+
+    python benchmarks/mutation/run.py map                 # which tests run which lines: once, and after new tests
+    python benchmarks/mutation/run.py mutants --jobs 2    # the sample; what is recorded is not run again
+    python benchmarks/mutation/run.py mutants --again     # those that survived, once more
+    python benchmarks/mutation/run.py by-hand             # the faults of by_hand.toml
+    python benchmarks/mutation/run.py render              # docs/mutation.md
+
+The sample is drawn by a digest of each fault's name, so it stays when other lines change. The engine's faults are run
+with Numba's compiler switched off. Nothing is changed in place: every worker has its own copy of the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import asdict, dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+from operators import Mutant, mutants_of
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).parent / "results"
+MAPS = Path(tempfile.gettempdir()) / "ppfs-mutation"
+
+# How many faults of each part are tried.
+SAMPLE = {
+    "independence": 100,
+    "blanket": 80,
+    "_engine": 60,
+    "_reading": 25,
+    "_models": 20,
+    "_rows": 15,
+    "cli": 10,
+    "compat.py": 10,
+}
+SEED = "2021"
+
+# The cache of compiled kernels: its tests damage files in processes of their own.
+NOT_TRIED = ("_engine/_jit.py", "_engine/kernel_cache.py", "_engine/checked_cache.py")
+
+# Tests that no mutant meets: studies of the level, real data, and what only looks at other files.
+LEFT_OUT = (
+    "tests/benchmarks",
+    "tests/independence/test_calibration.py",
+    "tests/blanket/test_real_tables.py",
+    "tests/engine/test_without_jit.py",
+    "tests/engine/test_kernel_cache.py",
+    "tests/test_examples.py",
+    "tests/test_rooms.py",
+    "tests/datasets",
+)
+
+# The tests are mapped in parts, which can run side by side.
+PARTS = {
+    "searches": ["tests/blanket", "tests/checks", "tests/wrappers"],
+    "tests": ["tests/independence", "tests/models", "tests/rows"],
+    "rest": ["tests/cli", "tests/test_*.py"],
+}
+
+# The engine's tests that run without the compiler, by the beginning of a file's name; the last entry is for the rest.
+ENGINE_TESTS = {
+    "boost": ["test_boosted*.py"],
+    "bin": ["test_boosted*.py"],
+    "cuts": ["test_boosted*.py"],
+    "gradients": ["test_boosted*.py"],
+    "logistic": ["test_logistic.py"],
+    "cholesky": ["test_logistic.py"],
+    "neighbour": ["test_neighbours.py"],
+    "counting": ["test_counting.py"],
+    "sums": ["test_logistic.py"],
+    "keyed": ["test_forest_growth.py"],
+    "bits": ["test_neighbours.py", "test_forest_growth.py"],
+    "bags": ["test_forest_growth.py"],
+    "forest_": ["test_forest_growth.py"],
+    "": [
+        "test_columns.py",
+        "test_splits.py",
+        "test_rules.py",
+        "test_single_column.py",
+        "test_cart.py",
+        "test_forest.py",
+        "test_row_losses.py",
+        "test_class_weights.py",
+    ],
+}
+
+# A mutant meets the quickest tests that run its line, as many as fit into so many seconds of the processor.
+BUDGET = 40.0
+_HEAVY = (
+    "numpy",
+    "scipy.stats",
+    "pandas",
+    "polars",
+    "sklearn.ensemble",
+    "sklearn.utils.estimator_checks",
+    "numba",
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a mutant: "caught", "hung" (which is caught too) or "survived"."""
+
+    key: str
+    file: str
+    line: int
+    operator: str
+    before: str
+    after: str
+    outcome: str
+    n_tests: int
+    by: str
+
+
+def sample() -> list[Mutant]:
+    """Return the chosen faults of every part."""
+    chosen = []
+    for part, wanted in SAMPLE.items():
+        folder = ROOT / "src" / "ppfs"
+        files = [folder / part] if part.endswith(".py") else sorted((folder / part).rglob("*.py"))
+        names = [str(file.relative_to(folder)) for file in files]
+        found = [
+            mutant
+            for name in names
+            if name not in NOT_TRIED
+            for mutant in mutants_of(name, (folder / name).read_text())
+        ]
+        found.sort(key=lambda mutant: hashlib.sha256((SEED + mutant.key).encode()).digest())
+        chosen += found[:wanted]
+    return chosen
+
+
+def make_map(parts: list[str]) -> None:
+    """Run the tests once, part by part, and write down which lines each of them runs."""
+    MAPS.mkdir(exist_ok=True)
+    ignored = [f"--ignore={path}" for path in LEFT_OUT]
+    for part in parts:
+        where = sorted(str(path.relative_to(ROOT)) for pattern in PARTS[part] for path in ROOT.glob(pattern))
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "coverage_map"]
+        command += [
+            "-k",
+            "not contract and not every_node",
+            "--map",
+            str(MAPS / f"{part}.json"),
+            *where,
+            *ignored,
+        ]
+        subprocess.run(command, cwd=ROOT, env=_environment(ROOT), check=False)
+
+
+def _environment(root: Path) -> dict[str, str]:
+    paths = [str(root / "src"), str(Path(__file__).parent)]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+@cache
+def _maps() -> dict[str, dict[int, set[tuple[str, float]]]]:
+    """Return the tests that run each line of each file, with the seconds they take."""
+    found: dict[str, dict[int, set[tuple[str, float]]]] = {}
+    for part in PARTS:
+        path = MAPS / f"{part}.json"
+        read = json.loads(path.read_text()) if path.exists() else {"tests": [], "lines": {}}
+        for file, entries in read["lines"].items():
+            for lines, numbers in entries:
+                tests = {tuple(read["tests"][number]) for number in numbers}
+                for line in lines:
+                    found.setdefault(file, {}).setdefault(line, set()).update(tests)
+    return found
+
+
+def tests_for(mutant: Mutant) -> list[str]:
+    """Return what to run: the tests of the line, or, where it runs when the module is loaded, those of the file.
+
+    The compiler hides the engine's lines, and without it a trace of them takes too long: there every test of the
+    engine that is meant to run without the compiler is run.
+    """
+    if mutant.file.startswith("_engine"):
+        name = mutant.file.split("/")[1]
+        patterns = next(patterns for start, patterns in ENGINE_TESTS.items() if name.startswith(start))
+        folder = ROOT / "tests" / "engine"
+        return [str(path.relative_to(ROOT)) for pattern in patterns for path in sorted(folder.glob(pattern))]
+    by_line = _maps().get(mutant.file, {})
+    end = mutant.line + mutant.before.count("\n")
+    on_line = set().union(*(by_line.get(line, set()) for line in range(mutant.line, end + 1)))
+    in_file = set().union(*by_line.values()) if by_line else set()
+    chosen, spent = [], 0.0
+    for test, seconds in sorted(on_line or in_file, key=lambda one: (one[1], one[0])):
+        if spent + seconds > BUDGET and chosen:
+            break
+        chosen.append(test)
+        spent += seconds
+    return chosen
+
+
+class Workshop:
+    """A copy of the sources and tests in which one fault after the other is tried."""
+
+    def __init__(self, number: int) -> None:
+        self.root = MAPS / f"worker-{number}"
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.root.mkdir(parents=True)
+        for name in ("src", "tests"):
+            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("*.pyc"))
+        for name in ("benchmarks", "docs", "README.md"):
+            (self.root / name).symlink_to(ROOT / name)
+        shutil.copy(ROOT / "pyproject.toml", self.root)
+
+    def path(self, file: str) -> Path:
+        """Return where a file of the package stands in this copy."""
+        return self.root / "src" / "ppfs" / file
+
+    def outcome(self, file: str, changed: str, arguments: list[str], seconds: float) -> tuple[str, str]:
+        """Run tests on a changed file; return what happened and the first test that failed."""
+        path = self.path(file)
+        before = path.read_text()
+        path.write_text(changed)
+        try:
+            return _in_a_child(self.root, arguments, file.startswith("_engine"), seconds)
+        finally:
+            path.write_text(before)
+
+
+def _in_a_child(root: Path, arguments: list[str], is_engine: bool, seconds: float) -> tuple[str, str]:
+    """Fork, so that the libraries are loaded once; limit the processor's time, not the clock's."""
+    log = root / "log.txt"
+    child = os.fork()
+    if child == 0:
+        _run_tests(root, arguments, is_engine, int(60 + 6 * seconds), log)
+    deadline = time.monotonic() + 1200
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.05)
+    if os.WIFSIGNALED(status):
+        return "hung", ""
+    code = os.WEXITSTATUS(status)
+    failed = [line for line in log.read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if code == 0:
+        return "survived", ""
+    return ("caught", failed[0].split(" ")[1] if failed else "") if code in (1, 2) else (f"exit {code}", "")
+
+
+def _run_tests(root: Path, arguments: list[str], is_engine: bool, seconds: int, log: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    os.chdir(root)
+    sys.path[:0] = [str(root / "src")]
+    os.environ |= _environment(root)
+    os.environ["NUMBA_DISABLE_JIT"] = str(int(is_engine))
+    with log.open("w") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+        import numba
+        import pytest
+
+        numba.config.reload_config()
+        code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--no-header", *arguments])
+        sys.stdout.flush()
+    os._exit(int(code))
+
+
+def try_mutant(mutant: Mutant) -> Trial:
+    """Try one fault in this worker's copy."""
+    workshop = _workshop()
+    chosen = tests_for(mutant)
+    outcome, by = "survived", ""
+    if chosen:
+        source = workshop.path(mutant.file).read_text()
+        outcome, by = workshop.outcome(mutant.file, mutant.applied_to(source), chosen, BUDGET)
+    fields = {name: getattr(mutant, name) for name in ("key", "file", "line", "operator", "before", "after")}
+    return Trial(**fields, outcome=outcome, n_tests=len(chosen), by=by)
+
+
+@cache
+def _workshop() -> Workshop:
+    for name in _HEAVY:
+        __import__(name)
+    return Workshop(os.getpid())
+
+
+def read_trials() -> dict[str, Trial]:
+    """Return what is recorded, by the name of the fault; the last entry counts."""
+    path = RESULTS / "mutants.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {trial.key: trial for trial in (Trial(**json.loads(line)) for line in lines)}
+
+
+def run_sample(n_jobs: int, again: bool, only: str, limit: int) -> None:
+    """Try the faults of the sample that are not recorded yet."""
+    RESULTS.mkdir(exist_ok=True)
+    known = read_trials()
+    is_open = (
+        {key for key, trial in known.items() if trial.outcome not in ("caught", "hung")} if again else set()
+    )
+    waiting = [m for m in sample() if (m.key not in known or m.key in is_open) and m.file.startswith(only)][
+        :limit
+    ]
+    # Forked children must be free to fork, so the workers are not daemons.
+    context = get_context("fork")
+    parts = [waiting[number::n_jobs] for number in range(n_jobs)]
+    workers = [context.Process(target=_work, args=(part,)) for part in parts if part]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def _work(mutants: list[Mutant]) -> None:
+    for mutant in mutants:
+        trial = try_mutant(mutant)
+        with (RESULTS / "mutants.jsonl").open("a") as stream:
+            stream.write(json.dumps(asdict(trial)) + "\n")
+        print(f"{trial.outcome:9} {trial.n_tests:4} {trial.key[:150]}", flush=True)
+
+
+def run_by_hand() -> None:
+    """Try the faults of by_hand.toml against the tests named beside them."""
+    entries = tomllib.loads((Path(__file__).parent / "by_hand.toml").read_text())["mutant"]
+    missed = 0
+    for entry in entries:
+        path = _workshop().path(entry["file"])
+        source = path.read_text()
+        if entry["old"] not in source:
+            outcome, by = "NOT THERE", ""
+        else:
+            changed = source.replace(entry["old"], entry["new"], 1)
+            outcome, by = _workshop().outcome(entry["file"], changed, shlex.split(entry["tests"]), 60.0)
+        missed += outcome not in ("caught", "hung")
+        print(f"{outcome:9} {entry['name']}  {by}", flush=True)
+    print(f"{len(entries) - missed} of {len(entries)} caught")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["map", "mutants", "by-hand", "render"])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--again", action="store_true", help="also those that survived")
+    parser.add_argument(
+        "--only", default="", help="mutants: a beginning of file names; map: one of the parts"
+    )
+    parser.add_argument("--limit", type=int, default=10**6)
+    wanted = parser.parse_args()
+    if wanted.what == "map":
+        make_map([wanted.only] if wanted.only else list(PARTS))
+    elif wanted.what == "mutants":
+        run_sample(wanted.jobs, wanted.again, wanted.only, wanted.limit)
+    elif wanted.what == "by-hand":
+        run_by_hand()
+    else:
+        from render import write_page
+
+        write_page(sample(), read_trials())
+
+
+if __name__ == "__main__":
+    main()
