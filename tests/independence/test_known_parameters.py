@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.cluster import KMeans
-from sklearn.ensemble import IsolationForest
+from sklearn.ensemble import BaggingClassifier, IsolationForest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
@@ -33,12 +36,19 @@ def data():
         (LogisticRegression(C=-1), "'C'"),
         (LogisticRegression(tol=-1.0), "'tol'"),
         (Ridge(alpha=-1.0), "'alpha'"),
+        (BaggingClassifier(DecisionTreeClassifier(max_depth=-1)), "max_depth"),
+        (make_pipeline(StandardScaler(), LogisticRegression(C=-1)), "'C'"),
     ],
     ids=repr,
 )
 def test_what_scikit_learn_refuses_no_fast_path_takes(data, make, estimator, wrong):
     with pytest.raises(InvalidInputError, match=f"{wrong}.* must be"):
         make(estimator, random_state=0).evaluate(*data, 0)
+
+
+def test_what_a_search_replaces_may_be_wrong(data):
+    search = GridSearchCV(LogisticRegression(C=-1), {"C": [1.0]}, cv=2)
+    assert PPI(search, n_splits=5, random_state=0).evaluate(*data, 0).pvalue < 0.05
 
 
 class WithoutRules(ClassifierMixin, BaseEstimator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -52,10 +53,25 @@ def require_valid_parameters(estimator: Any, parameter: str = "estimator") -> No
     parameter : str, default="estimator"
         What the caller calls the estimator.
     """
-    try:
-        refuse_wrong_parameters(estimator)
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(f"{parameter}={estimator!r} cannot be fitted: {error}") from error
+    for model in _fitted_as_they_are(estimator):
+        try:
+            refuse_wrong_parameters(model)
+        except (ValueError, TypeError) as error:
+            raise InvalidInputError(f"{parameter}={estimator!r} cannot be fitted: {error}") from error
+
+
+def _fitted_as_they_are(estimator: Any) -> Iterator[Any]:
+    """Yield an estimator and the models inside of it whose parameters it does not change.
+
+    A search does: what its model has may give way to what is searched over.
+    """
+    yield estimator
+    inside = [step for _, step in getattr(estimator, "steps", [])]
+    if not hasattr(estimator, "refit"):
+        inside.append(getattr(estimator, "estimator", None))
+    for model in inside:
+        if hasattr(model, "fit"):
+            yield from _fitted_as_they_are(model)
 
 
 def _require_predictor(estimator: Any) -> None:
