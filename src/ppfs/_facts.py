@@ -17,10 +17,13 @@ _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known of each of some columns, each an array of bool of shape (n_columns,).
+    """What is known of each of some columns, each an array of shape (n_columns,).
 
     Attributes
     ----------
+    low, high : ndarray of float
+        The smallest and the largest number, gaps aside.
+
     is_constant : ndarray
         One value only; a column of gaps says as little as a column of ones.
 
@@ -31,6 +34,8 @@ class ColumnFacts:
         Whether some finite number is infinite in 32 bits.
     """
 
+    low: NDArray[Any]
+    high: NDArray[Any]
     is_constant: NDArray[np.bool_]
     has_missing: NDArray[np.bool_]
     has_infinite: NDArray[np.bool_]
@@ -61,7 +66,8 @@ def facts_of(X: Any) -> ColumnFacts:
         low[column], high[column], is_constant[column] = _extremes_beside_gaps(X, column)
     largest = np.maximum(np.abs(low), np.abs(high))
     has_infinite = np.isinf(largest)
-    return ColumnFacts(is_constant, has_missing, has_infinite, ~has_infinite & (largest > _LARGEST_FLOAT32))
+    is_too_large = ~has_infinite & (largest > _LARGEST_FLOAT32)
+    return ColumnFacts(low, high, is_constant, has_missing, has_infinite, is_too_large)
 
 
 def _extremes(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 from numbers import Integral
@@ -28,6 +30,10 @@ COLUMNS_RULE: list[Any] = ["array-like", set, frozenset, str, Integral]
 
 # What a gap in a column of categories is called.
 MISSING_LABEL = "(missing)"
+
+
+# Makes other numbers of a matrix, given the number of categories of each column, 0 for a quantity.
+Lens: TypeAlias = Callable[[Matrix, NDArray[np.intp]], Matrix]
 
 
 class Table:
@@ -123,6 +129,7 @@ class Table:
         if column_names is None:
             column_names = [f"x{i}" for i in range(X.shape[1])] if has_groups else self.names
         self.column_names = tuple(column_names)
+        self._lens: Lens | None = None
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
         self._compared: set[int] = set()
@@ -288,9 +295,11 @@ class Table:
         """
         if self.target in variables:
             parts = [self.codes if v == self.target else self.values(v) for v in variables]
-            return np.column_stack(parts)
-        chosen = self.X[:, self._columns_of(variables)]
-        return chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
+            taken: Matrix = np.column_stack(parts)
+        else:
+            chosen = self.X[:, self._columns_of(variables)]
+            taken = chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
+        return taken if self._lens is None else self._lens(taken, self.n_levels_of(variables))
 
     def block(self, variables: Sequence[int]) -> Block | FileBlock:
         """Return some variables of one column each, for a task of the growth phase; the target may be among them."""
@@ -367,6 +376,23 @@ class Table:
             known_labels=self.known_labels,
             frame=self.frame,
         )
+
+    def seen_through(self, lens: Lens) -> Table:
+        """Return the table as models that look through a lens see it: `take` returns what the lens makes of columns."""
+        other = copy(self)
+        other._lens = lens
+        # Whoever uses a lens sees all numbers in 32 bits.
+        other.__dict__["facts"] = replace(self.facts, is_too_large=np.zeros_like(self.facts.is_too_large))
+        return other
+
+    def with_target(self, y: NDArray[Any]) -> Table:
+        """Return the table with another target of the same task."""
+        other = copy(self)
+        other.y = y
+        for cached in ("codes", "classes"):
+            other.__dict__.pop(cached, None)
+        other._keys = {variable: key for variable, key in self._keys.items() if variable != self.target}
+        return other
 
     def key(self, variable: int) -> bytes:
         """Return a digest of a variable's values: equal features have equal keys."""

@@ -9,6 +9,7 @@ __all__ = [
     "CheckpointWarning",
     "EstimatorFailedError",
     "InvalidInputError",
+    "PrecisionWarning",
     "StratificationWarning",
     "UnreachableAlphaWarning",
 ]
@@ -36,3 +37,7 @@ class UnreachableAlphaWarning(UserWarning):
 
 class StratificationWarning(UserWarning):
     """Some class is too small to appear on both sides of a split."""
+
+
+class PrecisionWarning(UserWarning):
+    """Values of a column that differ are one and the same to the model that reads them."""

@@ -179,6 +179,22 @@ def test_machine_code_of_another_signature_is_not_run(tmp_path):
 
 
 @compiles
+def test_machine_code_of_older_sources_is_not_run(tmp_path):
+    """A process that is stopped, or only slow, between writing the index and the file leaves the old file there."""
+    from ppfs._engine.checked_cache import CheckedFiles
+
+    old = CheckedFiles(cache_path=str(tmp_path), filename_base="kernel", source_stamp=0)
+    old.save("float64", "code of yesterday")
+    (data,) = tmp_path.glob("*.nbc")
+    kept = data.read_bytes()
+    new = CheckedFiles(cache_path=str(tmp_path), filename_base="kernel", source_stamp=1)
+    new.save("float64", "code of today")
+    assert new.load("float64") == "code of today"
+    data.write_bytes(kept)
+    assert new.load("float64") is None
+
+
+@compiles
 def test_a_full_disk_costs_a_compilation(tmp_path):
     """No file may grow beyond a kilobyte: what a full disk is to whoever writes, without the right to mount one."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))"

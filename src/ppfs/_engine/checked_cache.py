@@ -40,12 +40,16 @@ class CheckedFiles(_caching.IndexDataCacheFile):
             return None
         written_for, data = entry
         # Two processes that save at the same time may both take the next free file name: the index of one then
-        # points at the machine code of the other.
-        return data if written_for == repr(key) else None
+        # points at the machine code of the other. And the index is written before the file, so that it may point at
+        # what was compiled from older sources.
+        return data if written_for == self._tag(key) else None
 
     def save(self, key: Any, data: Any) -> None:
         """Keep data under a key."""
-        super().save(key, (repr(key), data))
+        super().save(key, (self._tag(key), data))
+
+    def _tag(self, key: Any) -> str:
+        return repr((self._source_stamp, key))
 
     def _dump(self, obj: Any) -> bytes:
         # Unpickling stops before the digest.

@@ -14,6 +14,14 @@ from ppfs._models.encoding import (
 )
 from ppfs._models.estimators import estimator_for, input_tags, require_valid_parameters, task_of_estimator
 from ppfs._models.parameters import KnownParameters, changed_parameters
+from ppfs._models.reach import (
+    block_in_reach,
+    is_equivariant,
+    reads_32_bits,
+    table_in_reach,
+    target_in_reach,
+    warn_of_blur,
+)
 from ppfs._models.seeding import global_generator_kept, seeded
 
 __all__ = [
@@ -23,6 +31,7 @@ __all__ = [
     "KnownParameters",
     "Medians",
     "ToFrame",
+    "block_in_reach",
     "changed_parameters",
     "dense",
     "drawn_counts",
@@ -31,14 +40,19 @@ __all__ = [
     "frame_for",
     "global_generator_kept",
     "input_tags",
+    "is_equivariant",
     "name_of",
     "prepared",
     "prepared_for",
+    "reads_32_bits",
     "require_valid_parameters",
     "seeded",
     "stacked",
+    "table_in_reach",
+    "target_in_reach",
     "task_of_estimator",
     "tree_seeds",
+    "warn_of_blur",
     "weight_arguments",
     "with_replaced",
 ]

@@ -21,7 +21,7 @@ TRANSPARENT = frozenset(
 )
 
 # Where the models inside are trees when the caller names none.
-_TREES_BY_DEFAULT = frozenset(
+TREES_BY_DEFAULT = frozenset(
     {"AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"}
 )
 
@@ -96,6 +96,17 @@ def wanted_encoding(estimator: Any) -> Wanted:
     return _wrapped_encoding(estimator)
 
 
+def is_tree_itself(estimator: Any) -> bool:
+    """Tell whether a model is a tree or an ensemble of trees that reads columns in 32 bits: not what is wrapped."""
+    for parent in type(estimator).__mro__:
+        package, name = _package(parent), parent.__name__
+        if name in _TREES.get(package, ()) or package == "catboost":
+            return True
+        if package == "xgboost":
+            return getattr(estimator, "booster", None) != "gblinear"
+    return False
+
+
 def wants_numbered_labels(estimator: Any) -> bool:
     """Tell whether an estimator takes no labels but 0, 1, ... without a gap, as XGBoost's classifiers do.
 
@@ -146,7 +157,7 @@ def _wrapped_encoding(estimator: Any) -> Wanted:
             if type(estimator).__name__ not in TRANSPARENT:
                 return _numbered(inner)
             return Wanted(inner.encoding, inner.library, f"{name}__{inner.path}")
-    return Wanted("codes" if type(estimator).__name__ in _TREES_BY_DEFAULT else "one-hot")
+    return Wanted("codes" if type(estimator).__name__ in TREES_BY_DEFAULT else "one-hot")
 
 
 def _numbered(inner: Wanted) -> Wanted:

@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 
 from ppfs._block import Matrix
 from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
+from ppfs._reading._large_integers import as_floats, beyond_floats, exact_columns
 from ppfs._reading._library_codes import library_codes
 from ppfs._table import listed
 from ppfs.exceptions import InvalidInputError
@@ -62,7 +63,7 @@ def read_columns(X: Any, *, owner: object) -> Columns:
     )
     parts = _parts_of(X)
     if parts is None:
-        matrix = check(X)
+        matrix = check(exact_columns(X) if isinstance(X, np.ndarray) and X.ndim == 2 else X)
         coded_parts: dict[int, Coded] = {}
     else:
         matrix = check(np.column_stack([_numbers_in(part) for part in parts]))
@@ -133,7 +134,7 @@ def _frame_parts(frame: nw.DataFrame[Any]) -> list[Coded | NDArray[np.float64]] 
         )
     schema = frame.schema
     if all(map(_is_number, schema.values())):
-        return None
+        return _integer_parts(frame, schema)
     # By position: pandas' names may be numbers, which narwhals takes for rows.
     columns = [
         _FrameColumn(str(name), values, dtype)
@@ -144,6 +145,17 @@ def _frame_parts(frame: nw.DataFrame[Any]) -> list[Coded | NDArray[np.float64]] 
         return None
     _refuse_others(_unusable(columns))
     return [_frame_part(column) for column in columns]
+
+
+def _integer_parts(frame: nw.DataFrame[Any], schema: nw.Schema) -> list[Coded | NDArray[np.float64]] | None:
+    """Return the columns of a frame of numbers if some of them are whole numbers beyond floats, else None."""
+    series = list(frame.iter_columns())
+    is_wide = [dtype in (nw.Int64, nw.UInt64) for dtype in schema.values()]
+    wide = [values.to_numpy() for values, wanted in zip(series, is_wide, strict=True) if wanted]
+    if not any(bool(beyond_floats(values)) for values in wide):
+        return None
+    columns = [values.to_numpy() for values in series]
+    return [as_floats(values) if values.dtype.kind in "iu" else as_numbers(values) for values in columns]
 
 
 class _FrameColumn(NamedTuple):

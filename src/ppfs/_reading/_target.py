@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from ppfs._reading._categories import converts, is_missing
+from ppfs._reading._large_integers import as_floats
 from ppfs._table import Task, infer_task
 from ppfs.exceptions import InvalidInputError
 
@@ -45,7 +46,7 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
 def typed_target(target: NDArray[Any], task: Task | Literal["auto"]) -> tuple[NDArray[Any], Task]:
     """Return the target as its task wants it, and the task."""
     if target.ndim == 1 and not _is_structured(target):
-        resolved = infer_task(target) if task == "auto" else task
+        resolved = _inferred_task(target) if task == "auto" else task
         return (_as_quantities(target) if resolved == "regression" else _as_labels(target)), resolved
     if task == "classification":
         what = "is a structured array" if _is_structured(target) else f"has {target.shape[1]} columns"
@@ -54,6 +55,11 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"]) -> tuple[ND
             'or use a regressor and task="regression" if its columns are quantities.'
         )
     return target, "regression"
+
+
+def _inferred_task(target: NDArray[Any]) -> Task:
+    # Large whole numbers counted as floats would be few.
+    return infer_task(as_floats(target) if target.dtype.kind in "iu" else target)
 
 
 def _plain(y: Any) -> Any:
@@ -141,6 +147,8 @@ def _refuse_dates(target: NDArray[Any]) -> None:
 
 
 def _as_quantities(target: NDArray[Any]) -> NDArray[np.float64]:
+    if target.dtype.kind in "iu":
+        return as_floats(target)
     try:
         return target.astype(np.float64)
     except ValueError as error:

@@ -94,7 +94,7 @@ class LazyColumns:
     def facts(self) -> ColumnFacts:
         """What can be told before any column is read: nothing that speaks against them."""
         none = np.zeros(len(self.chosen), dtype=bool)
-        return ColumnFacts(none, none, none, none)
+        return ColumnFacts(np.zeros(len(none)), np.ones(len(none)), none, none, none, none)
 
     def identity(self) -> bytes:
         """Return what tells these columns from others."""

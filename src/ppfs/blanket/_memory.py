@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from numbers import Integral
 from types import BuiltinFunctionType
@@ -15,6 +16,8 @@ from ppfs._random import RandomStateLike
 from ppfs._sources import LazyColumns
 from ppfs._table import Table
 from ppfs.independence import BoundTest, IndependenceTest, KnownAnswers
+
+_BYTES_AT_ONCE = 2**22
 
 _PLAIN = (str, int, float, bool, type(None), np.integer, np.floating)
 
@@ -113,26 +116,30 @@ def digest_of(table: Table) -> bytes:
             digest.update(b"none")
             continue
         digest.update(f"{array.shape}{array.dtype}".encode())
-        digest.update(_bytes_of(array))
+        for part in _bytes_of(array):
+            digest.update(part)
     digest.update(f"{table.task}{table.columns if table.has_feature_groups else ''}".encode())
     return digest.digest()
 
 
-def _bytes_of(array: NDArray[Any]) -> Any:
+def _bytes_of(array: NDArray[Any]) -> Iterator[Any]:
+    """Yield the bytes of an array, row after row, a few at a time: one that lies in columns is never copied whole."""
     if array.dtype.hasobject:
-        return repr(array.tolist()).encode()
-    if array.dtype == np.float64 and _same_bits(array[:1]):
-        # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
-        return _bytes_of(array.astype(np.int8)) if _same_bits(array) else _raw(array)
-    return _raw(array)
+        yield repr(array.tolist()).encode()
+        return
+    # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
+    is_short = array.dtype == np.float64 and all(map(_same_bits, _row_parts(array)))
+    for part in _row_parts(array):
+        yield (part.astype(np.int8) if is_short else part).reshape(-1).view(np.uint8)
 
 
-def _raw(array: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+def _row_parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    n_rows = max(1, _BYTES_AT_ONCE // max(1, array.nbytes // max(1, len(array))))
+    return (np.ascontiguousarray(array[first : first + n_rows]) for first in range(0, len(array), n_rows))
 
 
 def _same_bits(array: NDArray[np.float64]) -> bool:
     """Tell whether numbers are so small and whole that 8 bits hold them; -0.0 is none, because it is not 0."""
     with np.errstate(invalid="ignore"):
         back = array.astype(np.int8).astype(np.float64)
-    return bool((back.view(np.int64) == np.ascontiguousarray(array).view(np.int64)).all())
+    return bool((back.view(np.int64) == array.view(np.int64)).all())

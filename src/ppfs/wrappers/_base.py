@@ -13,7 +13,15 @@ from sklearn.utils.validation import validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
-from ppfs._models import estimator_for, input_tags, task_of_estimator, weight_arguments
+from ppfs._models import (
+    estimator_for,
+    input_tags,
+    is_equivariant,
+    table_in_reach,
+    target_in_reach,
+    task_of_estimator,
+    weight_arguments,
+)
 from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import CategoricalFeatures, read_table, require_finite, weights_among
@@ -93,12 +101,20 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
             "DecisionTreeClassifier or HistGradientBoostingClassifier.",
         )
         weight_arguments(estimator, table.weights)
+        table = self._in_reach(table, estimator)
         callers = CallersColumns.of(table)
         selected = self._select(table, estimator, root_entropy(self.random_state), callers)
         self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[callers.numbers(selected)] = True
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
+
+    def _in_reach(self, table: Table, estimator: Any) -> Table:
+        """Return the table as the model should see it; the model's own score knows no units of the target."""
+        has_own_score = getattr(self, "scoring", None) is None
+        if table.task == "regression" and table.y.ndim == 1 and has_own_score and is_equivariant(estimator):
+            table = table.with_target(target_in_reach(table.y)[0])
+        return table_in_reach(table, estimator)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -18,9 +18,13 @@ from ppfs._models import (
     estimator_for,
     frame_for,
     input_tags,
+    is_equivariant,
     name_of,
     require_valid_parameters,
+    table_in_reach,
+    target_in_reach,
     task_of_estimator,
+    warn_of_blur,
     weight_arguments,
 )
 from ppfs._random import RandomStateLike, root_entropy
@@ -43,7 +47,13 @@ from ppfs.independence._base import INDEPENDENT, Answers, BoundTest, Independenc
 from ppfs.independence._batches import growing_batches
 from ppfs.independence._predictive.growth import Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
-from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction, choose_loss, require_measurable
+from ppfs.independence._predictive.losses import (
+    LOSS_NAMES,
+    LOSS_POWERS,
+    LossFunction,
+    choose_loss,
+    require_measurable,
+)
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import Risks, risk_source
@@ -315,9 +325,9 @@ class BoundPredictiveTest(BoundTest):
         is_marginal = is_marginal and self._test.marginal_estimator is not None
         if (target, is_marginal) not in self._risks:
             estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
-            self._risks[target, is_marginal] = risk_source(
-                self.table, self._problem(target, estimator), self._n_jobs
-            )
+            problem = self._problem(target, estimator)
+            table = table_in_reach(self.table, problem.estimator)
+            self._risks[target, is_marginal] = risk_source(table, problem, self._n_jobs)
         return self._risks[target, is_marginal]
 
     def _problem(self, target: int, estimator: Any) -> Problem:
@@ -334,6 +344,13 @@ class BoundPredictiveTest(BoundTest):
         classes = np.unique(y) if task == "classification" else np.empty(0)
         loss = choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names)
         require_measurable(y, loss, name_of(table, target))
+        if target == table.target and self._fold <= 1:
+            warn_of_blur(table, estimator)
+        y, unit = (
+            target_in_reach(y)
+            if loss.name in LOSS_POWERS and is_equivariant(estimator) and y.ndim == 1
+            else (y, 1.0)
+        )
         splits = self._splits(target, y, classes)
         return Problem(
             estimator,
@@ -348,6 +365,7 @@ class BoundPredictiveTest(BoundTest):
             test.impute if test.impute and table.has_missing else None,
             table.groups,
             frame_for(estimator, table),
+            unit ** LOSS_POWERS.get(loss.name, 0),
         )
 
     def _splits(self, target: int, y: NDArray[Any], classes: NDArray[Any]) -> list[Split]:

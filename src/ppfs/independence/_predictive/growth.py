@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Block
+from ppfs._models import block_in_reach, reads_32_bits
 from ppfs._sources import FileBlock
 from ppfs._table import Table
 from ppfs._types import Floats
@@ -58,6 +59,8 @@ class Growth:
     def __call__(self, unread: Block | FileBlock) -> Grown:
         """Answer whether each column of a block is independent of the target."""
         block = unread.read()
+        if reads_32_bits(self.problem.estimator):
+            block = block_in_reach(block)
         answers = Answers.independent(block.n_columns)
         asked = np.flatnonzero(~block.facts.is_constant)
         if asked.size:
@@ -93,7 +96,7 @@ def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence
     return Answers(
         np.where(is_equal, 1.0, pvalues),
         np.where(is_equal, 0.0, statistics),
-        np.where(is_equal, 0.0, differences.mean(axis=1)),
+        np.where(is_equal, 0.0, differences.mean(axis=1) * problem.loss_unit),
         np.ones(n, dtype=bool),
         is_equal & risks.unused,
     )

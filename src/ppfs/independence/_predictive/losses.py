@@ -110,6 +110,9 @@ _BY_TASK: dict[Task, dict[str, Loss]] = {
     },
 }
 
+# By which power of the target's unit a loss grows.
+LOSS_POWERS = {"absolute": 1, "squared": 2}
+
 LOSS_NAMES = frozenset({"auto"}.union(*_BY_TASK.values()))
 
 _METHOD: dict[Output, str] = {"probabilities": "predict_proba", "margins": "decision_function"}

@@ -61,6 +61,9 @@ class Problem:
 
     frame : FrameColumns or None
         How a matrix becomes a data frame, for estimators that choose columns by name.
+
+    loss_unit : float
+        What a loss of 1 is in the caller's units, a power of two: `y` may be shifted and scaled for a tree.
     """
 
     estimator: Any
@@ -75,6 +78,7 @@ class Problem:
     impute: Impute = None
     groups: NDArray[np.intp] | None = None
     frame: FrameColumns | None = None
+    loss_unit: float = 1.0
 
     @property
     def n_draws(self) -> int:
