@@ -1,5 +1,7 @@
 """Draws of a column given others have the right law."""
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -13,6 +15,7 @@ from ppfs._rows.splits import draw_folds
 from ppfs._table import Table
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive import smooth_models
 from ppfs.independence._predictive.conditional import ConditionalLaw
 from ppfs.independence._predictive.knockoffs import (
     ConditionalValues,
@@ -20,7 +23,7 @@ from ppfs.independence._predictive.knockoffs import (
     StratifiedValues,
     choose_knockoff,
 )
-from ppfs.independence._predictive.smooth_models import fit_smooth_regression
+from ppfs.independence._predictive.smooth_models import RememberedCurves, fit_smooth_regression
 
 N_ROWS, N_DRAWS = 2000, 4
 
@@ -254,3 +257,36 @@ def test_a_conditional_model_beside_shuffled_columns_is_refused(make):
         InvalidInputError, match=r"conditional=Ridge would not be used.*knockoff='conditional'"
     ):
         make(conditional=Ridge(), knockoff="permutation").evaluate(X, X[:, 0], 0, given=[1])
+
+
+def test_what_is_remembered_of_columns_changes_no_bit():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(120, 4))
+    Z[:, 3] = np.round(Z[:, 3])
+    Z[::9, 2] = np.nan
+    n_levels = np.array([0, 0, 0, 5])
+    remembered = RememberedCurves()
+    for asked in range(3):
+        x = Z[:, 0] ** 2 + rng.normal(size=120)
+        known = [c for c in range(4) if c != asked]
+        fresh = fit_smooth_regression(Z[:, known], n_levels[known], x)
+        again = fit_smooth_regression(Z[:, known], n_levels[known], x, remembered)
+        for new in (Z[:, known], Z[:7, known] + 0.1):
+            np.testing.assert_array_equal(again(new), fresh(new))
+    travelled = copy.deepcopy(remembered)
+    assert travelled._regressors == {}
+
+
+def test_lines_of_all_columns_are_those_of_single_columns_to_the_last_bit():
+    Z = np.random.default_rng(0).normal(size=(57, 5)) * [1, 1e6, 1e-3, 1, 0] + 7.0
+    n_levels = np.zeros(5, dtype=np.intp)
+    np.testing.assert_array_equal(smooth_models._Lines(Z)(Z), smooth_models._Basis.of_lines(Z, n_levels)(Z))
+
+
+def test_no_more_curves_are_made_than_there_are_rows_for(monkeypatch):
+    made = []
+    spline = smooth_models._spline
+    monkeypatch.setattr(smooth_models, "_spline", lambda *column: made.append(1) or spline(*column))
+    Z = np.random.default_rng(0).normal(size=(60, 200))
+    fit_smooth_regression(Z, np.zeros(200, dtype=np.intp), Z.sum(axis=1))
+    assert len(made) <= 3

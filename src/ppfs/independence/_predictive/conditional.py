@@ -16,6 +16,7 @@ from ppfs._rows import Split
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._predictive.smooth_models import (
+    RememberedCurves,
     fit_smooth_classifier,
     fit_smooth_regression,
 )
@@ -56,6 +57,9 @@ class ConditionalLaw:
 
     impute : {None, "median"}
         How gaps of Z are filled for the caller's model; the package's own takes them.
+
+    curves : RememberedCurves, default=None
+        What earlier questions found about the columns of Z.
     """
 
     def __init__(
@@ -66,11 +70,13 @@ class ConditionalLaw:
         n_given_levels: NDArray[np.intp],
         model: Any = None,
         impute: Impute = None,
+        curves: RememberedCurves | None = None,
     ) -> None:
         self._x = x
         self._Z = Z
         self._n_given_levels = n_given_levels
         self._impute = impute
+        self._curves = curves
         self._is_categorical = is_categorical
         self._values, self._labels = np.unique(x, return_inverse=True)
         self._model = model if model is not None and self._suits(model) else None
@@ -131,9 +137,9 @@ class ConditionalLaw:
         if self._is_categorical and self._values.size == 1:
             return lambda Z: np.ones((Z.shape[0], 1))
         if self._is_categorical:
-            return fit_smooth_classifier(self._Z, self._n_given_levels, self._labels)
+            return fit_smooth_classifier(self._Z, self._n_given_levels, self._labels, self._curves)
         known = ~np.isnan(self._x)
-        return fit_smooth_regression(self._Z[known], self._n_given_levels, self._x[known])
+        return fit_smooth_regression(self._Z[known], self._n_given_levels, self._x[known], self._curves)
 
     def _fit_callers(self, split: Split) -> Predictor:
         """Fit the caller's model on the train part."""

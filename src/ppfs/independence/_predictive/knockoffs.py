@@ -13,6 +13,7 @@ from ppfs._models import Design, Impute, dense
 from ppfs._rows import Split
 from ppfs._types import Floats
 from ppfs.independence._predictive.conditional import ConditionalLaw
+from ppfs.independence._predictive.smooth_models import RememberedCurves
 
 # A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
 # most rows would keep their value.
@@ -79,9 +80,19 @@ class ConditionalValues:
 
     impute : {None, "median"}
         How gaps are filled for the caller's model.
+
+    curves : RememberedCurves, default=None
+        What earlier questions found about the other columns.
     """
 
-    def __init__(self, design: Design, feature: int, model: Any = None, impute: Impute = None) -> None:
+    def __init__(
+        self,
+        design: Design,
+        feature: int,
+        model: Any = None,
+        impute: Impute = None,
+        curves: RememberedCurves | None = None,
+    ) -> None:
         place = design.places[feature]
         others = np.delete(np.arange(design.X.shape[1]), place)
         self._others = design.X[:, others]
@@ -96,6 +107,7 @@ class ConditionalValues:
                     design.n_levels[given],
                     model,
                     impute,
+                    curves,
                 )
             )
 
@@ -138,6 +150,7 @@ class ConditionalKnockoff:
         self.model = model
         self.n_test = n_test
         self.impute = impute
+        self._curves = RememberedCurves()
 
     def __call__(self, design: Design, feature: int) -> Draws:
         place = design.places[feature]
@@ -148,7 +161,7 @@ class ConditionalKnockoff:
             strata = _strata(others, design, most=self.n_test // _ROWS_PER_STRATUM)
             if strata is not None:
                 return StratifiedValues(design, feature, strata)
-        return ConditionalValues(design, feature, self.model, self.impute)
+        return ConditionalValues(design, feature, self.model, self.impute, self._curves)
 
 
 def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.intp] | None:

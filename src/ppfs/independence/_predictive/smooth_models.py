@@ -7,6 +7,8 @@ that is to be expected on new rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,22 +36,70 @@ _INVERSE_PENALTY = 10.0
 # A model has at least so many rows a coefficient, or it gets straight lines only.
 _ROWS_PER_COEFFICIENT = 5
 
+# Regressors of columns are remembered up to so many numbers.
+_MAX_REMEMBERED = 2**23
+
 ColumnBasis = Callable[[Floats], Floats]
 
 
-def fit_smooth_regression(Z: Matrix, n_levels: NDArray[np.intp], x: Floats) -> Callable[[Matrix], Floats]:
+class RememberedCurves:
+    """The curves of columns that were conditioned on before.
+
+    One question after the other conditions on the same columns but one. A column is known by its content.
+    """
+
+    def __init__(self) -> None:
+        self._bases: dict[tuple[bytes, bool], ColumnBasis] = {}
+        self._regressors: dict[tuple[bytes, bool], Floats] = {}
+        self._n_numbers = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel light: whoever gets this in another process remembers anew."""
+        return {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]
+
+    def basis(self, z: Floats, is_categorical: bool) -> ColumnBasis:
+        """Return the curve of a column as a function of its values; see `_column_basis`."""
+        key = (_digest(z), is_categorical)
+        if key not in self._bases:
+            self._bases[key] = _column_basis(z, is_categorical, has_curves=True)
+        made = self._bases[key]
+
+        def regressors(new: Floats) -> Floats:
+            if (_digest(new), is_categorical) != key:
+                return made(new)
+            if key not in self._regressors:
+                answer = made(new)
+                if self._n_numbers + answer.size > _MAX_REMEMBERED:
+                    return answer
+                self._n_numbers += answer.size
+                self._regressors[key] = answer
+            return self._regressors[key]
+
+        return regressors
+
+
+def _digest(z: Floats) -> bytes:
+    return blake2b(z.tobytes(), digest_size=16).digest()
+
+
+def fit_smooth_regression(
+    Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None = None
+) -> Callable[[Matrix], Floats]:
     """Fit ridge regression of x on Z and return its predictions as a function of Z.
 
     The penalty, and the choice between lines and curves, minimise the leave-one-out error.
     """
-    bases = _candidate_bases(Z, n_levels)
+    bases = _candidate_bases(Z, n_levels, curves)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
     return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64)
 
 
 def fit_smooth_classifier(
-    Z: Matrix, n_levels: NDArray[np.intp], labels: NDArray[np.intp]
+    Z: Matrix, n_levels: NDArray[np.intp], labels: NDArray[np.intp], curves: RememberedCurves | None = None
 ) -> Callable[[Matrix], Floats]:
     """Fit logistic regression of labels 0, 1, ... on Z and return its probabilities as a function of Z.
 
@@ -58,7 +108,7 @@ def fit_smooth_classifier(
     """
     rows = np.arange(labels.size)
     fitted = []
-    for basis in _candidate_bases(Z, n_levels):
+    for basis in _candidate_bases(Z, n_levels, curves):
         design = basis(Z)
         model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000).fit(design, labels)
         likelihood = np.log(model.predict_proba(design)[rows, labels]).sum()
@@ -68,29 +118,70 @@ def fit_smooth_classifier(
     return lambda new: np.asarray(classifier.predict_proba(chosen(new)), dtype=np.float64)
 
 
-def _candidate_bases(Z: Matrix, n_levels: NDArray[np.intp]) -> list[Callable[[Matrix], Matrix]]:
+def _candidate_bases(
+    Z: Matrix, n_levels: NDArray[np.intp], remembered: RememberedCurves | None
+) -> list[Callable[[Matrix], Matrix]]:
     """Return lines and, where there are rows enough, curves."""
     if sp.issparse(Z):
         return [Medians().fit(Z).transform if np.isnan(Z.data).any() else lambda new: new]
-    lines = _Basis(Z, n_levels, has_curves=False)
-    curves = _Basis(Z, n_levels, has_curves=True)
-    has_rows = curves.width * _ROWS_PER_COEFFICIENT <= Z.shape[0]
-    return [lines, curves] if has_rows and curves.width > lines.width else [lines]
+    is_plain = not n_levels.any() and not np.isnan(Z).any()
+    lines = _Lines(Z) if is_plain else _Basis.of_lines(Z, n_levels)
+    curves = _Basis.of_curves(Z, n_levels, RememberedCurves() if remembered is None else remembered)
+    return [lines] if curves is None or curves.width <= lines.width else [lines, curves]
+
+
+class _Lines:
+    """A line a conditioning column, where all are quantities without gaps."""
+
+    def __init__(self, Z: Floats) -> None:
+        # Column by column in memory: the sums are then those of single columns, to the last bit.
+        columns = np.ascontiguousarray(Z.T)
+        self.width = len(columns)
+        self._centres = columns.mean(axis=1)
+        deviations = columns.std(axis=1)
+        self._scales = np.where(deviations == 0.0, 1.0, deviations)
+
+    def __call__(self, Z: Floats) -> Floats:
+        regressors: Floats = (Z - self._centres) / self._scales
+        return regressors
 
 
 class _Basis:
     """The regressors made of the conditioning columns, side by side."""
 
-    def __init__(self, Z: Floats, n_levels: NDArray[np.intp], has_curves: bool) -> None:
-        self._columns = [
-            _column_basis(Z[:, column], bool(n_levels[column]), has_curves) for column in range(Z.shape[1])
+    def __init__(self, columns: list[ColumnBasis], width: int) -> None:
+        self._columns = columns
+        self.width = width
+
+    @classmethod
+    def of_lines(cls, Z: Floats, n_levels: NDArray[np.intp]) -> _Basis:
+        """Return a line a quantity and indicators a category."""
+        columns = [
+            _column_basis(z, is_categorical, has_curves=False)
+            for z, is_categorical in zip(Z.T, n_levels > 0, strict=True)
         ]
-        self.width = sum(basis(Z[:1, column]).shape[1] for column, basis in enumerate(self._columns))
+        return cls(columns, sum(_width(basis, z) for basis, z in zip(columns, Z.T, strict=True)))
+
+    @classmethod
+    def of_curves(cls, Z: Floats, n_levels: NDArray[np.intp], remembered: RememberedCurves) -> _Basis | None:
+        """Return a curve a quantity and indicators a category, or None where there are too few rows for them."""
+        columns: list[ColumnBasis] = []
+        width = 0
+        for z, is_categorical in zip(Z.T, n_levels > 0, strict=True):
+            columns.append(remembered.basis(z, bool(is_categorical)))
+            width += _width(columns[-1], z)
+            if width * _ROWS_PER_COEFFICIENT > len(Z):
+                return None
+        return cls(columns, width)
 
     def __call__(self, Z: Floats) -> Floats:
         if not self.width:  # Constant categories say nothing, but a model wants at least one column.
             return np.zeros((Z.shape[0], 1))
         return np.hstack([basis(Z[:, column]) for column, basis in enumerate(self._columns)])
+
+
+def _width(basis: ColumnBasis, z: Floats) -> int:
+    return int(basis(z[:1]).shape[1])
 
 
 def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBasis:
