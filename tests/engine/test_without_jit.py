@@ -25,6 +25,7 @@ def test_kernels_pass_without_the_compiler():
         "test_boosted_models.py",
         "test_logistic.py",
         "test_counting.py",
+        "test_extensions.py",
     ]
     finished = subprocess.run(
         command + [str(ENGINE_TESTS / name) for name in files],

@@ -101,6 +101,15 @@ def test_separated_classes_reach_the_limit_of_the_likelihood():
     assert found.statistic == pytest.approx(2 * 50 * np.log(2), rel=1e-6)
 
 
+def test_columns_that_separate_the_classes_are_equal():
+    # Steps towards the limit ended at another place for each column, and whose came nearest was chosen by rounding.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = y[:, None] + rng.uniform(0, 0.9, (60, 8))
+    test = LikelihoodRatio().bind(read_table(X, y, task="auto", owner="a test"))
+    assert len(set(test.query_many(range(8), 8))) == 1
+
+
 def test_partly_separated_classes_converge():
     # The first 20 rows of x = 1 are all of class 1; the rest is a fair coin.
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
 from ppfs._engine.boosting_rules import BoostingRules
 from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.counting import count_cells, likelihood_ratios, rank_levels
+from ppfs._engine.extensions import add_directions, fit_extensions
 from ppfs._engine.forest import Forest, Tree, grow_forest
 from ppfs._engine.forest_growth import (
     PreparedForest,
@@ -60,9 +61,12 @@ __all__ = [
     "Splits",
     "Tree",
     "TreeRules",
+    "add_directions",
     "bin_columns",
     "boosted_column_losses",
     "count_cells",
+    "fit_columns",
+    "fit_extensions",
     "fit_scores",
     "fits_float32",
     "grow_forest",

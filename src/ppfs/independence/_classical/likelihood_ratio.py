@@ -16,10 +16,10 @@ from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
-from ppfs.independence._classical.logistic import LogisticFit, fit_logistic
+from ppfs.independence._classical.logistic import LogisticFit, fit_extended, fit_logistic
 from ppfs.independence._classical.partial import DETERMINED
 from ppfs.independence._classical.plain_rows import require_plain_rows
-from ppfs.independence._classical.regressors import Designs, added_directions
+from ppfs.independence._classical.regressors import Designs, Extensions, added_directions
 
 # Rows for each coefficient of a logistic model. With fewer the ratio is far from chi-squared,
 # and with as many coefficients as rows every target is fitted perfectly.
@@ -98,6 +98,7 @@ class BoundLikelihoodRatio(BatchedTest):
         # Searches ask about many x with the same target and conditioning set in a row.
         self._basis = lru_cache(maxsize=4)(self._designs.basis)
         self._block = lru_cache(maxsize=256)(self._designs.block)
+        self._codes = lru_cache(maxsize=4)(self._designs.codes)
         self._without = lru_cache(maxsize=4)(self._fit_without)
 
     @property
@@ -110,49 +111,56 @@ class BoundLikelihoodRatio(BatchedTest):
         n_regressors = 1 + sum(int(self._block(variable).shape[1]) for variable in given)
         if self._designs.kind(target) == "regression":
             return self.table.n_rows > n_regressors
-        return self.table.n_rows >= _rows_for(self._designs.codes(target), n_regressors)
+        return self.table.n_rows >= _rows_for(self._codes(target), n_regressors)
 
     def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
         given = self.table.canonical(given)
-        forth = [self._improves(target, x, given) for x in xs]
+        forth = self._improve(target, xs, given)
         if not self._symmetric:
             return forth
         return [
-            _combined(result, self._improves(x, target, given)) for x, result in zip(xs, forth, strict=True)
+            _combined(result, self._improve(x, [target], given)[0])
+            for x, result in zip(xs, forth, strict=True)
         ]
 
-    def _improves(self, target: int, x: int, given: tuple[int, ...]) -> IndependenceResult:
-        """Ask whether `x` improves a regression of `target` on `given`."""
+    def _improve(self, target: int, xs: Sequence[int], given: tuple[int, ...]) -> list[IndependenceResult]:
+        """Ask whether each x improves a regression of `target` on `given`."""
         basis = self._basis(given)
         if basis.shape[1] >= self.table.n_rows - 1:
             # With as many regressors as rows everything is determined, and nothing can be learnt from it.
-            return CANNOT_TELL
-        added = added_directions(self._block(x), basis)
-        if not added.shape[1]:
-            return INDEPENDENT
-        if self._designs.kind(target) == "regression":
-            return _f_test(self._designs.values(target), basis, added)
-        return self._ratio_test(target, given, basis, added)
+            return [CANNOT_TELL] * len(xs)
+        if self._designs.kind(target) == "classification":
+            return self._ratio_tests(target, given, Extensions.of(self._designs.blocks(xs), basis))
+        values = self._designs.values(target)
+        additions = (added_directions(self._block(x), basis) for x in xs)
+        return [_f_test(values, basis, added) if added.shape[1] else INDEPENDENT for added in additions]
 
-    def _ratio_test(
-        self, target: int, given: tuple[int, ...], basis: Floats, added: Floats
-    ) -> IndependenceResult:
-        labels = self._designs.codes(target)
+    def _ratio_tests(
+        self, target: int, given: tuple[int, ...], extensions: Extensions
+    ) -> list[IndependenceResult]:
+        labels = self._codes(target)
         n_scores = int(labels.max())
         if n_scores < 1:
-            return INDEPENDENT
-        if len(labels) < _rows_for(labels, basis.shape[1] + added.shape[1]):
-            return CANNOT_TELL
-        without = self._without(target, given)
-        self._n_fits += 1
-        fit = fit_logistic(np.hstack([basis, added]), labels, start=without.coefficients)
-        statistic = max(0.0, 2.0 * (fit.log_likelihood - without.log_likelihood))
-        free = n_scores * added.shape[1]
-        return IndependenceResult(float(chdtrc(free, statistic)), statistic, statistic / free)
+            return [INDEPENDENT] * extensions.n_added.size
+        rank = extensions.basis.shape[0]
+        can_tell = len(labels) >= np.array([_rows_for(labels, rank + n) for n in extensions.n_added.tolist()])
+        fitted = (extensions.n_added > 0) & can_tell
+        statistics = np.zeros(fitted.size)
+        if fitted.any():
+            without = self._without(target, given)
+            self._n_fits += int(fitted.sum())
+            with_x = fit_extended(extensions, fitted, labels, without)
+            statistics = np.where(fitted, np.maximum(0.0, 2.0 * (with_x - without.log_likelihood)), 0.0)
+        free = n_scores * np.maximum(extensions.n_added, 1)
+        answers = np.column_stack([chdtrc(free, statistics), statistics, statistics / free]).tolist()
+        return [
+            IndependenceResult(*answer) if is_fitted else CANNOT_TELL if n_added else INDEPENDENT
+            for answer, is_fitted, n_added in zip(answers, fitted, extensions.n_added, strict=True)
+        ]
 
     def _fit_without(self, target: int, given: tuple[int, ...]) -> LogisticFit:
         self._n_fits += 1
-        return fit_logistic(self._basis(given), self._designs.codes(target))
+        return fit_logistic(self._basis(given), self._codes(target))
 
 
 def _rows_for(labels: NDArray[np.intp], n_regressors: int) -> int:

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._types import Floats
+from ppfs.independence._classical.regressors import Extensions
 
 # The likelihood is at its limit when a Newton step promises to raise it by less than this. A
 # separated target has its limit at infinite coefficients; each step then gains a third of the last.
 _TOLERANCE = 1e-9
+
+# Where the regressors separate the classes the limit is 0. Steps end a little below it, each model at another place;
+# with the limit itself, models that separate the classes are equal.
+_SEPARATED = -1e-7
 
 
 @dataclass(frozen=True)
@@ -64,4 +69,42 @@ def fit_logistic(design: Floats, labels: NDArray[np.intp], start: Floats | None 
         is_symmetric=False,
     )
     fitted, value = fit_scores(likelihood, coefficients, _TOLERANCE)
-    return LogisticFit(np.ascontiguousarray(fitted.T), -float(value))
+    return LogisticFit(np.ascontiguousarray(fitted.T), float(_limit(-value)))
+
+
+def fit_extended(
+    extensions: Extensions, wanted_mask: NDArray[np.bool_], labels: NDArray[np.intp], without: LogisticFit
+) -> Floats:
+    """Maximise the likelihood on a basis and what one variable adds to it, for each of several variables.
+
+    Parameters
+    ----------
+    wanted_mask : ndarray of bool, shape (n_variables,)
+        For which of them.
+
+    without : LogisticFit
+        The model that has only the basis.
+
+    Returns
+    -------
+    ndarray of shape (n_variables,)
+        The maxima of the log-likelihood; 0 where it is not wanted.
+    """
+    from ppfs._engine import fit_extensions
+
+    log_likelihoods = np.zeros(wanted_mask.size)
+    fit_extensions(
+        extensions.basis,
+        extensions.directions,
+        extensions.starts,
+        np.where(wanted_mask, extensions.n_added, 0),
+        labels.astype(np.int64, copy=False),
+        np.ascontiguousarray(without.coefficients.T),
+        _TOLERANCE,
+        log_likelihoods,
+    )
+    return np.asarray(_limit(log_likelihoods))
+
+
+def _limit(log_likelihood: float | Floats) -> float | Floats:
+    return np.where(np.asarray(log_likelihood) > _SEPARATED, 0.0, log_likelihood)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._table import Table, Task
@@ -52,6 +55,23 @@ class Designs:
             ]
         )
 
+    def blocks(self, variables: Sequence[int]) -> Blocks:
+        """Return the regressors of several variables."""
+        table = self._table
+        quantities = [
+            v for v in variables if v != table.target and table.is_single(v) and self.kind(v) == "regression"
+        ]
+        # All at once: sums run along each column, in the same order whatever stands beside it.
+        ready = dict(zip(quantities, self._standardised(quantities), strict=True)) if quantities else {}
+        rows = [ready[v][None, :] if v in ready else self.block(v).T for v in variables]
+        starts = np.cumsum([0, *(len(block) for block in rows)])
+        return Blocks(np.ascontiguousarray(np.concatenate(rows)), starts)
+
+    def _standardised(self, quantities: Sequence[int]) -> Floats:
+        taken = self._table.take(quantities)
+        columns = taken.toarray() if sp.issparse(taken) else taken
+        return standardised(np.ascontiguousarray(columns.T, dtype=np.float64))
+
     @cached_property
     def intercept(self) -> Floats:
         """The basis that every model starts from, shape (n_rows, 1)."""
@@ -64,6 +84,58 @@ class Designs:
         for variable in variables:
             basis = np.hstack([basis, added_directions(self.block(variable), basis)])
         return basis
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The regressors of several variables.
+
+    Attributes
+    ----------
+    regressors : ndarray of shape (n_regressors, n_rows)
+        Of length 1, or 0.
+
+    starts : ndarray of shape (n_variables + 1,)
+        Where the regressors of each variable begin, and where the last ones end.
+    """
+
+    regressors: Floats
+    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Extensions:
+    """What each of several variables adds to a basis.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (rank, n_rows)
+        Orthonormal.
+
+    directions : ndarray of shape (n_regressors, n_rows)
+        What is added, orthonormal: that of variable v is ``directions[starts[v] : starts[v] + n_added[v]]``.
+
+    starts : ndarray of shape (n_variables + 1,)
+
+    n_added : ndarray of shape (n_variables,)
+        0 where the basis determines the variable.
+    """
+
+    basis: Floats
+    directions: Floats
+    starts: NDArray[np.int64]
+    n_added: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, blocks: Blocks, basis: Floats) -> Extensions:
+        """Add each variable to `basis`, shape (n_rows, rank); `added_directions` for many variables at once."""
+        from ppfs._engine import add_directions
+
+        rows = np.ascontiguousarray(basis.T)
+        directions = np.empty_like(blocks.regressors)
+        n_added = np.empty(blocks.starts.size - 1, dtype=np.int64)
+        add_directions(blocks.regressors, blocks.starts, rows, DETERMINED, directions, n_added)
+        return cls(rows, directions, blocks.starts, n_added)
 
 
 def _regressors(values: NDArray[Any], kind: Task) -> Floats:
