@@ -6,6 +6,7 @@ from checks.graphs import empty_table
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
+from ppfs._reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket import HITONMB, MMMB
 from ppfs.blanket._inquiry import Inquiry
@@ -13,7 +14,7 @@ from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours
 from ppfs.blanket._separation import subsets, subsets_with
 from ppfs.blanket._spouses import Neighbourhoods
 from ppfs.datasets import make_blanket_problem
-from ppfs.independence import BoundTest, DSeparation, IndependenceResult
+from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
 
 both = pytest.mark.parametrize("find", [max_min_neighbours, hiton_neighbours])
 
@@ -149,3 +150,19 @@ def test_a_kept_column_is_confirmed_without_a_question_and_the_others_are_not(fi
     assert not any(step.feature == 4 and step.target is None for step in inquiry.trace)
     # To other variables the column is one like others.
     assert 4 not in inquiry.about(0).always_keep
+
+
+def test_models_of_other_targets_do_not_pile_up():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 14))
+    table = read_table(X, X.sum(axis=1), task="auto", owner="a test")
+    test = PPI(DecisionTreeRegressor(max_depth=2), n_splits=5, random_state=0).bind(table)
+    for target in (*range(12), 14):
+        test.query_many([x for x in range(15) if x != target], target)
+    answers = [test.query(x, 0, [13]) for x in (1, 2)]
+    assert len({target for target, _ in test._risks}) <= 9
+    n_fits = test.n_fits
+    fresh = PPI(DecisionTreeRegressor(max_depth=2), n_splits=5, random_state=0).bind(table)
+    assert answers == [fresh.query(x, 0, [13]) for x in (1, 2)]
+    # What was let go is counted all the same.
+    assert n_fits >= 5 * 14 * 12

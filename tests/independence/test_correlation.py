@@ -1,7 +1,10 @@
 """Partial correlations against SciPy and least squares."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy import stats
 
 from ppfs._reading import read_table
@@ -129,3 +132,26 @@ def test_sparse_columns_give_the_answers_of_dense_ones(sample, test):
     X = np.where(np.abs(X) > 1, X, 0.0)
     dense, sparse = test.evaluate(X, y, 0, given=[1]), test.evaluate(csr_array(X), y, 0, given=[1])
     assert dense == sparse
+
+
+def test_a_sparse_table_is_not_made_dense():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((100, 80_000), density=0.002, format="csc", rng=rng)
+    y = rng.normal(size=100)
+    table = read_table(X, y, task="regression", owner="a test")
+    tracemalloc.start()
+    test = FisherZ().bind(table)
+    found = test.query_many(range(20), table.target, [30, 31])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.shape[0] * X.shape[1] * 8
+    dense = read_table(X[:, :40].toarray(), y, task="regression", owner="a test")
+    assert found == FisherZ().bind(dense).query_many(range(20), dense.target, [30, 31])
+
+
+def test_correlations_of_all_pairs_are_not_kept():
+    rng = np.random.default_rng(0)
+    table = read_table(rng.normal(size=(20, 3000)), rng.normal(size=20), task="regression", owner="a test")
+    test = FisherZ().bind(table)
+    kept = test._correlations._with.cache_info().maxsize
+    assert kept * 8 * 3001 <= 2**26

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,11 @@ from ppfs._types import Floats
 DETERMINED = 1e-10
 
 _MAX_MULTIPLIED = 2**20
+
+# Rows of the matrix of all correlations that are kept: those of a large conditioning set, and beyond it what takes
+# little room.
+_MIN_KEPT = 128
+_MAX_KEPT_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ class Correlations:
     Parameters
     ----------
     table : Table
-        Its columns are kept a second time, standardised: 8 bytes a value.
+        The columns of a dense table are kept a second time, standardised: 8 bytes a value. Those of a sparse table are
+        standardised a few at a time whenever they are needed.
 
     target_values : ndarray of shape (n_rows,)
         The target as numbers.
@@ -62,11 +69,14 @@ class Correlations:
 
     def __init__(self, table: Table, target_values: Floats) -> None:
         self._table = table
-        dense = table.X.toarray() if table.is_sparse else table.X
+        self._target = standardised(target_values[None, :])
         # One row a variable: sums run along contiguous memory, each in the same order whatever
         # column is its neighbour.
-        self._scores = standardised(np.ascontiguousarray(np.vstack([dense.T, target_values])))
-        self._rows: dict[int, Floats] = {}
+        self._scores = (
+            None if table.is_sparse else standardised(np.ascontiguousarray(table.X.T, dtype=np.float64))
+        )
+        n_kept = max(_MIN_KEPT, _MAX_KEPT_BYTES // (8 * (table.n_features + 1)))
+        self._with = lru_cache(maxsize=n_kept)(self._correlate)
 
     def given(self, xs: Sequence[int], target: int, given: Sequence[int]) -> PartialCorrelations:
         """Return the partial correlation of each of `xs` with `target` given `given`."""
@@ -81,16 +91,30 @@ class Correlations:
         values = np.where(determined, 0.0, np.clip(shared / scale, -1.0, 1.0))
         return PartialCorrelations(values, determined, len(factor.kept))
 
-    def _with(self, variable: int) -> Floats:
+    def _correlate(self, variable: int) -> Floats:
         """Return the correlations of `variable` with all variables, itself included."""
-        if variable not in self._rows:
-            row = np.empty(len(self._scores))
-            at_once = max(1, _MAX_MULTIPLIED // self._scores.shape[1])
-            for start in range(0, len(row), at_once):
-                block = slice(start, start + at_once)
-                row[block] = (self._scores[block] * self._scores[variable]).sum(axis=1)
-            self._rows[variable] = row
-        return self._rows[variable]
+        own = self._scores_of([variable])[0]
+        row = np.empty(self._table.n_features + 1)
+        at_once = max(1, _MAX_MULTIPLIED // own.size)
+        for start in range(0, self._table.n_features, at_once):
+            block = slice(start, min(start + at_once, self._table.n_features))
+            row[block] = (self._block(block) * own).sum(axis=1)
+        row[-1:] = (self._target * own).sum(axis=1)
+        return row
+
+    def _block(self, columns: slice) -> Floats:
+        """Return neighbouring columns, standardised, one a row."""
+        if self._scores is not None:
+            return self._scores[columns]
+        return standardised(np.ascontiguousarray(self._table.X[:, columns].toarray().T, dtype=np.float64))
+
+    def _scores_of(self, variables: list[int]) -> Floats:
+        """Return some variables, standardised, one a row."""
+        target = self._table.target
+        if self._scores is not None and target not in variables:
+            return np.asarray(self._scores[variables])
+        rows = [self._target if v == target else self._block(slice(v, v + 1)) for v in variables]
+        return np.concatenate(rows)
 
     def _factor(self, given: tuple[int, ...]) -> _Factor:
         kept: list[int] = []
@@ -125,7 +149,7 @@ class Correlations:
 
     def _variances(self, variables: list[int]) -> Floats:
         """Return 1 for each variable, or 0 if it is constant."""
-        return np.asarray((self._scores[variables] != 0.0).any(axis=1), dtype=np.float64)
+        return np.asarray((self._scores_of(variables) != 0.0).any(axis=1), dtype=np.float64)
 
 
 def standardised(rows: Floats) -> Floats:

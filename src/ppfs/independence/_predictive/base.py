@@ -225,6 +225,10 @@ class PredictiveTest(IndependenceTest):
             )
 
 
+# Of so many variables other than the target the fitted models are kept.
+_MAX_OTHER_TARGETS = 8
+
+
 class BoundPredictiveTest(BoundTest):
     """The test of one table: its splits and its fitted models."""
 
@@ -238,6 +242,7 @@ class BoundPredictiveTest(BoundTest):
         self._n_jobs = n_jobs
         self._risks: dict[tuple[int, bool], Risks] = {}
         self._growths: dict[int, Growth] = {}
+        # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
         self._risks_about(table.target, is_marginal=False)
@@ -324,11 +329,23 @@ class BoundPredictiveTest(BoundTest):
         """Return who answers about this target; questions given nothing may have a model of their own."""
         is_marginal = is_marginal and self._test.marginal_estimator is not None
         if (target, is_marginal) not in self._risks:
+            self._let_go_of_targets(beside=target)
             estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
             problem = self._problem(target, estimator)
             table = table_in_reach(self.table, problem.estimator)
             self._risks[target, is_marginal] = risk_source(table, problem, self._n_jobs)
         return self._risks[target, is_marginal]
+
+    def _let_go_of_targets(self, beside: int) -> None:
+        """Forget the models of all but the last few variables that a search asked about in place of its target.
+
+        MMMB and HITON-MB ask about many, one after the other, and fitted models take room. Their answers stay.
+        """
+        others = list(dict.fromkeys(t for t, _ in self._risks if t not in (beside, self.table.target)))
+        for target in others[: len(others) + 1 - _MAX_OTHER_TARGETS]:
+            for key in [key for key in self._risks if key[0] == target]:
+                self._n_grown += self._risks.pop(key).n_fits
+            self._growths.pop(target, None)
 
     def _problem(self, target: int, estimator: Any) -> Problem:
         test, table = self._test, self.table
