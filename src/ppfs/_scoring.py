@@ -14,7 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Matrix
-from ppfs._models import prepared_for, seeded, weight_arguments
+from ppfs._models import Impute, prepared_for, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._table import Table, listed
@@ -37,6 +37,9 @@ class CrossValidated:
     scoring : str, callable or None
         As in scikit-learn; None is the estimator's own score.
 
+    impute : {None, "median"}, default=None
+        Fill gaps in columns of numbers with the median of the rows outside the fold.
+
     entropy : int
         Seed of the folds and of the estimator.
     """
@@ -49,6 +52,7 @@ class CrossValidated:
         cv: int,
         entropy: int,
         scoring: str | Callable[..., float] | None = None,
+        impute: Impute = None,
         n_jobs: int | None = None,
     ) -> None:
         generator = stream(entropy)
@@ -56,6 +60,7 @@ class CrossValidated:
         self._estimator = seeded(estimator, integer_seed(generator))
         self._scorer = scorer_for(self._estimator, scoring, is_weighted=table.weights is not None)
         self._folds = _folds(table, cv, integer_seed(generator))
+        self._impute: Impute = impute if table.has_missing else None
         self._n_jobs = n_jobs
         self._known: dict[frozenset[int], float] = {}
 
@@ -71,7 +76,7 @@ class CrossValidated:
         if features:
             # In an order of their own, so that the caller's makes no difference to the model.
             ordered = table.canonical(features)
-            X, model = table.take(ordered), prepared_for(self._estimator, table, ordered)
+            X, model = table.take(ordered), prepared_for(self._estimator, table, ordered, self._impute)
         else:
             X, model = np.zeros((table.n_rows, 1)), _constant_model(table)
         try:

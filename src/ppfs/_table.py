@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from ppfs._block import Block, Matrix
 from ppfs._facts import ColumnFacts, facts_of
 from ppfs._frames import CallersFrame
-from ppfs._kinds import ColumnKinds, holds_few_whole_numbers
+from ppfs._kinds import ColumnKinds
 from ppfs._sources import FileBlock, LazyColumns, LazyKinds
+from ppfs._task import Task as Task
+from ppfs._task import TaskChoice
 from ppfs.exceptions import InvalidInputError
-
-Task = Literal["classification", "regression"]
 
 # Columns as callers name them: a lone name or number is one column, not a list of letters.
 ColumnsLike: TypeAlias = Collection[int | str] | int | str
@@ -89,6 +89,9 @@ class Table:
 
     frame : CallersFrame, default=None
         Where the columns came from, if it was a data frame.
+
+    task_choice : TaskChoice, default=None
+        Why the target is read as it is. None: because `task` says so.
     """
 
     def __init__(
@@ -109,6 +112,7 @@ class Table:
         n_callers_rows: int | None = None,
         known_labels: NDArray[Any] | None = None,
         frame: CallersFrame | None = None,
+        task_choice: TaskChoice | None = None,
     ) -> None:
         self.X = X
         self.y = y
@@ -123,6 +127,7 @@ class Table:
         self.n_callers_rows = int(X.shape[0]) if n_callers_rows is None else n_callers_rows
         self._known_labels = known_labels
         self.frame = frame
+        self.task_choice = TaskChoice(task, "the parameters say so") if task_choice is None else task_choice
         # None when feature j is column j, for all j.
         has_groups = columns is not None and any(len(group) > 1 for group in columns)
         self._feature_groups = tuple(columns) if columns is not None and has_groups else None
@@ -492,16 +497,6 @@ def _dense(columns: Matrix) -> NDArray[Any]:
 def dense_column(X: Matrix, position: int) -> NDArray[Any]:
     """Return one column of a matrix, sparse or not, as a dense vector."""
     return _dense(X[:, [position]]).ravel()
-
-
-def infer_task(target: NDArray[Any]) -> Task:
-    """Read the task off the target.
-
-    Text and truth values are labels; numbers with a fraction are quantities; whole
-    numbers are labels when there are at most 20 different ones.
-    """
-    is_labelled = target.dtype.kind not in "iuf" or holds_few_whole_numbers(target)
-    return "classification" if is_labelled else "regression"
 
 
 def column_index(column: int | str, names: Sequence[str]) -> int:

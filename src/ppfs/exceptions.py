@@ -5,6 +5,7 @@ catches those keeps working.
 """
 
 __all__ = [
+    "AmbiguousTargetWarning",
     "CheckpointError",
     "CheckpointWarning",
     "EstimatorFailedError",
@@ -29,6 +30,10 @@ class CheckpointWarning(UserWarning):
 
 class EstimatorFailedError(RuntimeError):
     """The caller's estimator raised while it was fitted or asked to predict."""
+
+
+class AmbiguousTargetWarning(UserWarning):
+    """The target's numbers may be labels or quantities; the message names the parameter that decides it."""
 
 
 class UnreachableAlphaWarning(UserWarning):

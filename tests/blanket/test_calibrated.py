@@ -129,7 +129,6 @@ def test_a_search_takes_the_cross_fitted_test_by_name(table):
             {"estimator": LinearRegression(), "independence": "fisher-z"},
             r"would have no effect.*FisherZ\(...\)",
         ),
-        ({"task": "regression", "independence": "auto"}, "task='regression' would have no effect"),
     ],
     ids=str,
 )

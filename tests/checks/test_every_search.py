@@ -137,6 +137,29 @@ def test_the_verdict_agrees_with_the_outcome(search, problem):
 
 
 @every_search_and_ppfs
+@pytest.mark.parametrize("n_folds", [0, 2])
+def test_min_features_fills_up_with_what_came_closest(search, n_folds, problem):
+    X, y, _ = problem
+    nothing = np.random.default_rng(1).permutation(y)
+    free = configured(search, n_folds=n_folds).set_params(random_state=0).fit(X, nothing)
+    n_found = len(free.blanket_)
+    filled = clone(free).set_params(min_features=n_found + 2).fit(X, nothing)
+    assert filled.blanket_[:n_found].tolist() == free.blanket_.tolist()
+    added = filled.blanket_[n_found:]
+    assert len(added) == 2
+    assert filled.support_.sum() == n_found + 2
+    # The answers are those of the search, which did not select them.
+    np.testing.assert_array_equal(filled.pvalues_, free.pvalues_)
+    rest = [x for x in range(8) if x not in filled.blanket_]
+    assert filled.pvalues_[added].max() <= filled.pvalues_[rest].min()
+    for column in added:
+        assert "was added to reach min_features" in filled.trace_.explain(column).splitlines()[0]
+    assert configured(search, min_features=8).fit(X, y).support_.all()
+    with pytest.raises(InvalidInputError, match="min_features=8, but there are only 7 columns"):
+        configured(search, min_features=8, condition_on=0).fit(X, y)
+
+
+@every_search_and_ppfs
 def test_special_columns_must_exist_and_must_not_overlap(search, problem):
     X, y, _ = problem
     with pytest.raises(InvalidInputError, match=r"always_keep.*There is no column 'bmi'"):
@@ -295,7 +318,8 @@ def test_choice_of_the_test_is_noted_in_the_trace(problem):
     X, y, _ = problem
     fitted = FBED().fit(X, y)
     assert fitted.trace_.notes == [
-        "independence test: FisherZ, because all columns and the target are continuous"
+        "independence test: FisherZ, because all columns and the target are continuous",
+        "task: regression, because y holds numbers with a fraction",
     ]
     assert isinstance(fitted.independence_, FisherZ)
 

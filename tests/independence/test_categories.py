@@ -63,7 +63,7 @@ def test_the_trace_says_what_the_model_sees(frame, y, model, sight):
     assert selector.trace_.notes[1] == sight
     assert "colour" in selector.get_feature_names_out()
     numbers = frame.drop(columns=["colour", "town"])
-    assert len(PPFS(model, n_splits=5, random_state=0).fit(numbers, y).trace_.notes) == 1
+    assert len(PPFS(model, n_splits=5, random_state=0).fit(numbers, y).trace_.notes) == 2
 
 
 class CodesTwin(TwinTreeClassifier, type("ExtraTreeClassifier", (), {"__module__": "sklearn.tree"})):

@@ -85,11 +85,11 @@ def prepared(
     return estimator if is_plain else Encoded(estimator, n_levels, impute)
 
 
-def prepared_for(estimator: Any, table: Table, variables: Sequence[int]) -> Any:
+def prepared_for(estimator: Any, table: Table, variables: Sequence[int], impute: Impute = None) -> Any:
     """Return an unfitted estimator that reads ``table.take(variables)``; see `prepared`."""
     frame = frame_for(estimator, table)
     to_frame = None if frame is None else ToFrame(frame, table.column_names_of(variables))
-    return prepared(estimator, table.n_levels_of(variables), None, to_frame)
+    return prepared(estimator, table.n_levels_of(variables), impute, to_frame)
 
 
 def frame_for(estimator: Any, table: Table) -> FrameColumns | None:

@@ -1,5 +1,6 @@
 """From what the caller passed to ``fit`` to a `Table`, or to an error that helps."""
 
+from ppfs._reading._ambiguous_target import BY_ESTIMATOR, BY_TASK, warn_if_ambiguous
 from ppfs._reading._columns import column_names
 from ppfs._reading._finite import require_finite
 from ppfs._reading._kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
@@ -8,11 +9,14 @@ from ppfs._reading._rows import weights_among
 from ppfs._reading._target import read_target
 
 __all__ = [
+    "BY_ESTIMATOR",
+    "BY_TASK",
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "CategoricalFeatures",
     "column_names",
     "read_table",
     "read_target",
     "require_finite",
+    "warn_if_ambiguous",
     "weights_among",
 ]

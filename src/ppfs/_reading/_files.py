@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ppfs._reading._rows import read_groups, read_weights
-from ppfs._reading._target import read_target, typed_target
+from ppfs._reading._target import is_categorical, read_target, typed_target
 from ppfs._sources import ColumnSource, LazyColumns, LazyKinds, open_source
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
@@ -40,7 +40,8 @@ def read_file_table(
     source = open_source(path)
     named = [name for name in (y, sample_weight, groups) if isinstance(name, str)]
     y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
-    target, resolved = typed_target(read_target(y, owner=owner), task)
+    read = typed_target(read_target(y, owner=owner), task, is_categorical=is_categorical(y))
+    target = read.values
     if len(target) != source.n_rows:
         raise InvalidInputError(
             f"{path} has {source.n_rows} rows, but y has {len(target)}. They must be the same rows."
@@ -57,12 +58,13 @@ def read_file_table(
         X,
         target[rows],
         [source.names[column] for column in chosen.tolist()],
-        resolved,
+        read.choice.task,
         kinds=LazyKinds(X),
         weights=weights,
         groups=None if groups is None else read_groups(np.asarray(groups)[rows], X.shape[0]),
         kept_rows=kept_rows,
         n_callers_rows=source.n_rows,
+        task_choice=read.choice,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from sklearn.utils import check_consistent_length
@@ -14,10 +14,10 @@ from ppfs._reading._features import read_features
 from ppfs._reading._files import read_file_table
 from ppfs._reading._kinds import CategoricalFeatures, is_auto, with_kinds
 from ppfs._reading._rows import only_rows, read_groups, read_weights
-from ppfs._reading._target import read_target, typed_target
+from ppfs._reading._target import is_categorical, read_target, typed_target
 from ppfs._sources import is_path
 from ppfs._sparse import require_sound
-from ppfs._table import Table, Task
+from ppfs._table import ColumnsLike, Table, Task
 from ppfs.exceptions import InvalidInputError
 
 
@@ -27,7 +27,7 @@ def read_table(
     *,
     task: Task | Literal["auto"],
     owner: object,
-    feature_groups: Mapping[str, Collection[int | str]] | None = None,
+    feature_groups: Mapping[str, ColumnsLike] | None = None,
     categorical_features: CategoricalFeatures = "auto",
     sample_weight: Any = None,
     groups: Any = None,
@@ -47,7 +47,7 @@ def read_table(
         array, such as scikit-survival's events and times, passes as it is.
 
     task : {"auto", "classification", "regression"}
-        "auto" reads the target with `infer_task`.
+        "auto" reads the target: see `ppfs._task`.
 
     owner : object
         Who asks, for error messages.
@@ -95,15 +95,15 @@ def read_table(
         check_consistent_length(X, groups)
         X, y, groups = (only_rows(part, kept_rows) for part in (X, y, groups))
     columns = with_kinds(read_columns(X, owner=owner), categorical_features)
-    target = read_target(y, owner=owner)
-    check_consistent_length(columns.matrix, target)
-    target, resolved = typed_target(target, task)
+    values = read_target(y, owner=owner)
+    check_consistent_length(columns.matrix, values)
+    target = typed_target(values, task, is_categorical=is_categorical(y))
     features = read_features(feature_groups, columns)
     return Table(
         columns.matrix,
-        target,
+        target.values,
         features.names,
-        resolved,
+        target.choice.task,
         columns=features.columns,
         column_names=columns.names,
         n_levels=columns.n_levels,
@@ -114,4 +114,5 @@ def read_table(
         kept_rows=kept_rows,
         frame=CallersFrame.of(X, columns.names, columns.matrix, columns.n_levels),
         n_callers_rows=n_callers_rows,
+        task_choice=target.choice,
     )

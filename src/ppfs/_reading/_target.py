@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -14,7 +15,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from ppfs._reading._categories import converts, is_missing
 from ppfs._reading._large_integers import as_floats
-from ppfs._table import Task, infer_task
+from ppfs._task import Task, TaskChoice, choose_task
 from ppfs.exceptions import InvalidInputError
 
 
@@ -43,23 +44,65 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     return target
 
 
-def typed_target(target: NDArray[Any], task: Task | Literal["auto"]) -> tuple[NDArray[Any], Task]:
-    """Return the target as its task wants it, and the task."""
-    if target.ndim == 1 and not _is_structured(target):
-        resolved = _inferred_task(target) if task == "auto" else task
-        return (_as_quantities(target) if resolved == "regression" else _as_labels(target)), resolved
-    if task == "classification":
+@dataclass(frozen=True)
+class Target:
+    """A target as its task wants it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Labels, or numbers.
+
+    choice : TaskChoice
+        The task, and why.
+    """
+
+    values: NDArray[Any]
+    choice: TaskChoice
+
+
+def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categorical: bool) -> Target:
+    """Return the target as its task wants it.
+
+    Parameters
+    ----------
+    target : ndarray
+        What `read_target` returned.
+
+    task : {"auto", "classification", "regression"}
+        "auto" reads the target.
+
+    is_categorical : bool
+        Whether the caller's column was of a type for categories: then its values are labels, whatever they are.
+    """
+    if task == "auto" and is_categorical:
+        fractions = target.dtype.kind == "f" and np.any(target % 1)
+        labels = target.astype(str) if fractions else target
+        return Target(labels, TaskChoice("classification", "y is of a type for categories"))
+    is_one = target.ndim == 1 and not _is_structured(target)
+    if task == "classification" and not is_one:
         what = "is a structured array" if _is_structured(target) else f"has {target.shape[1]} columns"
         raise InvalidInputError(
             f"Classification needs one label a row, but y {what}. Select for one column of it at a time, "
             'or use a regressor and task="regression" if its columns are quantities.'
         )
-    return target, "regression"
+    if task != "auto":
+        choice = TaskChoice(task, "the task or the estimator was given")
+    elif _is_structured(target):
+        choice = TaskChoice("regression", "y is a structured array")
+    else:
+        # Large whole numbers counted as floats would be few.
+        choice = choose_task(as_floats(target) if target.dtype.kind in "iu" else target)
+    if not is_one:
+        return Target(target, choice)
+    values = _as_quantities(target) if choice.task == "regression" else _as_labels(target)
+    return Target(values, choice)
 
 
-def _inferred_task(target: NDArray[Any]) -> Task:
-    # Large whole numbers counted as floats would be few.
-    return infer_task(as_floats(target) if target.dtype.kind in "iu" else target)
+def is_categorical(y: Any) -> bool:
+    """Tell whether the caller's target is a series of a type for categories."""
+    column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    return isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
 
 
 def _plain(y: Any) -> Any:

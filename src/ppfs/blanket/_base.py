@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,19 @@ from ppfs._frame_selector import FrameSelector
 from ppfs._one_step import in_one_step
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures, read_table, weights_among
+from ppfs._reading import (
+    BY_TASK,
+    CATEGORICAL_FEATURES_CONSTRAINT,
+    CategoricalFeatures,
+    read_table,
+    warn_if_ambiguous,
+    weights_among,
+)
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
+from ppfs._task import agreed_task
 from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._checkpoint import Checkpoint, circumstances_of, opened
@@ -51,6 +59,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "min_features": [Interval(Integral, 0, None, closed="left")],
     "checkpoint": [str, PathLike, None],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+    "task": [StrOptions({"auto", "classification", "regression"})],
 }
 
 
@@ -90,11 +99,12 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     progress: Progress
     always_keep: ColumnsLike = ()
     condition_on: ColumnsLike = ()
-    feature_groups: Mapping[str, Collection[int | str]] | None = None
+    feature_groups: Mapping[str, ColumnsLike] | None = None
     categorical_features: CategoricalFeatures = "auto"
     min_features: int = 0
     memory_limit: int | None = None
     checkpoint: str | PathLike[str] | None = None
+    task: Task | Literal["auto"] = "auto"
 
     blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
@@ -162,7 +172,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         table = read_table(
             X,
             y,
-            task=test.declared_task() or "auto",
+            task=agreed_task(test.declared_task(), self.task, type(self).__name__),
             owner=self,
             feature_groups=self.feature_groups,
             categorical_features=self.categorical_features,
@@ -175,6 +185,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 f"X is a path, and {type(test).__name__} looks at all columns at once. Use a predictive test, such as "
                 "PPI or CrossFitPPI, or read the columns into memory."
             )
+        if test.reads_task:
+            warn_if_ambiguous(table, BY_TASK, stacklevel=3)
         self._see_columns(X, table)
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
@@ -255,7 +267,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 checkpoint.recall(bound, fold)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
-                trace.notes.extend(bound.notes)
+                trace.notes.extend([*bound.notes, f"task: {table.task}, because {table.task_choice.reason}"])
             inquiry = Inquiry(
                 bound,
                 part.target,

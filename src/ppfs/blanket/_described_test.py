@@ -48,6 +48,14 @@ def described_test(selector: Any, independence: IndependenceTest | str | None) -
     """
     changed = changed_parameters(selector)
     described = {name: changed[name] for name in (*_OF_ANY_TEST, *OF_THE_PAPERS_TEST) if name in changed}
+    taker = (
+        independence
+        if isinstance(independence, IndependenceTest)
+        else TESTS_BY_NAME.get(independence or "ppi")
+    )
+    if "task" in described and "task" not in signature(taker.__init__).parameters:  # type: ignore[misc]
+        # Such a test is told by the table what the target is, and the selector reads that itself.
+        del described["task"]
     if isinstance(independence, IndependenceTest):
         _require_none(described, independence)
         # Before it is copied: what cannot be used may not be copied either.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import HasMethods, Interval
+from ppfs._table import ColumnsLike, Task
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours
@@ -73,10 +74,12 @@ class MMMB(IndependenceSearch):
         independence: IndependenceTest | str = "auto",
         n_folds: int = 0,
         alpha: float = 0.05,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -89,6 +92,8 @@ class MMMB(IndependenceSearch):
             condition_on=condition_on,
             feature_groups=feature_groups,
             categorical_features=categorical_features,
+            min_features=min_features,
+            task=task,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
@@ -159,10 +164,12 @@ class HITONMB(IndependenceSearch):
         independence: IndependenceTest | str = "auto",
         n_folds: int = 0,
         alpha: float = 0.05,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -175,6 +182,8 @@ class HITONMB(IndependenceSearch):
             condition_on=condition_on,
             feature_groups=feature_groups,
             categorical_features=categorical_features,
+            min_features=min_features,
+            task=task,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
+from ppfs._table import ColumnsLike, Task
 from ppfs.blanket._divide_conquer import MAX_K
 from ppfs.blanket._growth import grow
 from ppfs.blanket._independence_search import IndependenceSearch
@@ -67,10 +68,12 @@ class IAMBnPC(IndependenceSearch):
         independence: IndependenceTest | str = "auto",
         n_folds: int = 0,
         alpha: float = 0.05,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -83,6 +86,8 @@ class IAMBnPC(IndependenceSearch):
             condition_on=condition_on,
             feature_groups=feature_groups,
             categorical_features=categorical_features,
+            min_features=min_features,
+            task=task,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

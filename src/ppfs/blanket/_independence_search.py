@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from sklearn.base import clone
 from sklearn.utils import Tags
@@ -13,6 +13,7 @@ from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import StrOptions
+from ppfs._table import ColumnsLike, Task
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
 
@@ -35,10 +36,12 @@ class IndependenceSearch(BaseBlanketSelector):
         independence: IndependenceTest | str = "auto",
         n_folds: int = 0,
         alpha: float = 0.05,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -50,6 +53,8 @@ class IndependenceSearch(BaseBlanketSelector):
         self.condition_on = condition_on
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
+        self.min_features = min_features
+        self.task = task
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress

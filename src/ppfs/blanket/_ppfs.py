@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -14,7 +14,7 @@ from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._rows import ClassWeight, Stratify
 from ppfs._sklearn_compat import StrOptions
-from ppfs._table import Task, listed
+from ppfs._table import ColumnsLike, Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._correction import CORRECTIONS
 from ppfs.blanket._described_test import OF_THE_PAPERS_TEST, described_test
@@ -241,10 +241,11 @@ class PPFS(BaseBlanketSelector):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
         memory_limit: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> None:
@@ -273,6 +274,7 @@ class PPFS(BaseBlanketSelector):
         self.condition_on = condition_on
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
+        self.min_features = min_features
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._sklearn_compat import Interval
+from ppfs._table import ColumnsLike, Task
 from ppfs._trace import Decision
 from ppfs.blanket._found import Found
 from ppfs.blanket._independence_search import IndependenceSearch
@@ -106,10 +107,12 @@ class SGAI(IndependenceSearch):
         independence: IndependenceTest | str = "auto",
         n_folds: int = 0,
         alpha: float = 0.05,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -122,6 +125,8 @@ class SGAI(IndependenceSearch):
             condition_on=condition_on,
             feature_groups=feature_groups,
             categorical_features=categorical_features,
+            min_features=min_features,
+            task=task,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
 from ppfs._sklearn_compat import HasMethods, Interval
+from ppfs._table import ColumnsLike, Task
 from ppfs.blanket._base import BaseBlanketSelector
 from ppfs.blanket._found import Found
 from ppfs.blanket._iamb import IAMB
@@ -132,10 +133,12 @@ class TIEStar(IndependenceSearch):
         independence: IndependenceTest | str = "auto",
         n_folds: int = 0,
         alpha: float = 0.05,
-        always_keep: Collection[int | str] = (),
-        condition_on: Collection[int | str] = (),
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -148,6 +151,8 @@ class TIEStar(IndependenceSearch):
             condition_on=condition_on,
             feature_groups=feature_groups,
             categorical_features=categorical_features,
+            min_features=min_features,
+            task=task,
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,

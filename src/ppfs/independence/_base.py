@@ -9,15 +9,16 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures, read_table
+from ppfs._reading import BY_TASK, CategoricalFeatures, read_table, warn_if_ambiguous
 from ppfs._table import ColumnsLike, Table, Task
+from ppfs._task import agreed_task
 from ppfs.exceptions import InvalidInputError
 
 
@@ -409,9 +410,13 @@ class IndependenceTest(ABC, BaseEstimator):
     ----------
     is_random : bool
         Whether answers depend on `random_state`. A test that says no gives the same ones for any.
+
+    reads_task : bool
+        Whether answers depend on the target being read as labels or as quantities.
     """
 
     is_random: bool = True
+    reads_task: bool = True
 
     _parameter_constraints: dict[str, Any] = {}
 
@@ -444,10 +449,11 @@ class IndependenceTest(ABC, BaseEstimator):
         x: int | str,
         given: ColumnsLike = (),
         *,
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         sample_weight: Any = None,
         groups: Any = None,
+        task: Task | Literal["auto"] = "auto",
     ) -> IndependenceResult:
         """Answer one question about arrays or data frames.
 
@@ -479,6 +485,10 @@ class IndependenceTest(ABC, BaseEstimator):
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as those of one patient: they stay together in every split.
 
+        task : {"auto", "classification", "regression"}, default="auto"
+            Whether y holds labels or quantities. "auto" follows the test's estimator; without one the target: text,
+            truth values and at most 20 different whole numbers are labels.
+
         Returns
         -------
         IndependenceResult
@@ -487,13 +497,15 @@ class IndependenceTest(ABC, BaseEstimator):
         table = read_table(
             X,
             y,
-            task=self.declared_task() or "auto",
+            task=agreed_task(self.declared_task(), task, "evaluate"),
             owner=self,
             feature_groups=feature_groups,
             categorical_features=categorical_features,
             sample_weight=sample_weight,
             groups=groups,
         )
+        if self.reads_task:
+            warn_if_ambiguous(table, BY_TASK, stacklevel=2)
         candidate = table.feature_index(x)
         conditioning = table.feature_numbers(given, "given")
         if candidate in conditioning:

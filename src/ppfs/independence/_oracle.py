@@ -76,6 +76,8 @@ class DSeparation(IndependenceTest):
     ['rain', 'shoes', 'sprinkler']
     """
 
+    reads_task = False
+
     # A network has no length, so the shape of it is checked when it is read.
     _parameter_constraints: dict[str, Any] = {"edges": "no_validation", "target": [str, None]}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
 from ppfs._models import (
+    Impute,
     estimator_for,
     input_tags,
     is_equivariant,
@@ -24,28 +26,55 @@ from ppfs._models import (
 )
 from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, root_entropy
-from ppfs._reading import CategoricalFeatures, read_table, require_finite, weights_among
-from ppfs._table import Table, Task, listed
+from ppfs._reading import (
+    BY_ESTIMATOR,
+    CATEGORICAL_FEATURES_CONSTRAINT,
+    CategoricalFeatures,
+    read_table,
+    require_finite,
+    warn_if_ambiguous,
+    weights_among,
+)
+from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
+from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs.exceptions import InvalidInputError
+
+WRAPPER_CONSTRAINTS: dict[str, Any] = {
+    "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+    "impute": [StrOptions({"median"}), None],
+    "always_keep": COLUMNS_RULE,
+    "min_features": [Interval(Integral, 0, None, closed="left")],
+    "feature_groups": [Mapping, None],
+    "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": [Integral, None],
+}
 
 
 class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     """A selector that asks a model how well it predicts.
 
-    A subclass has the parameters `estimator`, `feature_groups`, `categorical_features` and `random_state`, and
-    implements `_select`.
+    A subclass has the parameters of `WRAPPER_CONSTRAINTS`, and implements `_select`.
     """
 
     estimator: Any
-    feature_groups: Mapping[str, Collection[int | str]] | None
+    impute: Impute
+    always_keep: ColumnsLike
+    min_features: int
+    feature_groups: Mapping[str, ColumnsLike] | None
     categorical_features: CategoricalFeatures
     random_state: RandomStateLike
 
     task_: Task
 
     @abstractmethod
-    def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
-        """Return the features to keep; fitted attributes speak of the caller's columns."""
+    def _select(
+        self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
+    ) -> list[int]:
+        """Return at least `min_features` features to keep, those of `kept` among them.
+
+        Fitted attributes speak of the caller's columns.
+        """
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Find the columns that the model needs.
@@ -85,6 +114,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
             sample_weight=sample_weight,
             groups=groups,
         )
+        warn_if_ambiguous(table, BY_ESTIMATOR, stacklevel=3)
         validate_data(self, X, skip_check_array=True)
         if table.y.dtype.names is not None:
             raise InvalidInputError(
@@ -92,18 +122,24 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
                 "no score for it. Pass one field of it, or use PPFS with a function as loss."
             )
         estimator = estimator_for(self.estimator, table.task)
-        allow_missing = input_tags(estimator).allow_nan and not table.is_sparse
+        takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
         require_finite(
             table,
-            allow_missing=allow_missing,
+            allow_missing=takes_missing or self.impute is not None,
             user=type(estimator).__name__,
-            way_out="Impute them first (sklearn.impute.SimpleImputer), or use an estimator that takes NaN, such as "
-            "DecisionTreeClassifier or HistGradientBoostingClassifier.",
+            way_out='Pass impute="median" to fill the gaps with the median of each train part, or use an estimator '
+            "that takes NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
         )
         weight_arguments(estimator, table.weights)
         table = self._in_reach(table, estimator)
         callers = CallersColumns.of(table)
-        selected = self._select(table, estimator, root_entropy(self.random_state), callers)
+        kept = sorted(set(table.feature_numbers(self.always_keep, "always_keep")))
+        if self.min_features > table.n_features:
+            raise InvalidInputError(
+                f"min_features={self.min_features}, but there are only {table.n_features} columns or groups. "
+                "Lower min_features."
+            )
+        selected = self._select(table, estimator, root_entropy(self.random_state), callers, kept)
         self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[callers.numbers(selected)] = True
         self.task_ = table.task
@@ -122,5 +158,5 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         accepts = input_tags(model)
         tags.target_tags.required = True
         tags.input_tags.sparse = accepts.sparse
-        tags.input_tags.allow_nan = accepts.allow_nan or self._has_gaps_in_text
+        tags.input_tags.allow_nan = accepts.allow_nan or self.impute is not None or self._has_gaps_in_text
         return tags

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Matrix
-from ppfs._models import dense, prepared_for, seeded, weight_arguments, with_replaced
+from ppfs._models import Impute, dense, prepared_for, seeded, weight_arguments, with_replaced
 from ppfs._random import integer_seed, stream
 from ppfs._rows import is_stratifiable, require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
@@ -53,6 +53,9 @@ class ShuffledScores:
 
     entropy : int
         Seed of split, shuffles and model.
+
+    impute : {None, "median"}, default=None
+        Fill gaps in columns of numbers with the median of the rows that the model is fitted on.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class ShuffledScores:
         n_repeats: int,
         test_size: float | None,
         entropy: int,
+        impute: Impute = None,
     ) -> None:
         self._table = table
         # A model fitted on all columns must not see their order: trees break ties by it.
@@ -71,7 +75,8 @@ class ShuffledScores:
         self._X = table.take(self._order)
         self._places = table.places(self._order)
         model = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))
-        self._estimator = prepared_for(model, table, self._order)
+        filled = impute if table.has_missing else None
+        self._estimator = prepared_for(model, table, self._order, filled)
         self._scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
         self._n_repeats = n_repeats
         self._entropy = entropy

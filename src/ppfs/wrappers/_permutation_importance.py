@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
 from ppfs._callers_columns import CallersColumns
+from ppfs._models import Impute
 from ppfs._random import RandomStateLike
-from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
+from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
-from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
-from ppfs._table import Table
+from ppfs._sklearn_compat import Interval, StrOptions
+from ppfs._table import ColumnsLike, Table
 from ppfs.exceptions import InvalidInputError
-from ppfs.wrappers._base import BaseWrapper
+from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 from ppfs.wrappers._importances import ShuffledScores
 
 Select = Literal["threshold", "n_features", "pvalue", "cv"]
@@ -65,6 +66,16 @@ class PermutationImportance(BaseWrapper):
     scoring : str or callable, default=None
         As in scikit-learn; None is the estimator's own score.
 
+    impute : "median" or None, default=None
+        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+
+    always_keep : int, str or collection of them, default=()
+        Columns, by number or name, that are selected in any case.
+
+    min_features : int, default=0
+        How many columns to select at least, the most important ones; an empty selection stops a pipeline. A group
+        counts as one.
+
     feature_groups : mapping of str to collection of int or str, default=None
         Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
 
@@ -97,7 +108,8 @@ class PermutationImportance(BaseWrapper):
         For "pvalue": (1 + nulls as important) / (1 + nulls).
 
     cv_scores_ : ndarray
-        For "cv": the score with the most important column, the two most important, and so on.
+        For "cv": the score with the most important column, the two most important, and so on; with `always_keep` those
+        first, then one more at a time.
 
     reference_score_ : float
         The score before anything is shuffled.
@@ -126,7 +138,7 @@ class PermutationImportance(BaseWrapper):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        **WRAPPER_CONSTRAINTS,
         "select": [StrOptions({"threshold", "n_features", "pvalue", "cv"})],
         "threshold": [Interval(Real, None, None, closed="neither")],
         "n_features": [Interval(Integral, 1, None, closed="left"), None],
@@ -136,10 +148,6 @@ class PermutationImportance(BaseWrapper):
         "test_size": [Interval(Real, 0, 1, closed="neither"), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "feature_groups": [Mapping, None],
-        "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
-        "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [Integral, None],
     }
 
     importances_: NDArray[np.float64]
@@ -159,7 +167,10 @@ class PermutationImportance(BaseWrapper):
         test_size: float | None = 0.25,
         cv: int = 5,
         scoring: str | Callable[..., float] | None = None,
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        impute: Impute = None,
+        always_keep: ColumnsLike = (),
+        min_features: int = 0,
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -174,12 +185,17 @@ class PermutationImportance(BaseWrapper):
         self.test_size = test_size
         self.cv = cv
         self.scoring = scoring
+        self.impute = impute
+        self.always_keep = always_keep
+        self.min_features = min_features
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
+    def _select(
+        self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
+    ) -> list[int]:
         self._check_n_features(table)
         shuffled = ShuffledScores(
             table,
@@ -188,6 +204,7 @@ class PermutationImportance(BaseWrapper):
             n_repeats=self.n_repeats,
             test_size=self.test_size,
             entropy=entropy,
+            impute=self.impute,
         )
         found = shuffled.importances()
         self.importances_ = callers.spread(found.mean)
@@ -196,24 +213,37 @@ class PermutationImportance(BaseWrapper):
         # Equal importances in order of content, so that the order of the columns does not decide.
         ranking = sorted(table.canonical(range(table.n_features)), key=lambda x: -found.mean[x])
         self.ranking_ = np.array(callers.numbers(ranking), dtype=np.intp)
+        order = [*kept, *(x for x in ranking if x not in kept)]
         if self.select == "threshold":
-            return [x for x in ranking if found.mean[x] > self.threshold]
-        if self.select == "n_features":
-            return ranking[: self.n_features]
-        if self.select == "pvalue":
+            selected = [x for x in order if x in kept or found.mean[x] > self.threshold]
+        elif self.select == "n_features":
+            selected = order[: max(self.n_features or 0, len(kept))]
+        elif self.select == "pvalue":
             pvalues = shuffled.pvalues(found.mean, self.n_nulls, self.n_jobs)
             self.pvalues_ = callers.spread(pvalues)
-            return [x for x in ranking if pvalues[x] <= self.alpha]
-        return self._best_length(table, estimator, ranking, entropy)
+            selected = [x for x in order if x in kept or pvalues[x] <= self.alpha]
+        else:
+            selected = self._best_length(table, estimator, order, entropy, len(kept))
+        outside = [x for x in order if x not in selected]
+        return selected + outside[: max(0, self.min_features - len(selected))]
 
-    def _best_length(self, table: Table, estimator: Any, ranking: list[int], entropy: int) -> list[int]:
+    def _best_length(
+        self, table: Table, estimator: Any, order: list[int], entropy: int, n_kept: int
+    ) -> list[int]:
         """Return as many of the most important columns as cross-validate best, the fewest if equal."""
         scores = CrossValidated(
-            table, estimator, cv=self.cv, scoring=self.scoring, entropy=entropy, n_jobs=self.n_jobs
+            table,
+            estimator,
+            cv=self.cv,
+            scoring=self.scoring,
+            entropy=entropy,
+            impute=self.impute,
+            n_jobs=self.n_jobs,
         )
-        lengths = range(1, min(self.n_features or table.n_features, table.n_features) + 1)
-        self.cv_scores_ = np.array([scores.score(ranking[:length]) for length in lengths])
-        return ranking[: int(np.argmax(self.cv_scores_)) + 1]
+        longest = min(self.n_features or table.n_features, table.n_features)
+        lengths = range(max(1, n_kept), max(longest, n_kept) + 1)
+        self.cv_scores_ = np.array([scores.score(order[:length]) for length in lengths])
+        return order[: lengths[int(np.argmax(self.cv_scores_))]]
 
     def _check_n_features(self, table: Table) -> None:
         if self.select != "n_features":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 
 from ppfs._callers_columns import CallersColumns
+from ppfs._models import Impute
 from ppfs._random import RandomStateLike
-from ppfs._reading import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
+from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
-from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
-from ppfs._table import Table
-from ppfs.wrappers._base import BaseWrapper
+from ppfs._sklearn_compat import Interval, StrOptions
+from ppfs._table import ColumnsLike, Table
+from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,16 @@ class Stepwise(BaseWrapper):
 
     scoring : str or callable, default=None
         As in scikit-learn; None is the estimator's own score.
+
+    impute : "median" or None, default=None
+        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+
+    always_keep : int, str or collection of them, default=()
+        Columns, by number or name, that are selected in any case.
+
+    min_features : int, default=0
+        How many columns to select at least, if need be by adding the best ones though the score does not rise; an
+        empty selection stops a pipeline. A group counts as one.
 
     feature_groups : mapping of str to collection of int or str, default=None
         Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
@@ -116,14 +127,10 @@ class Stepwise(BaseWrapper):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        **WRAPPER_CONSTRAINTS,
         "tol": [Interval(Real, 0, None, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "feature_groups": [Mapping, None],
-        "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
-        "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -133,7 +140,10 @@ class Stepwise(BaseWrapper):
         tol: float = 1e-3,
         cv: int = 5,
         scoring: str | Callable[..., float] | None = None,
-        feature_groups: Mapping[str, Collection[int | str]] | None = None,
+        impute: Impute = None,
+        always_keep: ColumnsLike = (),
+        min_features: int = 0,
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -142,19 +152,32 @@ class Stepwise(BaseWrapper):
         self.tol = tol
         self.cv = cv
         self.scoring = scoring
+        self.impute = impute
+        self.always_keep = always_keep
+        self.min_features = min_features
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _select(self, table: Table, estimator: Any, entropy: int, callers: CallersColumns) -> list[int]:
+    def _select(
+        self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
+    ) -> list[int]:
         scores = CrossValidated(
-            table, estimator, cv=self.cv, scoring=self.scoring, entropy=entropy, n_jobs=self.n_jobs
+            table,
+            estimator,
+            cv=self.cv,
+            scoring=self.scoring,
+            entropy=entropy,
+            impute=self.impute,
+            n_jobs=self.n_jobs,
         )
-        walk = _Walk(table, scores, self.tol)
+        walk = _Walk(table, scores, self.tol, kept)
         while walk.add():
             while walk.remove():
                 pass
+        while len(walk.selected) < self.min_features:
+            walk.add_the_best()
         self.moves_ = [replace(move, feature=callers.numbers([move.feature])[0]) for move in walk.moves]
         self.score_ = scores.score(walk.selected)
         self.selected_ = np.array(callers.numbers(walk.selected), dtype=np.intp)
@@ -164,33 +187,50 @@ class Stepwise(BaseWrapper):
 class _Walk:
     """The selection so far, and where it has been."""
 
-    def __init__(self, table: Table, scores: CrossValidated, tol: float) -> None:
+    def __init__(self, table: Table, scores: CrossValidated, tol: float, kept: list[int]) -> None:
         self._table = table
         self._scores = scores
         self._tol = tol
-        self._seen = {frozenset[int]()}
-        self.selected: list[int] = []
+        self._kept = kept
+        self._seen = {frozenset(kept)}
+        self.selected: list[int] = list(kept)
         self.moves: list[Move] = []
 
     def add(self) -> bool:
         """Add the best column if it raises the score by more than the tolerance."""
-        outside = [x for x in range(self._table.n_features) if x not in self.selected]
-        reached = {x: [*self.selected, x] for x in outside if {*self.selected, x} not in self._seen}
-        # In order of content, so that the order of the columns does not decide between equal scores.
-        best = max(self._table.canonical(reached), key=lambda x: self._scores.score(reached[x]), default=None)
+        reached = {x: after for x, after in self._additions().items() if frozenset(after) not in self._seen}
+        best = self._best(reached)
         if best is None:
             return False
         if self._scores.score(reached[best]) <= self._scores.score(self.selected) + self._tol:
             return False
         return self._move(best, reached[best])
 
+    def add_the_best(self) -> None:
+        """Add the best column, whatever that does to the score."""
+        reached = self._additions()
+        best = self._best(reached)
+        if best is not None:
+            self._move(best, reached[best])
+
     def remove(self) -> bool:
         """Remove the column that is missed least if the score does not fall by more than the tolerance."""
-        reached = {x: [other for other in self.selected if other != x] for x in self.selected}
-        best = max(self._table.canonical(reached), key=lambda x: self._scores.score(reached[x]), default=None)
+        removable = [x for x in self.selected if x not in self._kept]
+        reached = {x: [other for other in self.selected if other != x] for x in removable}
+        best = self._best(reached)
         if best is None or self._scores.score(reached[best]) < self._scores.score(self.selected) - self._tol:
             return False
         return self._move(best, reached[best])
+
+    def _additions(self) -> dict[int, list[int]]:
+        outside = [x for x in range(self._table.n_features) if x not in self.selected]
+        return {x: [*self.selected, x] for x in outside}
+
+    def _best(self, reached: dict[int, list[int]]) -> int | None:
+        """Return the column whose move leads to the best score."""
+        # In order of content, so that the order of the columns does not decide between equal scores.
+        ordered = self._table.canonical(reached)
+        return max(ordered, key=lambda x: self._scores.score(reached[x]), default=None)
 
     def _move(self, feature: int, selected: list[int]) -> bool:
         self.moves.append(Move(feature, len(selected) > len(self.selected), self._scores.score(selected)))

@@ -81,6 +81,7 @@ class GSquared(IndependenceTest):
     """
 
     is_random = False
+    reads_task = False
 
     _parameter_constraints: dict[str, Any] = {
         "min_rows_per_cell": [Interval(Real, 0, None, closed="left")],

@@ -59,6 +59,7 @@ class FisherZ(IndependenceTest):
     """
 
     is_random = False
+    reads_task = False
 
     _parameter_constraints: dict[str, Any] = {}
 
