@@ -15,7 +15,7 @@ from ppfs.independence._predictive.risks import linear, models, trees
 
 GROWERS = {
     "tree": (DecisionTreeClassifier(), trees.TreeGrower),
-    "logistic": (LogisticRegression(), linear.LinearGrower),
+    "logistic": (LogisticRegression(), linear.growth.LinearGrower),
     "bayes": (GaussianNB(), models.ModelGrower),
 }
 

@@ -100,7 +100,9 @@ def warn_of_blur(table: Table, estimator: Any) -> None:
         return
     if any(type(step).__name__ in _SCALERS for _, step in getattr(estimator, "steps", ())):
         return
-    blurred = sorted(_moved_columns(table.X, table.facts, table.n_levels))
+    columns = table.X.tocsc() if sp.issparse(table.X) else table.X
+    moved = sorted(_moved_columns(columns, table.facts, table.n_levels))
+    blurred = [column for column in moved if _n_blurred(np.unique(_stored(columns, column)))]
     if blurred:
         warnings.warn(
             f"The trees inside {type(estimator).__name__} read columns in 32 bits and cannot tell apart values of "
