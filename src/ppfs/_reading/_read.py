@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Literal, ParamSpec
 
 from sklearn.utils import check_consistent_length
 
@@ -20,7 +21,25 @@ from ppfs._sparse import require_sound
 from ppfs._table import ColumnsLike, Table, Task
 from ppfs.exceptions import InvalidInputError
 
+P = ParamSpec("P")
 
+
+def _with_own_errors(read: Callable[P, Table]) -> Callable[P, Table]:
+    """Turn scikit-learn's complaints about X and y into errors of this package, word for word."""
+
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> Table:
+        try:
+            return read(*args, **kwargs)
+        except InvalidInputError:
+            raise
+        except ValueError as error:
+            raise InvalidInputError(str(error)) from error
+
+    return reading
+
+
+@_with_own_errors
 def read_table(
     X: Any,
     y: Any,
