@@ -21,6 +21,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 # What `set_output` asked for: 1.6.1, 1.7.2, 1.8.0, 1.9.1. There is no public way to read the setting.
 from sklearn.utils._set_output import _get_output_config as output_config
 
+# Weights of rows as an array, with scikit-learn's errors: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
 # The number of rows of anything array-like, with scikit-learn's errors: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
 from sklearn.utils.validation import _num_samples as n_rows_of
 
@@ -31,6 +34,7 @@ __all__ = [
     "StrOptions",
     "bagged_rows",
     "bootstrapped_rows",
+    "check_sample_weight",
     "method_of_bins",
     "n_rows_of",
     "output_config",

@@ -6,7 +6,7 @@ when a fit can use it. It imports nothing from the rest of ppfs.
 
 from ppfs._engine.binned_columns import BinnedColumns, bin_columns
 from ppfs._engine.boosted_column import boosted_column_losses
-from ppfs._engine.boosted_models import BoostedModels, grow_models
+from ppfs._engine.boosted_models import BoostedModels, Starts, grow_models
 from ppfs._engine.boosted_scores import Outcome
 from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
 from ppfs._engine.boosting_rules import BoostingRules
@@ -30,6 +30,7 @@ from ppfs._engine.least_squares import (
     solve_ridge,
     solve_symmetric,
 )
+from ppfs._engine.linear_start import LinearStart, boosted_linear_rules, fit_linear, fit_lines, fit_starts
 from ppfs._engine.logistic import Likelihood, fit_scores, logistic_columns
 from ppfs._engine.plan import PreparedColumns, prepare_columns
 from ppfs._engine.row_losses import DrawnRows
@@ -54,20 +55,26 @@ __all__ = [
     "DrawnRows",
     "Forest",
     "Likelihood",
+    "LinearStart",
     "Outcome",
     "PreparedColumns",
     "PreparedForest",
     "SortedColumns",
     "Splits",
+    "Starts",
     "Tree",
     "TreeRules",
     "add_directions",
     "bin_columns",
     "boosted_column_losses",
+    "boosted_linear_rules",
     "count_cells",
     "fit_columns",
     "fit_extensions",
+    "fit_linear",
+    "fit_lines",
     "fit_scores",
+    "fit_starts",
     "fits_float32",
     "grow_forest",
     "grow_models",

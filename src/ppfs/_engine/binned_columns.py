@@ -151,7 +151,7 @@ def bin_columns(
     is_category : array of shape (n_columns,), or None
         Columns whose values are categories, at most `max_bins` of them in a train part.
     """
-    columns = np.ascontiguousarray(X, dtype=np.float64)
+    columns = np.require(X, dtype=np.float64, requirements=["C", "W"])
     n_rows, n_columns = columns.shape
     are_categories = np.zeros(n_columns, dtype=np.bool_)
     if is_category is not None:

@@ -16,7 +16,7 @@ from ppfs._engine._jit import Float64s, Int64s, Records, kernel, kernel_part
 from ppfs._engine.bins import find_edges
 from ppfs._engine.boosted_scores import Outcome, empty_outcome, score
 from ppfs._engine.boosting_problem import BoostingProblem, Lessons
-from ppfs._engine.boosting_rules import MIN_HESSIAN, BoostingLimits, Kind
+from ppfs._engine.boosting_rules import BoostingLimits, Kind
 from ppfs._engine.cuts import best_cut, cut_gain, leaf_value, take_best
 from ppfs._engine.gradients import BOUND_OF_POWERS, fill_gradients, start_powers
 from ppfs._engine.splits import TRAIN
@@ -126,9 +126,7 @@ def _lay_out(
 
 
 @kernel_part
-def _find_cut(
-    number: int, n_missing: int, min_leaf: int, l2: float, counts: Int64s, growing: Growing
-) -> bool:
+def _find_cut(number: int, n_missing: int, limits: BoostingLimits, counts: Int64s, growing: Growing) -> bool:
     """Find the best cut of a node; return whether there is one.
 
     A cut that is no better than one found before does not replace it. First, missing values go right, and cuts are
@@ -144,12 +142,12 @@ def _find_cut(
     from_gradient, from_hessian = sum_gradient[first], sum_hessian[first]
     if counts[stop] - n_below == stop - first:
         # One train row a bin.
-        end = max(first, min(stop, stop + n_lost - min_leaf))
-        first = min(end, first + min_leaf - 1)
+        end = max(first, min(stop, stop + n_lost - limits.min_leaf))
+        first = min(end, first + limits.min_leaf - 1)
     else:
-        while first < end and counts[first + 1] - n_below < min_leaf:
+        while first < end and counts[first + 1] - n_below < limits.min_leaf:
             first += 1
-        while end > first and counts[stop] + n_lost - counts[end] < min_leaf:
+        while end > first and counts[stop] + n_lost - counts[end] < limits.min_leaf:
             end -= 1
     chosen = best_cut(
         sum_gradient[first + 1 : end + 1],
@@ -159,7 +157,8 @@ def _find_cut(
         total_gradient,
         total_hessian,
         now,
-        l2,
+        limits.l2,
+        limits.min_hessian,
         growing.gains[first:end],
     )
     is_found = chosen >= 0
@@ -173,15 +172,15 @@ def _find_cut(
     if n_lost:
         for cut in range(stop - 2, node["first"] - 1, -1):
             n_right = counts[stop] - counts[cut + 1]
-            if n_right < min_leaf or counts[stop] - n_below + n_lost - n_right < min_leaf:
+            if n_right < limits.min_leaf or counts[stop] - n_below + n_lost - n_right < limits.min_leaf:
                 continue
             right_gradient = sum_gradient[stop] - sum_gradient[cut + 1]
             right_hessian = sum_hessian[stop] - sum_hessian[cut + 1]
             left_gradient = total_gradient - right_gradient
             left_hessian = total_hessian - right_hessian
-            if left_hessian < MIN_HESSIAN or right_hessian < MIN_HESSIAN:
+            if left_hessian < limits.min_hessian or right_hessian < limits.min_hessian:
                 continue
-            gain = cut_gain(left_gradient, left_hessian, right_gradient, right_hessian, now, l2)
+            gain = cut_gain(left_gradient, left_hessian, right_gradient, right_hessian, now, limits.l2)
             if gain > best:
                 best, is_found = gain, True
                 node["cut"], node["missing_left"] = cut, True
@@ -258,14 +257,14 @@ def _grow(n_missing: int, counts: Int64s, limits: BoostingLimits, growing: Growi
     nodes, pending = growing.nodes, growing.pending
     is_limited = limits.max_leaves < nodes[0]["n_rows"] // limits.min_leaf
     n_pending, n_seen, n_nodes, n_leaves = 0, 0, 1, 1
-    if nodes[0]["sum_hessian"] < MIN_HESSIAN:
+    if nodes[0]["sum_hessian"] < limits.min_hessian:
         return 1
     while True:
         while n_seen < n_nodes and n_leaves < limits.max_leaves:
             is_open = (
                 nodes[n_seen]["n_rows"] >= 2 * limits.min_leaf and nodes[n_seen]["depth"] < limits.max_depth
             )
-            if is_open and _find_cut(n_seen, n_missing, limits.min_leaf, limits.l2, counts, growing):
+            if is_open and _find_cut(n_seen, n_missing, limits, counts, growing):
                 pending[n_pending] = n_seen
                 n_pending += 1
             n_seen += 1
@@ -442,7 +441,7 @@ def boosted_column_losses(
     n_threads : int
         The answer does not depend on it.
     """
-    columns = np.ascontiguousarray(block, dtype=np.float64)
+    columns = np.require(block, dtype=np.float64, requirements=["C", "W"])
     n_rows, n_columns = columns.shape
     limits = problem.rules.limits
     if lines is None:

@@ -16,6 +16,22 @@ from ppfs._engine.threads import run_tasks
 
 
 @dataclass(frozen=True, eq=False)
+class Starts:
+    """What the first round of each split starts from.
+
+    Attributes
+    ----------
+    train : tuple of arrays of shape (n_trees, n_train)
+        Raw predictions of the train rows, one array a split.
+    test : array of shape (n_tested, n_trees)
+        Raw predictions of the test rows.
+    """
+
+    train: tuple[Float64s, ...]
+    test: Float64s
+
+
+@dataclass(frozen=True, eq=False)
 class BoostedModels:
     """One boosted model a split, on the same columns.
 
@@ -32,6 +48,8 @@ class BoostedModels:
     raw : array of shape (n_tested, n_trees)
         Raw predictions of the test rows.
     n_threads : int
+    starts : Starts or None
+        What the first round starts from; None for the baseline of the labels.
     """
 
     problem: BoostingProblem
@@ -40,6 +58,7 @@ class BoostedModels:
     models: tuple[Model, ...]
     raw: Float64s
     n_threads: int
+    starts: Starts | None = None
 
     @property
     def used(self) -> Bools:
@@ -60,13 +79,14 @@ class BoostedModels:
         models = list(self.models)
 
         def run(split: int) -> Model:
-            return _grow(self.problem, self.columns, active, split, self.models[split], first_rounds[split])
+            model, first_round = self.models[split], first_rounds[split]
+            return _grow(self.problem, self.columns, active, split, self.starts, None, model, first_round)
 
         for split, model in zip(tasks, run_tasks(run, tasks, self.n_threads), strict=True):
             models[split] = model
         raw = self.raw.copy()
         for split in tasks:
-            _predict(self.problem, self.columns, models[split], split, raw)
+            _predict(self.problem, self.columns, models[split], split, self.starts, raw)
         return replace(self, active=active, models=tuple(models), raw=raw), len(tasks)
 
     def base(self) -> Outcome:
@@ -76,7 +96,20 @@ class BoostedModels:
         self._score(self.raw[np.newaxis], sources, outcome)
         return outcome
 
-    def replaced(self, columns: Sequence[int], values: Sequence[Float64s]) -> Outcome:
+    def added(self, X: Float64s, start: Float64s) -> Float64s:
+        """Return what the model of the first split adds to raw predictions (n_rows, n_trees) of other rows."""
+        bins = self.columns.splits[0]
+        values = np.require(X.T[:, np.newaxis, :], dtype=np.float64, requirements=["C", "W"])
+        found = np.empty(values.shape, dtype=np.uint8)
+        numbers = np.arange(self.columns.n_columns)
+        bin_values(values, numbers, self.columns.is_category, bins.n_edges, bins.edges, found)
+        raw = np.array(start, dtype=np.float64, order="C")
+        add_trees(self.models[0], np.ascontiguousarray(found[:, 0]), raw)
+        return raw
+
+    def replaced(
+        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
+    ) -> Outcome:
         """Return the losses of the test rows as they are, and with other values in some columns.
 
         Parameters
@@ -85,6 +118,8 @@ class BoostedModels:
             The columns that are replaced together.
         values : sequence of arrays of shape (n_columns, n_draws, n_test)
             One a split.
+        shifts : array of shape (n_draws, n_tested, n_trees), or None
+            What else the other values add to raw predictions.
         """
         numbers = np.array(columns, dtype=np.int64)
         place = np.full(self.columns.n_columns, -1, dtype=np.int64)
@@ -92,6 +127,8 @@ class BoostedModels:
         n_draws, n_tested = values[0].shape[1], self.problem.n_tested
         # First the rows as they are, then all rows of the first draw, of the second, and so on.
         raw = np.tile(self.raw, (n_draws + 1, 1, 1))
+        if shifts is not None:
+            raw[1:] += shifts
         ends = self.problem.lessons.ends
 
         def run(split: int) -> None:
@@ -99,7 +136,7 @@ class BoostedModels:
             n_trees = self._n_trees[split]
             new = np.empty(values[split].shape, dtype=np.uint8)
             bin_values(
-                np.ascontiguousarray(values[split], dtype=np.float64),
+                np.require(values[split], dtype=np.float64, requirements=["C", "W"]),
                 numbers,
                 self.columns.is_category,
                 bins.n_edges,
@@ -126,8 +163,16 @@ class BoostedModels:
         return n_trees
 
 
-def grow_models(columns: BinnedColumns, problem: BoostingProblem, n_threads: int = 1) -> BoostedModels:
-    """Grow one boosted model a split on all columns.
+def grow_models(
+    columns: BinnedColumns,
+    problem: BoostingProblem,
+    n_threads: int = 1,
+    *,
+    starts: Starts | None = None,
+    active: Bools | None = None,
+    weights: Float64s | None = None,
+) -> BoostedModels:
+    """Grow one boosted model a split.
 
     Parameters
     ----------
@@ -137,15 +182,24 @@ def grow_models(columns: BinnedColumns, problem: BoostingProblem, n_threads: int
         See `prepare_boosting`.
     n_threads : int
         The answer does not depend on it.
+    starts : Starts or None
+        What the first round starts from; None for the baseline of the labels.
+    active : array of shape (n_columns,), bool, or None
+        Columns that trees may cut; None for all.
+    weights : array of shape (n_rows,) or None
+        How much a train row counts.
     """
-    active = np.ones(columns.n_columns, dtype=np.bool_)
-    models = run_tasks(
-        lambda split: _grow(problem, columns, active, split), range(problem.n_splits), n_threads
-    )
+    is_active = np.ones(columns.n_columns, dtype=np.bool_) if active is None else active
+
+    def run(split: int) -> Model:
+        own = None if weights is None else weights[problem.train[split]]
+        return _grow(problem, columns, is_active, split, starts, own)
+
+    models = run_tasks(run, range(problem.n_splits), n_threads)
     raw = np.zeros((problem.n_tested, problem.n_trees))
     for split, model in enumerate(models):
-        _predict(problem, columns, model, split, raw)
-    return BoostedModels(problem, columns, active, tuple(models), raw, n_threads)
+        _predict(problem, columns, model, split, starts, raw)
+    return BoostedModels(problem, columns, is_active, tuple(models), raw, n_threads, starts)
 
 
 def _first_use(model: Model, columns: Sequence[int], n_trees: int) -> int:
@@ -159,6 +213,8 @@ def _grow(
     columns: BinnedColumns,
     active: Bools,
     split: int,
+    starts: Starts | None,
+    weights: Float64s | None,
     before: Model | None = None,
     first_round: int = 0,
 ) -> Model:
@@ -179,7 +235,11 @@ def _grow(
             new[: first_round * n_trees] = old[: first_round * n_trees]
     by_tree = (n_trees, n_train)
     rows = Rows(
-        raw=np.repeat(problem.baseline[split, :n_trees, np.newaxis], n_train, axis=1),
+        raw=(
+            np.repeat(problem.baseline[split, :n_trees, np.newaxis], n_train, axis=1)
+            if starts is None
+            else np.array(starts.train[split], order="C")
+        ),
         powers=np.empty(by_tree),
         gradient=np.empty(by_tree),
         hessian=np.empty(by_tree),
@@ -199,6 +259,7 @@ def _grow(
         columns.is_category,
         columns.splits[split],
         problem.lessons.labels[split, problem.train[split]],
+        weights,
         limits,
         rows,
         runs,
@@ -211,11 +272,19 @@ def _grow(
 
 
 def _predict(
-    problem: BoostingProblem, columns: BinnedColumns, model: Model, split: int, raw: npt.NDArray[np.float64]
+    problem: BoostingProblem,
+    columns: BinnedColumns,
+    model: Model,
+    split: int,
+    starts: Starts | None,
+    raw: npt.NDArray[np.float64],
 ) -> None:
     """Fill the part of ``raw`` (n_tested, n_trees) that belongs to a split."""
     begin, end = problem.lessons.ends[split : split + 2]
     n_trees = int(problem.lessons.n_trees[split])
-    part = np.tile(problem.baseline[split, :n_trees], (end - begin, 1))
+    if starts is None:
+        part = np.tile(problem.baseline[split, :n_trees], (end - begin, 1))
+    else:
+        part = np.array(starts.test[begin:end, :n_trees], order="C")
     add_trees(model, columns.splits[split].test, part)
     raw[begin:end, :n_trees] = part

@@ -21,7 +21,7 @@ from ppfs._engine._jit import (
     kernel_part,
 )
 from ppfs._engine.binned_columns import MISSING, Bins
-from ppfs._engine.boosting_rules import MIN_HESSIAN, BoostingLimits, Kind
+from ppfs._engine.boosting_rules import BoostingLimits, Kind
 from ppfs._engine.cuts import best_cut, cut_gain, leaf_value, take_best
 from ppfs._engine.gradients import fill_gradients, start_powers
 
@@ -194,6 +194,7 @@ def _cut_numbers(
         total_hessian,
         now,
         limits.l2,
+        limits.min_hessian,
         runs.gains[first:end],
     )
     if chosen >= 0 and runs.gains[first + chosen] > node["gain"]:
@@ -219,7 +220,7 @@ def _cut_numbers(
             right_hessian = runs.hessian[n_runs - 1] - (runs.hessian[run] if run >= 0 else 0.0)
             left_gradient = total_gradient - right_gradient
             left_hessian = total_hessian - right_hessian
-            if left_hessian < MIN_HESSIAN or right_hessian < MIN_HESSIAN:
+            if left_hessian < limits.min_hessian or right_hessian < limits.min_hessian:
                 continue
             gain = cut_gain(left_gradient, left_hessian, right_gradient, right_hessian, now, limits.l2)
             if gain > node["gain"]:
@@ -279,9 +280,9 @@ def _cut_categories(
                 hessian += runs.hessian[run]
                 n_left += runs.n_rows[run]
                 right_hessian = total_hessian - hessian
-                if n_left < limits.min_leaf or hessian < MIN_HESSIAN:
+                if n_left < limits.min_leaf or hessian < limits.min_hessian:
                     continue
-                if n_rows - n_left < limits.min_leaf or right_hessian < MIN_HESSIAN:
+                if n_rows - n_left < limits.min_leaf or right_hessian < limits.min_hessian:
                     break
                 gain = cut_gain(gradient, hessian, total_gradient - gradient, right_hessian, now, limits.l2)
                 if gain > best:
@@ -419,7 +420,7 @@ def _grow(
     root["sum_gradient"], root["sum_hessian"], root["value"] = sum_gradient, sum_hessian, 0.0
     root["start"], root["stop"], root["depth"], root["left"] = 0, n_rows, 0, 0
     n_pending, n_seen, n_nodes, n_leaves = 0, 0, 1, 1
-    if sum_hessian < MIN_HESSIAN:
+    if sum_hessian < limits.min_hessian:
         return 1
     for i in range(active.size):
         for place in range(n_rows):
@@ -466,6 +467,7 @@ def boost(
     is_category: Bools,
     bins: Bins,
     labels: Float64s,
+    weights: Float64s | None,
     limits: BoostingLimits,
     rows: Rows,
     runs: Runs,
@@ -481,6 +483,8 @@ def boost(
     active : array of int
         The columns that may be cut, ascending.
     labels : array of shape (n_train,)
+    weights : array of shape (n_train,) or None
+        What gradients and hessians are multiplied by.
     rows : Rows
         ``rows.raw`` holds what the first round of all starts from.
     """
@@ -498,6 +502,9 @@ def boost(
             for row in range(n_rows):
                 rows.pairs[row, 0] = rows.gradient[tree, row]
                 rows.pairs[row, 1] = rows.hessian[tree, row]
+                if weights is not None:
+                    rows.pairs[row, 0] *= weights[row]
+                    rows.pairs[row, 1] *= weights[row]
             left_categories = model.left_categories[number + tree]
             n_nodes = _grow(
                 active, is_category, bins, order, limits, rows, runs, nodes, pending, left_categories

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ppfs._engine.rules import LOSSES
 
-#: A child of fewer hessians than this is not made; a constant of scikit-learn's HistGradientBoosting.
-MIN_HESSIAN = 1e-3
+# A child of fewer hessians than this is not made; a constant of scikit-learn's HistGradientBoosting.
+_MIN_HESSIAN = 1e-3
 
 # Stands for "no limit".
 _UNLIMITED = 2**31 - 1
@@ -30,6 +30,7 @@ class BoostingLimits(NamedTuple):
     max_leaves: int
     max_depth: int
     min_leaf: int
+    min_hessian: float
     l2: float
     max_bins: int
     has_midpoints: bool
@@ -47,6 +48,8 @@ class BoostingRules:
     quantiles : {"averaged_inverted_cdf", "midpoint"}
         How the edges of bins are found in a column of more than `max_bins` values: NumPy's name of the method. It
         changed between versions of scikit-learn.
+    min_hessian : float
+        The least sum of hessians of a leaf; scikit-learn's is fixed.
     loss : {"log-loss", "brier", "zero-one", "squared", "absolute"}
         The first three are for classes, the last two for numbers.
     """
@@ -59,6 +62,7 @@ class BoostingRules:
     l2_regularization: float = 0.0
     max_bins: int = 255
     quantiles: str = "averaged_inverted_cdf"
+    min_hessian: float = _MIN_HESSIAN
     loss: str = "log-loss"
 
     @property
@@ -70,6 +74,7 @@ class BoostingRules:
             max_leaves=_UNLIMITED if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             max_depth=_UNLIMITED if self.max_depth is None else int(self.max_depth),
             min_leaf=int(self.min_samples_leaf),
+            min_hessian=float(self.min_hessian),
             l2=float(self.l2_regularization),
             max_bins=int(self.max_bins),
             has_midpoints=self.quantiles == "midpoint",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ppfs._engine._jit import Float64s, Int64s, Records, kernel_function, kernel_part
-from ppfs._engine.boosting_rules import MIN_HESSIAN
 
 # Keeps a quotient finite where gradients and hessians are both 0; a constant of scikit-learn's.
 _TINY = 1e-15
@@ -40,6 +39,7 @@ def best_cut(
     total_hessian: float,
     now: float,
     l2: float,
+    min_hessian: float,
     gains: Float64s,
 ) -> int:
     """Return the first of the best cuts, or -1 if none lowers the loss.
@@ -52,6 +52,8 @@ def best_cut(
         Sums of the node.
     now : float
         What the node contributes to the loss without a cut.
+    min_hessian : float
+        What either side of a cut must have.
     gains : array of shape (n_cuts,)
         Memory; the gain of a cut that is not allowed is -1.
     """
@@ -62,7 +64,7 @@ def best_cut(
         right_gradient = total_gradient - left_gradient
         right_hessian = total_hessian - left_hessian
         gain = cut_gain(left_gradient, left_hessian, right_gradient, right_hessian, now, l2)
-        gains[cut] = gain if (left_hessian >= MIN_HESSIAN) & (right_hessian >= MIN_HESSIAN) else -1.0
+        gains[cut] = gain if (left_hessian >= min_hessian) & (right_hessian >= min_hessian) else -1.0
     # The bits of positive floats, read as integers, sort like the floats; and only for integers is the search for the
     # largest vectorised.
     bits = gains.view(np.int64)

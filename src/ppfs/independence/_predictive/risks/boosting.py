@@ -58,8 +58,8 @@ _KNOWN = KnownParameters(
 
 _ROWS_FOR_EARLY_STOPPING = 10_000
 
-# What a model of one split takes in memory: some 25 bytes a node.
-_MOST_NODES = 1_000_000
+#: What a model of one split takes in memory: some 25 bytes a node.
+MOST_NODES = 1_000_000
 
 # From more rows scikit-learn finds the edges of its bins in a random sample.
 _ROWS_FOR_SAMPLED_BINS = 200_000
@@ -96,8 +96,8 @@ def why_not_boosted(problem: Problem, table: Table) -> str | None:
     if problem.loss.name not in LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
     n_nodes = 2 * _rules_of(problem).most_leaves(n_train) * estimator.max_iter * max(1, problem.classes.size)
-    if n_nodes > _MOST_NODES:
-        return f"the engine keeps trees of {_MOST_NODES} nodes in all, and these may have {n_nodes}"
+    if n_nodes > MOST_NODES:
+        return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
     if method_of_bins() is None:
         return "the engine does not know how this version of scikit-learn makes bins"
     return None
@@ -121,11 +121,14 @@ class BoostingRisks:
         self.note = f"{type(problem.estimator).__name__} is grown by the engine"
         self._table = table
         self._n_threads = effective_n_jobs(n_jobs)
-        self._grower = BoostingGrower(problem)
+        self._grower = self._make_grower()
         self._members: Set[int] = frozenset()
         self._columns: dict[int, list[int]] = {}
         self._models: BoostedModels | None = None
         self._design: Design | None = None
+
+    def _make_grower(self) -> BoostingGrower:
+        return BoostingGrower(self.problem)
 
     def grower(self) -> Grower:
         """Return what boosts on single columns."""
@@ -171,7 +174,7 @@ class BoostingRisks:
 
         def outcome(first: int, end: int) -> Outcome:
             values = [np.moveaxis(draws.values(split, first, end), 2, 0) for split in problem.splits]
-            return models.replaced(self._columns[x], values)
+            return models.replaced(self._columns[x], values, self._shifts(x, values))
 
         def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
             some = outcome(first, end)
@@ -184,6 +187,10 @@ class BoostingRisks:
             replaced, by_draw = whole.replaced, whole.by_draw if problem.is_by_row else None
         return PairedRisks(base, replaced, np.zeros(1, dtype=bool), by_draw)
 
+    def _shifts(self, x: int, values: list[Floats]) -> Floats | None:
+        """Return what other values add to raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""
+        return None
+
     def _models_of(self, members: Set[int]) -> BoostedModels:
         models = self._models
         if models is not None and members == self._members:
@@ -192,10 +199,14 @@ class BoostingRisks:
         if models is None or len(members) + len(gone) != len(self._members):
             models = self._grow(members)
         else:
-            models, n_grown = models.without([column for x in gone for column in self._columns[x]])
-            self.n_fits += n_grown
+            models = self._without(models, [column for x in gone for column in self._columns[x]])
         self._models, self._members, self._design = models, members, None
         return models
+
+    def _without(self, models: BoostedModels, removed: list[int]) -> BoostedModels:
+        others, n_grown = models.without(removed)
+        self.n_fits += n_grown
+        return others
 
     def _grow(self, members: Set[int]) -> BoostedModels:
         from ppfs._engine import bin_columns, grow_models
@@ -258,14 +269,14 @@ class BoostingGrower(Grower):
     @cached_property
     def prepared(self) -> BoostingProblem:
         """The problem as kernels read it."""
-        return boosting_problem(self.problem)
+        return boosting_problem(self.problem, _rules_of(self.problem))
 
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared is as large as the problem, and quickly made anew.
         return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
 
-def boosting_problem(problem: Problem) -> BoostingProblem:
+def boosting_problem(problem: Problem, rules: BoostingRules) -> BoostingProblem:
     """Return a problem as the engine reads it."""
     from ppfs._engine import prepare_boosting
 
@@ -275,7 +286,7 @@ def boosting_problem(problem: Problem) -> BoostingProblem:
         [split.train for split in problem.splits],
         [split.test for split in problem.splits],
         [split.permutations for split in problem.splits],
-        _rules_of(problem),
+        rules,
         problem.weights.loss,
         is_by_row=problem.is_by_row,
     )

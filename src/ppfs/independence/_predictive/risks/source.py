@@ -7,6 +7,11 @@ from typing import Protocol
 
 from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.boosted_linear import (
+    BoostedLinearRisks,
+    is_boosted_linear,
+    why_not_boosted_linear,
+)
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
 from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
@@ -41,6 +46,10 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         reason = why_not_boosted(problem, table)
         if reason is None:
             return BoostingRisks(table, problem, n_jobs)
+    if is_boosted_linear(problem.estimator):
+        reason = why_not_boosted_linear(problem, table)
+        if reason is None:
+            return BoostedLinearRisks(table, problem, n_jobs)
     if is_forest(problem.estimator):
         reason = why_not_forest(problem, table)
         if reason is None:

@@ -1,0 +1,138 @@
+"""Risks of linear models with boosted trees behind them: `ppfs.models` at engine speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._block import Block
+from ppfs._models import Design, dense
+from ppfs._table import Table
+from ppfs._types import Floats
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.boosting import (
+    MOST_NODES,
+    BoostingGrower,
+    BoostingRisks,
+    boosting_problem,
+)
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
+
+if TYPE_CHECKING:
+    from ppfs._engine import BinnedColumns, BoostedModels, BoostingProblem, BoostingRules, LinearStart
+
+
+def is_boosted_linear(estimator: Any) -> bool:
+    """Tell whether a model is one of `ppfs.models`; a subclass may do anything."""
+    return type(estimator) in (BoostedLinearClassifier, BoostedLinearRegressor)
+
+
+def why_not_boosted_linear(problem: Problem, table: Table) -> str | None:
+    """Return None if the engine can fit these models to these data, else the reason why not."""
+    if problem.weights.fit is not None:
+        return "the engine does not know weights of rows"
+    if problem.impute is not None or table.is_sparse or table.is_mixed:
+        return "the engine fits these models to columns of numbers as they are"
+    if problem.y.ndim > 1 or table.codes.ndim > 1:
+        return "the engine predicts one output"
+    from ppfs._engine import LOSSES
+
+    if problem.loss.name not in LOSSES:
+        return f"the engine does not know the loss {problem.loss.name!r}"
+    n_train = max(split.train.size for split in problem.splits)
+    rules = _rules_of(problem)
+    n_nodes = 2 * rules.most_leaves(n_train) * rules.max_iter * max(1, problem.classes.size)
+    if n_nodes > MOST_NODES:
+        return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
+    return None
+
+
+class BoostedLinearRisks(BoostingRisks):
+    """Answers from linear fits and the trees behind them, one of each a split.
+
+    When a column is removed, the linear fits change, and so do all trees; the bins stay.
+    """
+
+    _X: Floats
+    _binned: BinnedColumns
+    _linear: Sequence[LinearStart]
+
+    def _make_grower(self) -> BoostingGrower:
+        return BoostedLinearGrower(self.problem)
+
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
+        """Return the risks of questions about members of one feature set: one set of models serves all."""
+        models = self._models_of(members)
+        base = models.base().base
+        return PairedRisks.joined([self._replaced(x, models, base) for x in xs])
+
+    def _grow(self, members: Set[int]) -> BoostedModels:
+        from ppfs._engine import bin_columns
+
+        design = Design.of(self._table, self._table.canonical(members))
+        self._columns = {x: list(range(place.start, place.stop)) for x, place in design.places.items()}
+        self._X = dense(design.X)
+        self._binned = bin_columns(self._X, self._grower.prepared, n_threads=self._n_threads)
+        return self._fitted(np.ones(self._X.shape[1], dtype=np.bool_))
+
+    def _without(self, models: BoostedModels, removed: list[int]) -> BoostedModels:
+        active = models.active.copy()
+        active[removed] = False
+        return self._fitted(active)
+
+    def _fitted(self, active: NDArray[np.bool_]) -> BoostedModels:
+        from ppfs._engine import Starts, fit_starts, grow_models
+
+        problem, X = self._grower.prepared, np.ascontiguousarray(self._X[:, active])
+        self._linear = fit_starts(X, problem, self.problem.estimator.alpha, self._n_threads)
+        self._places = np.cumsum(active) - 1
+        test = np.zeros((problem.n_tested, problem.n_trees))
+        for split, start in enumerate(self._linear):
+            test[problem.exams.splits == split, : len(start.intercepts)] = start.raw(X[problem.test[split]])
+        train = [start.raw(X[rows]).T for start, rows in zip(self._linear, problem.train, strict=True)]
+        self.n_fits += problem.n_splits
+        starts = Starts(tuple(train), test)
+        return grow_models(self._binned, problem, self._n_threads, starts=starts, active=active)
+
+    def _shifts(self, x: int, values: list[Floats]) -> Floats:
+        """Return what other values of a feature add to the linear predictions."""
+        problem = self._grower.prepared
+        shifts = np.zeros((values[0].shape[1], problem.n_tested, problem.n_trees))
+        for split, (start, new) in enumerate(zip(self._linear, values, strict=True)):
+            columns = self._columns[x]
+            places = self._places[columns]
+            centre, slopes = start.centre[places], start.slopes[:, places]
+            old = self._X[problem.test[split]][:, columns].T[:, np.newaxis]
+            known = [np.where(np.isnan(part), centre[:, np.newaxis, np.newaxis], part) for part in (new, old)]
+            part = np.einsum("cdi,kc->dik", known[0] - known[1], slopes)
+            shifts[:, problem.exams.splits == split, : len(slopes)] = part
+        return shifts
+
+
+@dataclass(frozen=True)
+class BoostedLinearGrower(BoostingGrower):
+    """Fits a line to each column of a block, and boosts trees on what it leaves."""
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        from ppfs._engine import boosted_column_losses, fit_lines
+
+        lines = fit_lines(block.X, self.prepared, self.problem.estimator.alpha)
+        return self._paired(boosted_column_losses(block.X, self.prepared, lines))
+
+    @cached_property
+    def prepared(self) -> BoostingProblem:
+        """The problem as kernels read it."""
+        return boosting_problem(self.problem, _rules_of(self.problem))
+
+
+def _rules_of(problem: Problem) -> BoostingRules:
+    from ppfs._engine import boosted_linear_rules
+
+    return boosted_linear_rules(problem.estimator.get_params(), problem.classes.size, problem.loss.name)

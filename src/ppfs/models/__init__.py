@@ -1,0 +1,5 @@
+"""Models of our own: scikit-learn estimators that are made for asking what a target depends on."""
+
+from ppfs.models._boosted_linear import BoostedLinearClassifier, BoostedLinearRegressor
+
+__all__ = ["BoostedLinearClassifier", "BoostedLinearRegressor"]

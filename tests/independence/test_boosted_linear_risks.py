@@ -1,0 +1,91 @@
+"""The seam between the predictive tests and linear models with boosted trees in the engine."""
+
+import numpy as np
+import pytest
+
+from ppfs import PPFS
+from ppfs._reading import read_table
+from ppfs.independence import PPI, CrossFitPPI
+from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
+
+
+class FittedClassifier(BoostedLinearClassifier):
+    """Same model, but of a type that the engine does not know."""
+
+
+class FittedRegressor(BoostedLinearRegressor):
+    """Same model, but of a type that the engine does not know."""
+
+
+KINDS = {
+    "numbers": (BoostedLinearRegressor, FittedRegressor),
+    "two classes": (BoostedLinearClassifier, FittedClassifier),
+    "three classes": (BoostedLinearClassifier, FittedClassifier),
+}
+
+
+def make(task, missing=0.0, n_rows=150):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 5)) * [1, 10, 0.1, 1, 1]
+    signal = X[:, 0] + np.sin(X[:, 3] * 2) + X[:, 4] ** 2 / 2 + rng.normal(size=n_rows) / 2
+    X[rng.random(X.shape) < missing] = np.nan
+    edges = {"numbers": None, "two classes": [0.5], "three classes": [0.0, 1.0]}[task]
+    return X, signal if edges is None else np.digitize(signal, edges)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("test", [PPI(n_splits=6), CrossFitPPI()], ids=["ppi", "cross-fit"])
+def test_the_engine_answers_as_the_estimators_do(test, task, missing):
+    X, y = make(task, missing)
+    ours, expected = (
+        [
+            type(test)(
+                model(), random_state=0, **({"n_splits": 6} if isinstance(test, PPI) else {})
+            ).evaluate(X, y, x, given=given)
+            for x, given in ((0, ()), (1, ()), (4, ()), (0, (1, 3)), (4, (0, 3)), (2, (0, 1, 3, 4)))
+        ]
+        for model in KINDS[task]
+    )
+    for one, other in zip(ours, expected, strict=True):
+        assert one.pvalue == pytest.approx(other.pvalue, rel=1e-6, abs=1e-12)
+        assert one.effect == pytest.approx(other.effect, rel=1e-6, abs=1e-9)
+
+
+def test_a_fit_selects_what_the_estimators_would_select():
+    X, y = make("numbers")
+    ours, theirs = (
+        PPFS(model(), n_splits=8, random_state=0).fit(X, y)
+        for model in (BoostedLinearRegressor, FittedRegressor)
+    )
+    assert ours.trace_.notes == ["BoostedLinearRegressor is grown by the engine"]
+    assert ours.blanket_.tolist() == theirs.blanket_.tolist()
+    assert ours.n_fits_ == theirs.n_fits_
+    np.testing.assert_allclose(ours.pvalues_, theirs.pvalues_, rtol=1e-6)
+
+
+def test_removing_columns_leaves_the_models_of_the_others():
+    """The same questions, asked after removals and at once: not a bit may differ."""
+    X, y = make("two classes", missing=0.1)
+    test = CrossFitPPI(BoostedLinearClassifier(), random_state=0)
+    table = read_table(X, y, task="auto", owner="test")
+    by_removal, at_once = test.bind(table), test.bind(table)
+    for given in ((1, 2, 3, 4), (1, 3, 4), (3, 4)):
+        by_removal.query(0, table.target, given)
+    assert by_removal.query(0, table.target, (3,)) == at_once.query(0, table.target, (3,))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_jobs_change_nothing(n_jobs):
+    X, y = make("three classes")
+    test = CrossFitPPI(BoostedLinearClassifier(), random_state=0, n_jobs=n_jobs)
+    alone = CrossFitPPI(BoostedLinearClassifier(), random_state=0)
+    assert test.evaluate(X, y, 0, given=(1, 3)) == alone.evaluate(X, y, 0, given=(1, 3))
+    assert test.evaluate(X, y, 0) == alone.evaluate(X, y, 0)
+
+
+def test_weights_and_categories_are_left_to_the_estimators():
+    X, y = make("numbers")
+    table = read_table(X, y, task="auto", owner="test", sample_weight=np.linspace(1, 2, len(y)))
+    notes = CrossFitPPI(BoostedLinearRegressor(), random_state=0).bind(table).notes
+    assert "weights of rows" in notes[0]
