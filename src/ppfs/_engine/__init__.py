@@ -4,6 +4,7 @@ Importing this package loads Numba, which takes about half a second: the rest of
 when a fit can use it. It imports nothing from the rest of ppfs.
 """
 
+from ppfs._engine.bagged_forest import BaggedForest, ForestRules, grow_bagged_forest
 from ppfs._engine.binned_columns import BinnedColumns, bin_columns
 from ppfs._engine.boosted_column import boosted_column_losses
 from ppfs._engine.boosted_models import BoostedModels, Starts, grow_models
@@ -48,12 +49,14 @@ __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
     "NUMBER_CRITERIA",
+    "BaggedForest",
     "BinnedColumns",
     "BoostedModels",
     "BoostingProblem",
     "BoostingRules",
     "DrawnRows",
     "Forest",
+    "ForestRules",
     "Likelihood",
     "LinearStart",
     "Outcome",
@@ -76,6 +79,7 @@ __all__ = [
     "fit_scores",
     "fit_starts",
     "fits_float32",
+    "grow_bagged_forest",
     "grow_forest",
     "grow_models",
     "independent_rows",

@@ -82,6 +82,11 @@ class Forest:
     _trees: tuple[GrownTree, ...]
     _data: ForestData
 
+    @property
+    def idle(self) -> Bools:
+        """Columns (n_columns,) that can be removed without a change: those that no tree uses."""
+        return np.logical_not(self.used.any(axis=0))
+
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every tree when one column is permuted in the test part.
 
@@ -155,7 +160,7 @@ class Forest:
         asked = np.asarray(columns, dtype=np.intp)
         answer = []
         for split, (grown, drawn) in enumerate(zip(self._trees, values, strict=True)):
-            _check_values(split, drawn, asked.size, self._data.splits.test[split].size)
+            check_values(split, drawn, asked.size, self._data.splits.test[split].size)
             places = np.flatnonzero(self.used[split, asked])
             if places.size:
                 answer.append(replaced_losses(self._data, split, grown, asked[places], drawn[places]))
@@ -279,7 +284,8 @@ def _note_trees(
         base_risk[split] = permuted_risks(data, split, grown, [NOTHING])[0]
 
 
-def _check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:
+def check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:
+    """Refuse replacements of another shape than (n_columns, n_draws, n_test)."""
     shape = np.shape(values)
     if len(shape) != 3 or shape[0] != n_columns or shape[2] != n_test:
         raise ValueError(

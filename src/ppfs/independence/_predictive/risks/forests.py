@@ -1,9 +1,11 @@
-"""Risks of forests from the engine: scikit-learn's own forests on single columns, much sooner."""
+"""Risks of forests from the engine: scikit-learn's own forests on single columns, and its algorithm on several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +25,10 @@ from ppfs._models import KnownParameters, drawn_counts, seeded, tree_seeds
 from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.trees import (
     KNOWN_TREE,
+    TreeRisks,
     engine_splits,
     sorted_columns,
     why_not_these_data,
@@ -34,13 +36,14 @@ from ppfs.independence._predictive.risks.trees import (
 
 if TYPE_CHECKING:
     from ppfs._engine import DrawnRows, PreparedForest, SortedColumns, TreeRules
+    from ppfs.independence._predictive.risks.trees import AnyForest
 
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
 _FORESTS = (RandomForestClassifier, RandomForestRegressor, *_EXTRA)
 _BAGS = (BaggingClassifier, BaggingRegressor)
+_MOST_TREES = 4096
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
-# With one column there is nothing to choose from, so `max_features` has no effect on growth.
 _KNOWN_FOREST = KnownParameters(
     read=(
         "n_estimators",
@@ -89,6 +92,8 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
     )
     if unknown is not None:
         return f"the engine does not know {unknown}"
+    if estimator.n_estimators > _MOST_TREES:
+        return f"the engine grows at most {_MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
     return why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
@@ -103,19 +108,62 @@ def _tree_of(estimator: Any) -> Any:
     return DecisionTreeClassifier() if type(estimator) is BaggingClassifier else DecisionTreeRegressor()
 
 
-class ForestRisks(ModelRisks):
-    """`ModelRisks` whose growth is computed by the engine."""
+class ForestRisks(TreeRisks):
+    """Answers "what is the risk with x, and with its knockoff?" from the engine's forests.
+
+    On one column a forest is its samples, and they are drawn as scikit-learn draws them. On several columns trees also
+    draw the columns that they try. Here these draws depend on the place of a node and on the content of a column, so
+    that a forest does not depend on the order of the columns, and little of it changes when one is removed: it is
+    scikit-learn's forest with another seed.
+    """
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        super().__init__(table, problem, n_jobs, "the engine grows forests on single columns only")
+        super().__init__(table, problem, n_jobs)
         name = type(problem.estimator).__name__
-        self.note = f"{name} is grown by the engine where a model has one column"
         if type(problem.estimator) in _EXTRA:
-            self.note += "; it cuts at random from a seed of its own"
+            self.note = f"{name} is grown by the engine, from seeds of its own"
+        else:
+            self.note = f"{name} is grown by the engine: scikit-learn's own on one column, and with another seed on several"
 
     def grower(self) -> Grower:
         """Return what grows forests on single columns."""
         return ForestGrower(self.problem)
+
+    def _grow_on(self, columns: SortedColumns) -> AnyForest:
+        from ppfs._engine import ForestRules, grow_bagged_forest
+
+        estimator = self.problem.estimator
+        tree = _tree_of(estimator)
+        max_features = (estimator if tree is None else tree).max_features
+        rules = ForestRules(
+            partial(n_tried, max_features), tree_keys(self._forests), type(estimator) in _EXTRA
+        )
+        return grow_bagged_forest(columns, self._prepared, rules, self._n_threads)
+
+    @cached_property
+    def _forests(self) -> list[Any]:
+        return [seeded(self.problem.estimator, split.seed) for split in self.problem.splits]
+
+    @cached_property
+    def _prepared(self) -> PreparedForest:
+        return forest_problem(self.problem, on_one_column=False)
+
+
+def n_tried(max_features: Any, n_columns: int) -> int:
+    """Return how many of some columns scikit-learn tries in a node."""
+    if max_features is None:
+        return n_columns
+    if isinstance(max_features, str):
+        root = np.sqrt(n_columns) if max_features == "sqrt" else np.log2(n_columns)
+        return max(1, int(root))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_columns)
+    return max(1, int(max_features * n_columns))
+
+
+def tree_keys(forests: Sequence[Any]) -> NDArray[np.uint64]:
+    """Return what trees draw at random from, shape (n_splits, n_trees): the seeds that scikit-learn gives them."""
+    return np.array([tree_seeds(forest) for forest in forests], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -162,7 +210,7 @@ class ForestGrower(Grower):
         """What all columns share; without rows of their own, one for each shuffle of the test parts."""
         from ppfs._engine import with_permutations
 
-        first = forest_problem(self.problem)
+        first = forest_problem(self.problem, on_one_column=True)
         n_draws = 1 if self.problem.is_by_row else self.problem.n_draws
         others = [with_permutations(first, engine_splits(self.problem, draw)) for draw in range(1, n_draws)]
         return [first, *others]
@@ -179,32 +227,32 @@ class ForestGrower(Grower):
         return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
 
 
-def forest_problem(problem: Problem) -> PreparedForest:
-    """Return a problem as the engine reads it, the trees' samples drawn as scikit-learn draws them."""
+def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
+    """Return a problem as the engine reads it, the trees' samples drawn as scikit-learn draws them.
+
+    Parameters
+    ----------
+    on_one_column : bool
+        Whether trees with the same sample are the same tree, so that one of them is enough.
+    """
     from ppfs._engine import prepare_forest
 
     forests = [seeded(problem.estimator, split.seed) for split in problem.splits]
-    is_random = type(problem.estimator) in _EXTRA
     samples = [
-        _samples(forest, split.train.size, is_random)
-        for forest, split in zip(forests, problem.splits, strict=True)
+        drawn_counts(forest, split.train.size) for forest, split in zip(forests, problem.splits, strict=True)
     ]
+    is_random = type(problem.estimator) in _EXTRA
+    if on_one_column and not is_random and all((counts == counts[0]).all() for counts in samples):
+        samples = [counts[:1] for counts in samples]
     return prepare_forest(
         problem.truth,
         problem.classes.size,
         engine_splits(problem, draw=0),
         forest_rules(problem),
         samples,
-        np.array([tree_seeds(forest) for forest in forests], dtype=np.uint64) if is_random else None,
+        tree_keys(forests) if is_random else None,
         problem.weights.by_class,
     )
-
-
-def _samples(forest: Any, n_train: int, is_random: bool) -> NDArray[np.integer[Any]]:
-    """Return the counts of `drawn_counts`; where all trees of a forest are the same, those of one."""
-    counts = drawn_counts(forest, n_train)
-    is_one_tree = not is_random and (counts == counts[0]).all()
-    return counts[:1] if is_one_tree else counts
 
 
 def forest_rules(problem: Problem) -> TreeRules:

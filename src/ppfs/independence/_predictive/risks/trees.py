@@ -23,7 +23,17 @@ from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 if TYPE_CHECKING:
-    from ppfs._engine import DrawnRows, Forest, PreparedColumns, SortedColumns, Splits, TreeRules
+    from ppfs._engine import (
+        BaggedForest,
+        DrawnRows,
+        Forest,
+        PreparedColumns,
+        SortedColumns,
+        Splits,
+        TreeRules,
+    )
+
+    AnyForest = Forest | BaggedForest
 
 
 # `random_state` decides between equally good splits only; here the order of the columns' content does.
@@ -92,17 +102,16 @@ class TreeRisks:
         self.note = f"{type(problem.estimator).__name__} is grown by the engine"
         self._table = table
         self._n_threads = effective_n_jobs(n_jobs)
-        self._rules = _rules_of(problem)
         self._splits = engine_splits(problem, draw=0)
         self._totals = _total_weights(problem)
         self._members: Set[int] = frozenset()
         self._places: dict[int, slice] = {}
-        self._forest: Forest | None = None
+        self._forest: AnyForest | None = None
         self._design: Design | None = None
 
     def grower(self) -> Grower:
         """Return what grows trees on single columns."""
-        return TreeGrower(self.problem, self._rules)
+        return TreeGrower(self.problem, _rules_of(self.problem))
 
     def batch_sizes(self, are_members: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most."""
@@ -116,10 +125,10 @@ class TreeRisks:
         forest = self._forest_of(members)
         places = [self._places[x] for x in xs]
         if not self._is_plain:
-            unused = [not forest.used[:, place].any() for place in places]
+            is_used = [forest.used[:, place].any() for place in places]
             parts = [
-                self._unused(forest) if is_unused else self._of_draws(x, forest)
-                for x, is_unused in zip(xs, unused, strict=True)
+                self._of_draws(x, forest) if one else self._unused(forest, place)
+                for x, place, one in zip(xs, places, is_used, strict=True)
             ]
             return PairedRisks.joined(parts)
         if self._table.has_feature_groups:
@@ -127,13 +136,13 @@ class TreeRisks:
         positions = [place.start for place in places]
         replaced = forest.permuted_risk(positions)
         base = np.broadcast_to(forest.base_risk, replaced.shape)
-        return PairedRisks(base, replaced, np.logical_not(forest.used[:, positions].any(axis=0)))
+        return PairedRisks(base, replaced, forest.idle[positions])
 
-    def _of_permuted_groups(self, places: list[slice], forest: Forest) -> PairedRisks:
+    def _of_permuted_groups(self, places: list[slice], forest: AnyForest) -> PairedRisks:
         """Permute all columns of a feature together."""
         columns = [range(place.start, place.stop) for place in places]
         replaced = np.stack([forest.jointly_permuted_risk(some) for some in columns])
-        unused = np.array([not forest.used[:, place].any() for place in places])
+        unused = np.array([forest.idle[place].all() for place in places])
         return PairedRisks(np.broadcast_to(forest.base_risk, replaced.shape), replaced, unused)
 
     @property
@@ -142,16 +151,16 @@ class TreeRisks:
         problem = self.problem
         return problem.knockoff is PermutedValues and problem.n_draws == 1 and not problem.is_by_row
 
-    def _base(self, forest: Forest) -> Floats:
+    def _base(self, forest: AnyForest) -> Floats:
         return np.concatenate(forest.row_losses()) if self.problem.is_by_row else forest.base_risk
 
-    def _unused(self, forest: Forest) -> PairedRisks:
+    def _unused(self, forest: AnyForest, place: slice) -> PairedRisks:
         """Return the risks of a feature that no tree uses: replacing it changes nothing."""
         base = self._base(forest)[np.newaxis]
         by_draw = np.full((1, self.problem.n_draws), base.mean()) if self.problem.is_by_row else None
-        return PairedRisks(base, base, np.ones(1, dtype=bool), by_draw)
+        return PairedRisks(base, base, np.array([forest.idle[place].all()]), by_draw)
 
-    def _of_draws(self, x: int, forest: Forest) -> PairedRisks:
+    def _of_draws(self, x: int, forest: AnyForest) -> PairedRisks:
         """Replace a feature by its draws, which may be any values."""
         problem = self.problem
         base = self._base(forest)
@@ -190,7 +199,7 @@ class TreeRisks:
         # What no tree of these models uses may be used by those of other features: only members are inert.
         return replace(risks, unused=np.zeros(len(xs), dtype=bool))
 
-    def _forest_of(self, members: Set[int]) -> Forest:
+    def _forest_of(self, members: Set[int]) -> AnyForest:
         forest = self._forest
         if members == self._members and forest is not None:
             return forest
@@ -209,18 +218,22 @@ class TreeRisks:
         self._design = None
         return forest
 
-    def _grow(self, members: Set[int]) -> Forest:
-        from ppfs._engine import grow_forest
-
+    def _grow(self, members: Set[int]) -> AnyForest:
         ordered = self._table.canonical(members)
         self._places = dict(zip(ordered, self._table.places(ordered), strict=True))
         self.n_fits += len(self.problem.splits)
+        return self._grow_on(self._columns(ordered))
+
+    def _grow_on(self, columns: SortedColumns) -> AnyForest:
+        """Grow the models of all splits on some columns."""
+        from ppfs._engine import grow_forest
+
         return grow_forest(
-            self._columns(ordered),
+            columns,
             self.problem.truth,
             self.problem.classes.size,
             self._splits,
-            self._rules,
+            _rules_of(self.problem),
             self._n_threads,
             self.problem.weights.by_class,
         )
