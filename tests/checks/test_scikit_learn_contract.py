@@ -53,8 +53,8 @@ OTHERS = [
 # What a class can break by its parameters or by what its search does; the rest is decided by the base class.
 OF_THE_CLASS = {
     "check_dict_unchanged",
-    "check_do_not_raise_errors_in_init_or_set_param",
-    "check_dont_overwrite_attributes",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_dont_overwrite_parameters",
     "check_estimator_cloneable",
     "check_estimator_repr",
     "check_estimators_overwrite_params",

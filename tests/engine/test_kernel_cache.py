@@ -254,7 +254,8 @@ def test_a_user_without_a_writable_home_gets_the_answer():
         for path in [*folder.rglob("*"), home]:
             path.chmod(0o555)
         other_user = """
-import os, concurrent.futures.thread, numba, numba.misc.appdirs, numpy as np, sklearn.tree, sklearn.linear_model, joblib.externals.loky
+import os, concurrent.futures.thread, numba, numba.misc.appdirs, numpy as np
+import sklearn.tree, sklearn.linear_model, joblib.externals.loky
 from ppfs import PPFS
 if os.getuid() == 0:
     # The interpreter may be where only root can read: what both fits import is imported first.

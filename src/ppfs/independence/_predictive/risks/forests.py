@@ -123,7 +123,7 @@ class ForestRisks(TreeRisks):
         if type(problem.estimator) in _EXTRA:
             self.note = f"{name} is grown by the engine, from seeds of its own"
         else:
-            self.note = f"{name} is grown by the engine: scikit-learn's own on one column, and with another seed on several"
+            self.note = f"{name} is grown by the engine: scikit-learn's own on one column, with another seed on several"
 
     def grower(self) -> Grower:
         """Return what grows forests on single columns."""
