@@ -3,7 +3,8 @@ import pytest
 import scipy.sparse as sp
 
 from ppfs._reading import read_table
-from ppfs._table import Table, column_digest, infer_task
+from ppfs._table import Table, column_digest
+from ppfs._task import infer_task
 from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import InvalidInputError
 

@@ -200,6 +200,7 @@ def test_threads_and_order_of_the_columns_do_not_matter():
 
 def test_replaced_columns_and_unused_ones():
     X, y, splits = _planted(60, 5, 2)
+    X[:, 4] = 1.0
     counts = _counts(np.random.default_rng(4), splits)
     problem_rules = TreeRules(loss="brier", max_depth=2)
     prepared = prepare_forest(y, 2, splits, problem_rules, counts)
