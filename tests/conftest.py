@@ -5,6 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a suite that passed here passes anywhere;
+# `--hypothesis-profile=explore` looks further.
+settings.register_profile("pinned", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None, print_blob=True)
+settings.load_profile("pinned")
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

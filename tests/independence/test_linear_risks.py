@@ -394,6 +394,8 @@ def test_answers_do_not_depend_on_the_batch_the_threads_or_what_was_asked_before
             )
 
 
+# At this tolerance scikit-learn's line search may end at rounding, and says so.
+@pytest.mark.filterwarnings("ignore:Line search of Newton solver")
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
