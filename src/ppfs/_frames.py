@@ -1,4 +1,4 @@
-"""The way back from a matrix of numbers and codes to a data frame like the caller's."""
+"""Data frames of the caller's kind: of columns of results, and of a matrix of numbers and codes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,42 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+
+
+def new_frame(values: Mapping[str, Sequence[Any]], types: Mapping[str, Any], backend: Any = None) -> Any:
+    """Return a data frame of columns.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence
+        The columns.
+
+    types : mapping of str to narwhals type
+        What each holds.
+
+    backend : {"pandas", "polars", "pyarrow"}, default=None
+        Which library makes the frame; None takes pandas, or polars where pandas is missing.
+    """
+    maker: Any = nw.Implementation.from_backend(_installed_backend() if backend is None else backend)
+    # pandas has no lists of text without pyarrow; the others must be told what empty lists are lists of.
+    known = None if maker.is_pandas_like() else types
+    return nw.from_dict(values, known, backend=maker).to_native()
+
+
+def backend_of(X: Any) -> Any:
+    """Return the library of a data frame, or None for anything else."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame.implementation.value if isinstance(frame, nw.DataFrame) else None
+
+
+def _installed_backend() -> Any:
+    for name in ("pandas", "polars", "pyarrow"):
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        return name
+    raise ImportError("A data frame needs a library for it, and none is installed. Run: pip install pandas")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,18 @@ from ppfs._trace.batch import StepBatch
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.record import Trace
+from ppfs._trace.results import FeatureResults, feature_results, results_table
 from ppfs._trace.steps import FAVOURABLE, Decision, Step
 
-__all__ = ["FAVOURABLE", "DecidingSteps", "Decision", "Outcome", "Step", "StepBatch", "Trace"]
+__all__ = [
+    "FAVOURABLE",
+    "DecidingSteps",
+    "Decision",
+    "FeatureResults",
+    "Outcome",
+    "Step",
+    "StepBatch",
+    "Trace",
+    "feature_results",
+    "results_table",
+]

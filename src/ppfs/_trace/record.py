@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from ppfs._frames import new_frame
 from ppfs._table import column_index
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.deciding import DecidingSteps
@@ -51,6 +52,9 @@ class Trace:
 
     Attributes
     ----------
+    names, column_names : tuple of str
+        Of the features, and of the columns.
+
     notes : list of str
         Remarks about the whole search, such as which test was chosen and why.
 
@@ -78,7 +82,7 @@ class Trace:
         self.names = tuple(names)
         self.notes: list[str] = []
         self.outcome: Outcome | None = None
-        self._column_names = tuple(column_names) or self.names
+        self.column_names = tuple(column_names) or self.names
         self._columns = None if columns is None else tuple(tuple(sorted(group)) for group in columns)
         self._parts: list[Step | StepBatch] = []
         self._starts: list[int] = []
@@ -124,8 +128,18 @@ class Trace:
 
     def of(self, column: int | str) -> list[Step]:
         """Return all steps about a column: by its number or name, or by the name of its group."""
-        number = self.feature_of(column)
-        return [step for part in self._parts for step in _about(part, number)]
+        return list(self.steps_about([self.feature_of(column)]))
+
+    def steps_about(self, features: Collection[int]) -> Iterator[Step]:
+        """Yield the steps about some features, in their order."""
+        wanted = np.zeros(len(self.names) + 1, dtype=bool)
+        wanted[list(features)] = True
+        for part in self._parts:
+            if isinstance(part, Step):
+                if wanted[part.feature]:
+                    yield part
+            else:
+                yield from (part[number] for number in np.flatnonzero(wanted[part.features]).tolist())
 
     def deciding_step(self, column: int | str) -> Step | None:
         """Return the step that decided about a column, in the chosen fold.
@@ -152,7 +166,7 @@ class Trace:
         """Return the number of the feature that a column belongs to."""
         if isinstance(column, str) and column in self.names:
             return self.names.index(column)
-        number = column_index(column, self._column_names)
+        number = column_index(column, self.column_names)
         if self._columns is None:
             return number
         return next(feature for feature, group in enumerate(self._columns) if number in group)
@@ -191,10 +205,7 @@ class Trace:
         """
         columns = [self._frame_columns(part) for part in self._parts]
         values = {name: [value for part in columns for value in part[name]] for name in _FRAME_TYPES}
-        maker: Any = nw.Implementation.from_backend(_installed_backend() if backend is None else backend)
-        # pandas has no lists of text without pyarrow; the others must be told what empty lists are lists of.
-        types = None if maker.is_pandas_like() else _FRAME_TYPES
-        return nw.from_dict(values, types, backend=maker).to_native()
+        return new_frame(values, _FRAME_TYPES, backend)
 
     def _frame_columns(self, part: Step | StepBatch) -> dict[str, list[Any]]:
         """Return what a step, or many of one kind, contribute to each column of the frame."""
@@ -239,27 +250,8 @@ class Trace:
         name = self._name(variable)
         if self._columns is None or variable is None or variable == len(self.names):
             return repr(name)
-        return called(name, [self._column_names[column] for column in self._columns[variable]])
+        return called(name, [self.column_names[column] for column in self._columns[variable]])
 
     def _name(self, variable: int | None) -> str:
         """Return a variable's name; None and the number after the last feature stand for the target."""
         return "target" if variable is None or variable == len(self.names) else self.names[variable]
-
-
-def _about(part: Step | StepBatch, feature: int) -> Iterator[Step]:
-    """Yield the steps about one feature."""
-    if isinstance(part, Step):
-        if part.feature == feature:
-            yield part
-    else:
-        yield from (part[number] for number in np.flatnonzero(part.features == feature).tolist())
-
-
-def _installed_backend() -> Any:
-    for name in ("pandas", "polars", "pyarrow"):
-        try:
-            __import__(name)
-        except ImportError:
-            continue
-        return name
-    raise ImportError("to_frame needs a data frame library, and none is installed. Run: pip install pandas")

@@ -31,6 +31,26 @@ def verdict(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -
     return f"{call(feature)} {_fate(feature, outcome, decided_by, call)}.{gave_way}{_folds(feature, outcome)}"
 
 
+def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
+    """Return in a few words why a feature was selected or not, given the step that decided."""
+    if feature in outcome.always_keep:
+        return "kept by request"
+    if feature in outcome.condition_on:
+        return "conditioned on by request"
+    if feature in outcome.filled_up:
+        return "came closest, to reach min_features"
+    is_selected = feature in outcome.blanket
+    if step is None:
+        return "no answer told against it" if is_selected else "too few rows to tell"
+    if is_selected:
+        return "the target depends on it" + (" given the others" if step.others else "")
+    return (
+        "adds nothing to the others"
+        if step.decision == "dropped" and step.others
+        else "does not help on its own"
+    )
+
+
 def enumerated(features: Sequence[int], call: Call, limit: int = 5) -> str:
     """Call features by their names, the first few of many."""
     shown = ", ".join(call(feature) for feature in features[:limit])

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
+from ppfs._frames import backend_of
 from ppfs._one_step import in_one_step
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
@@ -42,6 +43,7 @@ from ppfs.blanket._fill_up import fill_up
 from ppfs.blanket._found import Found
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._memory import Memory
+from ppfs.blanket._results import results_frame
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
 from ppfs.exceptions import CheckpointError, InvalidInputError, UnreachableAlphaWarning
 from ppfs.independence import Automatic, BoundTest, IndependenceTest, PredictiveTest
@@ -118,6 +120,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     task_: Task
 
     _memory: Memory | None = None
+    # The library of the caller's data frame.
+    _backend: str | None = None
 
     @abstractmethod
     def _independence_test(self) -> IndependenceTest:
@@ -203,8 +207,28 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self.independence_ = test
         self.trace_ = trace
 
+    @property
+    def results_(self) -> Any:
+        """What became of every column: a data frame of the caller's kind, one row a column of X.
+
+        Columns: `column`, `selected`, `importance` and its interval from `importance_low` to `importance_high` (its
+        lower end is above 0 where the p-value is below `alpha`; NaN for tests that tell no direction), `pvalue`,
+        `adjusted_pvalue`, `stability` (share of the folds that selected it), `phase`, `reason`, `redundant_with` (a
+        list of what made it redundant).
+        """
+        check_is_fitted(self)
+        return results_frame(
+            self.trace_,
+            support=self.support_,
+            pvalues=self.pvalues_,
+            importances=self.importances_,
+            level=self.alpha if isinstance(self.independence_, PredictiveTest) else None,
+            backend=self._backend,
+        )
+
     def _see_columns(self, X: Any, table: Table) -> None:
         """Remember number and names of the columns, as scikit-learn does."""
+        self._backend = backend_of(X)
         if not isinstance(table.X, LazyColumns):
             validate_data(self, X, skip_check_array=True)
             return

@@ -1,4 +1,7 @@
-"""The ``ppfs`` command: a thin layer over the library."""
+"""The ``ppfs`` command: a thin layer over the library.
+
+Modules here import nothing heavy at the top: ``ppfs --help`` answers before NumPy could be loaded.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,13 @@ def main() -> None:
     """Run the command line, or say how to install what it needs."""
     try:
         from ppfs.cli._app import app
+        from ppfs.cli._failures import run
     except ModuleNotFoundError as error:
-        if error.name not in {"typer", "rich"}:
+        if error.name not in {"click", "rich"}:
             raise
-        sys.exit(f"The ppfs command needs {error.name}, which is not installed. Run: pip install 'ppfs[cli]'")
-    app()
+        print(
+            f"ppfs: The command needs {error.name}, which is not installed. Run: pip install 'ppfs[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+    sys.exit(run(app, sys.argv[1:]))

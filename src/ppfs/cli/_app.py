@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
-
-from ppfs import __version__
 from ppfs.cli._select import select
 
-app = typer.Typer(
+
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from ppfs import __version__
+
+        click.echo(f"ppfs {__version__}")
+        context.exit()
+
+
+@click.group(
     name="ppfs",
-    help="Find the smallest set of columns that still predicts the target.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command()(select)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"ppfs {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version.",
+)
+def app() -> None:
     """Find the smallest set of columns that still predicts the target."""
+
+
+app.add_command(select)

@@ -30,8 +30,26 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def say(message: str) -> None:
+    """Write a message to standard error, marked as ours."""
+    print(f"ppfs: {printable_lines(message)}", file=sys.stderr, flush=True)
+
+
 class CannotWriteError(Exception):
-    """Standard output takes nothing more; the message says why."""
+    """Something takes nothing more; the message says why.
+
+    Parameters
+    ----------
+    reason : str
+        Why, in the words of the system.
+
+    where : str, default="standard output"
+        What was written to.
+    """
+
+    def __init__(self, reason: str, where: str = "standard output") -> None:
+        super().__init__(reason)
+        self.where = where
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
+from ppfs._frames import backend_of
 from ppfs._models import (
     Impute,
     estimator_for,
@@ -37,6 +38,7 @@ from ppfs._reading import (
 )
 from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
+from ppfs._trace import results_table
 from ppfs.exceptions import InvalidInputError
 
 WRAPPER_CONSTRAINTS: dict[str, Any] = {
@@ -66,6 +68,10 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     random_state: RandomStateLike
 
     task_: Task
+
+    _column_names: tuple[str, ...]
+    # The library of the caller's data frame.
+    _backend: str | None
 
     @abstractmethod
     def _select(
@@ -144,6 +150,28 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         self.support_[callers.numbers(selected)] = True
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
+        self._column_names = table.column_names
+        self._backend = backend_of(X)
+
+    @property
+    def results_(self) -> Any:
+        """What became of every column: a data frame of the caller's kind, one row a column of X.
+
+        The columns are those of every selector's `results_`; a wrapper knows `column`, `selected` and `reason`, and
+        where it has them `importance` and `pvalue`.
+        """
+        check_is_fitted(self)
+        values: dict[str, list[Any]] = {
+            "column": list(self._column_names),
+            "selected": self.support_.tolist(),
+            "reason": [
+                "the model needs it" if wanted else "the model does without" for wanted in self.support_
+            ],
+        }
+        for name, attribute in (("importance", "importances_"), ("pvalue", "pvalues_")):
+            if hasattr(self, attribute):
+                values[name] = list(map(float, getattr(self, attribute)))
+        return results_table(values, self._backend)
 
     def _in_reach(self, table: Table, estimator: Any) -> Table:
         """Return the table as the model should see it; the model's own score knows no units of the target."""

@@ -1,0 +1,80 @@
+"""The results of a search as a table, one row a column of X."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from ppfs._trace import Trace, feature_results, results_table
+
+
+def results_frame(
+    trace: Trace,
+    *,
+    support: NDArray[np.bool_],
+    pvalues: NDArray[np.float64],
+    importances: NDArray[np.float64],
+    level: float | None,
+    backend: Any,
+) -> Any:
+    """Return the table.
+
+    Parameters
+    ----------
+    support : ndarray of bool, shape (n_columns,)
+        Which columns were selected.
+
+    pvalues, importances : ndarray of shape (n_columns,)
+        Of the answers that decided.
+
+    level : float or None
+        One-sided level of the intervals; None for a test whose p-values do not speak about the sign of an effect.
+
+    backend : str or None
+        The library of the caller's frame; None takes one that is installed.
+    """
+    by_feature = feature_results(trace)
+    features = [trace.feature_of(column) for column in range(len(pvalues))]
+    low, high = importance_interval(importances, pvalues, level)
+    values: dict[str, list[Any]] = {
+        "column": list(trace.column_names),
+        "selected": support.tolist(),
+        "importance": importances.tolist(),
+        "importance_low": low.tolist(),
+        "importance_high": high.tolist(),
+        "pvalue": pvalues.tolist(),
+        "adjusted_pvalue": [by_feature.adjusted_pvalues[feature] for feature in features],
+        "stability": [by_feature.stability[feature] for feature in features],
+        "phase": [by_feature.phases[feature] for feature in features],
+        "reason": [by_feature.reasons[feature] for feature in features],
+        "redundant_with": [by_feature.superseders[feature] for feature in features],
+    }
+    return results_table(values, backend)
+
+
+def importance_interval(
+    importances: NDArray[np.float64], pvalues: NDArray[np.float64], level: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the test-based interval of each importance: the one that excludes 0 where the p-value is below the level.
+
+    An importance of m with a one-sided p-value p lies z(p) standard errors above 0, so one standard error is m / z(p)
+    (Miettinen, 1976). It is as good as the p-value, and NaN where sign and p-value contradict each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = importance_interval(np.array([1.0]), np.array([0.05]), 0.05)
+    >>> bool(abs(low[0]) < 1e-12), float(high[0].round(6))
+    (True, 2.0)
+    """
+    if level is None:
+        nothing = np.full(len(importances), np.nan)
+        return nothing, nothing.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = importances / norm.isf(pvalues)
+        error[~(np.isfinite(error) & (error > 0))] = np.nan
+    reach = norm.isf(level) * error
+    return importances - reach, importances + reach

@@ -1,0 +1,92 @@
+"""How the command ends: exit codes, and messages in place of tracebacks.
+
+0: it ran, also where nothing was selected. 1: the data cannot be used. 2: the command was misused. 130: Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from enum import IntEnum
+
+import click
+
+from ppfs.cli._terminal import CannotWriteError, say
+
+
+class ExitCode(IntEnum):
+    """What the shell is told."""
+
+    done = 0
+    input = 1
+    usage = 2
+    interrupted = 130
+
+
+class InputFailure(click.ClickException):
+    """What the command was given cannot be used; the message ends with the fix."""
+
+    exit_code = ExitCode.input
+
+
+class UsageFailure(click.ClickException):
+    """The flags contradict each other or the data; the message ends with the fix."""
+
+    exit_code = ExitCode.usage
+
+
+def run(app: click.Command, arguments: Sequence[str]) -> int:
+    """Run the command and return its exit code.
+
+    ``--debug`` anywhere shows the traceback of whatever went wrong; nothing else does.
+    """
+    wanted = [argument for argument in arguments if argument != "--debug"]
+    try:
+        result = app.main(args=wanted, prog_name="ppfs", standalone_mode=False)
+    except BaseException as error:
+        if len(wanted) < len(arguments):
+            traceback.print_exc()
+        return _ended_by(error)
+    return result if isinstance(result, int) else ExitCode.done
+
+
+def _ended_by(error: BaseException) -> int:
+    """Say what went wrong, and return the exit code for it."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        say("Interrupted.")
+        return ExitCode.interrupted
+    if isinstance(error, click.UsageError):
+        _say_usage(error)
+        return ExitCode.usage
+    if isinstance(error, click.ClickException):
+        say(error.format_message())
+        return error.exit_code
+    if isinstance(error, CannotWriteError):
+        say(f"The result cannot be written to {error.where}: {error}. Write it elsewhere.")
+        return ExitCode.input
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else ExitCode.input
+    if isinstance(error, MemoryError):
+        say(f"There is not enough memory for this: {error or 'use fewer splits, columns or rows'}")
+        return ExitCode.input
+    return _ended_by_the_library(error)
+
+
+def _say_usage(error: click.UsageError) -> None:
+    command = error.ctx.command_path if error.ctx is not None else "ppfs"
+    message = error.format_message()
+    say(message if "--help" in message else f"{message} See: {command} --help")
+
+
+def _ended_by_the_library(error: BaseException) -> int:
+    from ppfs.cli._words import in_flags
+    from ppfs.exceptions import CheckpointError, EstimatorFailedError
+
+    expected = (ValueError, TypeError, OSError, ImportError, CheckpointError, EstimatorFailedError)
+    text = in_flags(str(error) or type(error).__name__)
+    if isinstance(error, expected):
+        say(text)
+    else:
+        say(f"{type(error).__name__}: {text}\nThis should not happen: run again with --debug and report it.")
+    # scikit-learn's name for a parameter that is out of its range.
+    return ExitCode.usage if type(error).__name__ == "InvalidParameterError" else ExitCode.input

@@ -1,0 +1,45 @@
+"""Reading, searching, and saying on the way what people should know."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ppfs.cli._data_flags import DataRequest
+from ppfs.cli._input import Input, read
+from ppfs.cli._parameters import SearchRequest
+from ppfs.cli._searching import selector_for
+from ppfs.cli._terminal import say
+from ppfs.cli._words import in_flags
+
+
+def fitted(request: DataRequest, search: SearchRequest) -> tuple[Input, Any]:
+    """Return the data that the flags name, and a selector fitted to them."""
+    data = read(request)
+    if not search.quiet:
+        for note in data.notes:
+            say(note)
+    with warnings_as_messages():
+        selector = selector_for(search, data)
+        selector.fit(data.X, data.y, **data.fit_arguments())
+    return data, selector
+
+
+@contextmanager
+def warnings_as_messages() -> Iterator[None]:
+    """Show each of our own warnings once, as a message; those of other libraries are for their developers."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = in_flags(str(message))
+        is_ours = category.__module__ == "ppfs.exceptions" or category.__name__ == "ConvergenceWarning"
+        if is_ours and text not in said:
+            said.add(text)
+            say(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,150 @@
+"""Writing a result: a table for people, names for pipes, JSON and CSV for programs, Markdown for pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from ppfs.cli._terminal import printable
+
+FORMATS = ("auto", "table", "json", "csv", "names", "markdown")
+
+_BAR_WIDTH = 20
+# Below so many columns of the terminal there is no room for bars.
+_WIDE_ENOUGH_FOR_BARS = 90
+
+Result = Mapping[str, Any]
+
+
+def write(result: Result, format: str) -> None:
+    """Write a result to standard output."""
+    if format == "table":
+        _print_table(result)
+        return
+    texts = {"json": as_json, "csv": as_csv, "names": as_names, "markdown": as_markdown}
+    text = texts[format](result)
+    if text:
+        click.echo(text)
+
+
+def as_json(result: Result) -> str:
+    """Return the whole result as JSON, every column included."""
+    return json.dumps(result, indent=2)
+
+
+def as_names(result: Result) -> str:
+    """Return the selected names, most important first, one a line."""
+    return "\n".join(printable(name) for name in result["selected"])
+
+
+def as_csv(result: Result) -> str:
+    """Return one row a column of the data, as CSV."""
+    written = io.StringIO()
+    writer = csv.DictWriter(written, list(result["columns"][0]), lineterminator="\n")
+    writer.writeheader()
+    for row in result["columns"]:
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    return written.getvalue().rstrip("\n")
+
+
+def as_markdown(result: Result) -> str:
+    """Return the selected columns as a table in Markdown, with a sentence above and below."""
+    lines = [
+        headline(result),
+        "",
+        "| column | importance | p-value | reason |",
+        "| --- | ---: | ---: | --- |",
+    ]
+    lines += [
+        f"| {_escaped(row['column'])} | {_number(row.get('importance'), '.4g')} | {_number(row.get('pvalue'), '.2g')} "
+        f"| {row['reason']} |"
+        for row in selected_rows(result)
+    ]
+    return "\n".join([*lines, "", closing(result)])
+
+
+def selected_rows(result: Result) -> list[dict[str, Any]]:
+    """Return the rows of the selected columns, most important first."""
+    by_name = {row["column"]: row for row in result["columns"]}
+    return [by_name[name] for name in result["selected"]]
+
+
+def headline(result: Result) -> str:
+    """Say in one line what came out."""
+    return (
+        f"{printable(result['data'])}: {len(result['selected'])} of {len(result['columns'])} columns predict "
+        f"{printable(result['target'])}"
+    )
+
+
+def closing(result: Result) -> str:
+    """Say what became of the other columns, and how it was found out."""
+    outside = [row["reason"] for row in result["columns"] if not row["selected"]]
+    n_weak = outside.count("does not help on its own")
+    n_redundant = outside.count("adds nothing to the others")
+    n_other = len(outside) - n_weak - n_redundant
+    other = f", {n_other} for other reasons" if n_other else ""
+    parts = [f"Method {result['method']}"]
+    if result["test"]:
+        parts.append(f"p-values of the test: {result['test']}")
+    if result["alpha"] is not None:
+        parts.append(f"alpha {result['alpha']}")
+    if result["correction"]:
+        parts.append(f"correction {result['correction']}")
+    if result["n_fits"] is not None:
+        parts.append(f"{result['n_fits']} models fitted")
+    return (
+        f"Not selected: {n_weak} that do not help on their own, {n_redundant} that add nothing to the others{other}.\n"
+        f"{', '.join(parts)}."
+    )
+
+
+def _print_table(result: Result) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    has_bars = console.width >= _WIDE_ENOUGH_FOR_BARS
+    table = Table()
+    table.add_column("column", overflow="fold")
+    table.add_column("importance", justify="right", no_wrap=True)
+    if has_bars:
+        table.add_column("", min_width=_BAR_WIDTH)
+    table.add_column("p-value", justify="right", no_wrap=True)
+    rows = selected_rows(result)
+    largest = max((row.get("importance") or 0.0 for row in rows), default=0.0)
+    for row in rows:
+        importance = row.get("importance")
+        bar = "█" * max(1, round(_BAR_WIDTH * (importance or 0.0) / largest)) if largest > 0 else ""
+        table.add_row(
+            escape(printable(row["column"])),
+            _number(importance, ".4g"),
+            *([bar] if has_bars else []),
+            _number(row.get("pvalue"), ".2g"),
+        )
+    console.print(escape(headline(result)))
+    if rows:
+        console.print(table)
+        console.print(
+            "importance: mean rise in risk when the column gives way to its knockoff in unseen rows"
+        )
+    console.print(escape(closing(result)))
+
+
+def _number(value: float | None, format: str) -> str:
+    return "" if value is None else f"{value:{format}}"
+
+
+def _cell(value: Any) -> Any:
+    return "; ".join(value) if isinstance(value, list) else value
+
+
+def _escaped(name: str) -> str:
+    """Return a name as Markdown shows it letter for letter inside a table."""
+    return printable(name).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")

@@ -1,0 +1,76 @@
+"""Flags in sections, and commands that get them as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import wraps
+from typing import Any
+
+import click
+
+
+class Flag(click.Option):
+    """An option that stands under a heading in the help.
+
+    Parameters
+    ----------
+    section : str
+        The heading.
+    """
+
+    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists the flags under their headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the flags, section by section, in the order in which sections first appear."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "Other"), []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def flag(section: str, *names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return a decorator for a flag under a heading."""
+    return click.option(*names, cls=Flag, section=section, **settings)
+
+
+def gathered(
+    keyword: str, kind: type, flags: Sequence[Callable[[Any], Any]]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds flags to a command, and passes their values as one object.
+
+    Parameters
+    ----------
+    keyword : str
+        The argument of the command that gets the object.
+
+    kind : type
+        A dataclass; the names of its fields are those of the flags.
+
+    flags : sequence of decorators
+        In the order of the help.
+    """
+    names = [field.name for field in fields(kind)]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def gathering(**values: Any) -> Any:
+            own = {name: values.pop(name) for name in names}
+            return command(**values, **{keyword: kind(**own)})
+
+        decorated: Callable[..., Any] = gathering
+        for add in reversed(flags):
+            decorated = add(decorated)
+        return decorated
+
+    return decorate

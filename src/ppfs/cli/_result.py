@@ -1,0 +1,89 @@
+"""One plain dictionary of a result: what JSON, files and tables are made from."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ppfs.cli._input import Input
+from ppfs.cli._parameters import SearchRequest, flag_of
+
+#: What a result document says it is, and the version of its layout.
+SCHEMA, SCHEMA_VERSION = "ppfs-selection", 1
+
+
+def summarised(selector: Any, data: Input, search: SearchRequest) -> dict[str, Any]:
+    """Return everything about a fitted selector that can be told without the data."""
+    from ppfs import __version__
+
+    columns = result_rows(selector)
+    test = getattr(selector, "independence_", None)
+    chosen = next((fold.number for fold in getattr(selector, "folds_", ()) if fold.is_chosen), None)
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "ppfs": __version__,
+        "data": data.name,
+        "target": data.target,
+        "task": selector.task_,
+        "method": search.method,
+        "test": None if test is None else test_name(search, test),
+        "alpha": getattr(selector, "alpha", None),
+        "correction": getattr(selector, "correction", None),
+        "n_folds": getattr(selector, "n_folds", 0),
+        "chosen_fold": chosen,
+        "random_state": search.random_state,
+        "n_rows": _n_rows(data),
+        "n_fits": getattr(selector, "n_fits_", None),
+        "flags": given_flags(search),
+        "selected": [columns[column]["column"] for column in _in_order(selector)],
+        "columns": columns,
+        "notes": list(getattr(getattr(selector, "trace_", None), "notes", [])),
+    }
+
+
+def test_name(search: SearchRequest, test: Any) -> str:
+    """Return what the test is called beside its p-values."""
+    named = {"CrossFitPPI": "calibrated", "PPI": "paper"}.get(type(test).__name__)
+    return f"{named} ({type(test).__name__})" if named else type(test).__name__
+
+
+def given_flags(search: SearchRequest) -> dict[str, Any]:
+    """Return the flags that were given, by their names, as JSON has them."""
+    given = {name: getattr(search, name) for name in SearchRequest.__dataclass_fields__ if name != "quiet"}
+    return {
+        flag_of(name).removeprefix("--"): list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value not in (None, ())
+    }
+
+
+def result_rows(selector: Any) -> list[dict[str, Any]]:
+    """Return the rows of ``results_`` as JSON has them: there is no NaN."""
+    import narwhals as nw
+
+    frame = nw.from_native(selector.results_, eager_only=True)
+    return [{name: _plain(value) for name, value in row.items()} for row in frame.rows(named=True)]
+
+
+def _in_order(selector: Any) -> list[int]:
+    """Return the numbers of the selected columns, most important first where that is known."""
+    for attribute in ("blanket_", "selected_", "ranking_"):
+        if hasattr(selector, attribute):
+            return [int(column) for column in getattr(selector, attribute) if selector.support_[column]]
+    return [column for column, selected in enumerate(selector.support_) if selected]
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return [_plain(part) for part in value]
+
+
+def _n_rows(data: Input) -> int | None:
+    shape = getattr(data.X, "shape", None)
+    return None if shape is None else int(shape[0])

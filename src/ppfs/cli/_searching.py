@@ -1,0 +1,174 @@
+"""From the flags to a selector."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from ppfs.cli._failures import UsageFailure
+from ppfs.cli._input import Input
+from ppfs.cli._json import parsed_object
+from ppfs.cli._models import Task, model, splitter
+from ppfs.cli._parameters import METHODS, TESTS, SearchRequest, flag_of
+
+# Parameters that say how the paper's test is made; the calibrated one has ways of its own.
+_OF_THE_PAPERS_TEST = ("n_splits", "test_size", "knockoff", "significance")
+_OF_A_TEST = (
+    "estimator",
+    "growth_estimator",
+    "stratify",
+    "n_draws",
+    "conditional",
+    "loss",
+    "class_weight",
+    "impute",
+    "splitter",
+    *_OF_THE_PAPERS_TEST,
+)
+
+
+def selector_for(request: SearchRequest, data: Input) -> Any:
+    """Return the selector that the flags describe, for these data."""
+    module, _, name = METHODS[request.method].partition(":")
+    kind = getattr(import_module(module), name)
+    given = _given(request, data)
+    _refuse_the_papers(request, given)
+    own = request.method_params or {}
+    takes = {*signature(kind.__init__).parameters} - {"self"}
+    if "independence" in takes and request.method != "ppfs":
+        given = _with_a_test(request, given, takes)
+    useless = [parameter for parameter in given if parameter not in takes]
+    if useless:
+        raise UsageFailure(
+            f"{flag_of(useless[0])} has no effect with --method {request.method}. Leave it out, or use another method."
+        )
+    unknown = [parameter for parameter in own if parameter not in takes]
+    if unknown:
+        raise UsageFailure(
+            f"--method-params: {request.method} has no parameter {unknown[0]!r}. It takes {', '.join(sorted(takes))}."
+        )
+    common = {"random_state": request.random_state, "progress": False if request.quiet else "log"}
+    settings = {parameter: value for parameter, value in common.items() if parameter in takes}
+    if request.method == "ppfs" and request.test in (None, "calibrated"):
+        return kind.calibrated(**{**settings, **given, **own})
+    if request.method == "ppfs":
+        given["independence"] = TESTS[request.test or "paper"]
+    return kind(**{**settings, **given, **own})
+
+
+def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
+    """Return the parameters that were given, as the library wants them."""
+    plain = (
+        "alpha",
+        "n_folds",
+        "min_features",
+        "n_splits",
+        "test_size",
+        "knockoff",
+        "significance",
+        "n_draws",
+        "loss",
+        "impute",
+        "n_jobs",
+        "memory_limit",
+        "checkpoint",
+    )
+    given = {name: value for name in plain if (value := getattr(request, name)) is not None}
+    if request.correction is not None:
+        given["correction"] = None if request.correction == "none" else request.correction
+    if request.task not in (None, "auto"):
+        given["task"] = request.task
+    if request.stratify is not None:
+        given["stratify"] = {"auto": "auto", "yes": True, "no": False}[request.stratify]
+    if request.class_weight is not None:
+        given["class_weight"] = _class_weight(request.class_weight, data)
+    if request.splitter is not None:
+        given["splitter"] = splitter(request.splitter)
+    given |= _models(request, data)
+    if request.keep:
+        given["always_keep"] = data.columns(request.keep, "--keep")
+    if request.condition_on:
+        given["condition_on"] = data.columns(request.condition_on, "--condition-on")
+    if request.categorical:
+        given["categorical_features"] = [
+            *data.text_columns(),
+            *data.columns(request.categorical, "--categorical"),
+        ]
+    if request.feature_group:
+        given["feature_groups"] = dict(_group(text, data) for text in request.feature_group)
+    return given
+
+
+def _models(request: SearchRequest, data: Input) -> dict[str, Any]:
+    names = {
+        "estimator": request.estimator,
+        "growth_estimator": request.growth_estimator,
+        "conditional": request.conditional,
+    }
+    if request.estimator_params and request.estimator in (None, "panel"):
+        raise UsageFailure(
+            "--estimator-params needs a model to be parameters of: add --estimator, such as forest."
+        )
+    if request.estimator == "panel":
+        if request.test not in (None, "calibrated"):
+            raise UsageFailure(
+                "--estimator panel belongs to --test calibrated. Name one model, or leave --test out."
+            )
+        # The preset's own choice.
+        del names["estimator"]
+    task: Task = data.task(request.task) if any(names.values()) else "classification"
+    return {
+        parameter: model(
+            text, flag_of(parameter), task, request.estimator_params if parameter == "estimator" else None
+        )
+        for parameter, text in names.items()
+        if text is not None
+    }
+
+
+def _refuse_the_papers(request: SearchRequest, given: dict[str, Any]) -> None:
+    papers = [name for name in _OF_THE_PAPERS_TEST if name in given]
+    if papers and request.test in (None, "calibrated") and request.method == "ppfs":
+        raise UsageFailure(
+            f"{flag_of(papers[0])} describes the paper's test, and the test is the calibrated one. Leave it out, or "
+            "add --test paper."
+        )
+
+
+def _with_a_test(request: SearchRequest, given: dict[str, Any], takes: set[str]) -> dict[str, Any]:
+    """Return the parameters of a search that takes a ready test: what describes the test goes there."""
+    from ppfs.independence import TESTS_BY_NAME
+
+    if request.test is None and not any(name in given for name in _OF_A_TEST):
+        return given
+    name = request.test or "calibrated"
+    make = TESTS_BY_NAME[TESTS[name]]
+    called = {parameter: parameter for parameter in _OF_A_TEST} | {"growth_estimator": "marginal_estimator"}
+    of_the_test = {parameter: given.pop(parameter) for parameter in _OF_A_TEST if parameter in given}
+    known = signature(make).parameters
+    useless = [parameter for parameter in of_the_test if called[parameter] not in known]
+    if useless:
+        raise UsageFailure(
+            f"{flag_of(useless[0])} has no effect with --test {name}. Leave it out, or use another test."
+        )
+    test = make(**{called[parameter]: value for parameter, value in of_the_test.items()})
+    return {**given, "independence": test}
+
+
+def _class_weight(text: str, data: Input) -> Any:
+    if text == "balanced":
+        return text
+    try:
+        weights = parsed_object(text)
+    except ValueError as error:
+        raise UsageFailure(f"--class-weight: {error} Or write --class-weight balanced.") from error
+    labels = {str(label): label for label in data.labels()}
+    return {labels.get(label, label): weight for label, weight in weights.items()}
+
+
+def _group(text: str, data: Input) -> tuple[str, list[str]]:
+    name, equals, columns = text.partition("=")
+    if not equals or not name:
+        raise UsageFailure(f"--feature-group {text!r}: write it like address=street,city.")
+    return name, data.columns((columns,), "--feature-group")

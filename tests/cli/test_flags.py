@@ -1,0 +1,48 @@
+"""The flags keep pace with the library, and the help needs none of it."""
+
+import inspect
+import subprocess
+import sys
+
+from ppfs import PPFS, blanket, wrappers
+from ppfs.cli._app import app
+from ppfs.cli._parameters import METHODS, TESTS, flag_of
+from ppfs.independence import TESTS_BY_NAME
+
+
+def _flags(command):
+    return {name for option in app.commands[command].params for name in option.opts}
+
+
+def test_every_parameter_of_ppfs_has_a_flag():
+    parameters = set(inspect.signature(PPFS).parameters)
+    without = {name for name in parameters if flag_of(name) not in _flags("select")}
+    # Shown on a terminal without being asked for; --quiet hides it.
+    assert without == {"progress"}
+
+
+def test_every_search_and_test_has_a_name():
+    searches = {name for name in blanket.__all__ if name not in ("BaseBlanketSelector", "Fold")}
+    assert {path.split(":")[1] for path in METHODS.values()} == searches | set(wrappers.__all__)
+    assert set(TESTS.values()) == set(TESTS_BY_NAME)
+
+
+def test_help_loads_no_heavy_library():
+    heavy = {"numpy", "scipy", "sklearn", "numba", "pandas", "narwhals", "joblib", "rich"}
+    for arguments in (["--help"], ["select", "--help"], ["--version"]):
+        code = (
+            "import sys; from ppfs.cli._app import app; from ppfs.cli._failures import run;"
+            f"code = run(app, {arguments}); print(*sorted(set(sys.modules) & {heavy}), sep=',', file=sys.stderr);"
+            "sys.exit(code)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.strip()) == (0, "")
+        assert done.stdout
+
+
+def test_module_runs_and_tells_its_version():
+    for module in ("ppfs", "ppfs.cli"):
+        done = subprocess.run(
+            [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith("ppfs 0.")
