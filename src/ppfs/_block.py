@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._facts import ColumnFacts, facts_of
@@ -41,6 +42,11 @@ class Block:
     def n_columns(self) -> int:
         """Number of columns."""
         return int(self.X.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """How much there is to send."""
+        return int(self.X.data.nbytes if sp.issparse(self.X) else self.X.nbytes)
 
     @cached_property
     def facts(self) -> ColumnFacts:

@@ -13,11 +13,21 @@ __all__ = [
     "PrecisionWarning",
     "StratificationWarning",
     "UnreachableAlphaWarning",
+    "UnusableColumnError",
+    "WorkerLostError",
 ]
 
 
 class InvalidInputError(ValueError):
     """The data or the parameters cannot be used; the message offers a way out."""
+
+
+class UnusableColumnError(InvalidInputError):
+    """One column cannot be used, and the message names it; with ``on_error="drop"`` it is left out."""
+
+
+class WorkerLostError(RuntimeError):
+    """The same work lost its worker again and again; the message names the columns."""
 
 
 class CheckpointError(RuntimeError):

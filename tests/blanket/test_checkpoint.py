@@ -18,6 +18,9 @@ from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence._predictive import growth
 from ppfs.independence._predictive.risks.trees import TreeGrower
 
+# `make test-scale` asks for the full numbers.
+IN_FULL = os.environ.get("PPFS_SCALE") == "full"
+
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
@@ -156,14 +159,14 @@ def _damage(folder, generator):
 
 
 def test_damage_ends_in_the_right_answer_or_a_clear_error(data, tmp_path):
-    """Thirty random mutations here; the benchmark of scale tries two hundred."""
+    """Thirty random mutations here; `make test-scale` tries two hundred."""
     X, y = data[0][:, :8], data[1]
     expected = _told(_search().fit(X, y))
     folder = tmp_path / "run"
     generator = random.Random(0)
     _search(folder).fit(X, y)
     whole = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for _ in range(30):
+    for _ in range(200 if IN_FULL else 30):
         for path in folder.iterdir():
             path.unlink()
         for name, content in whole.items():
@@ -198,11 +201,32 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.parametrize("backend", ["threading", "loky"] if IN_FULL else ["threading"])
+def test_an_interrupted_process_leaves_a_checkpoint_to_continue_from(data, tmp_path, backend):
+    """Ctrl-C reaches every process of a terminal's group: workers too."""
+    np.savez(tmp_path / "data.npz", X=data[0], y=data[1])
+    program = f"import joblib; joblib.parallel_config(backend={backend!r}, n_jobs=2).__enter__()" + _PROGRAM
+    command = [sys.executable, "-c", program, str(tmp_path / "data.npz"), str(tmp_path / "run")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        while process.poll() is None and not [*(tmp_path / "run").glob("fold-2-*.npz")]:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate()[1]
+    assert "KeyboardInterrupt" in said
+    n_written = len([*(tmp_path / "run").glob("*growth*.npz")])
+    fitted = _search(tmp_path / "run", n_folds=4).fit(*data)
+    assert _told(fitted) == _told(_search(n_folds=4).fit(*data))
+    assert len([*(tmp_path / "run").glob("*growth*.npz")]) > n_written > 8
+
+
 def test_a_process_that_is_killed_is_continued(data, tmp_path):
     np.savez(tmp_path / "data.npz", X=data[0], y=data[1])
     command = [sys.executable, "-c", _PROGRAM, str(tmp_path / "data.npz"), str(tmp_path / "run")]
     generator = random.Random(1)
-    for _ in range(3):
+    for _ in range(10 if IN_FULL else 3):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout.readline() == "ready\n"
             time.sleep(generator.uniform(0.0, 0.6))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ppfs._block import Block, Matrix
 from ppfs._facts import ColumnFacts
 from ppfs._kinds import ColumnKinds, holds_few_whole_numbers
-from ppfs._sources.source import ColumnSource
-from ppfs.exceptions import InvalidInputError
+from ppfs._sources.source import ColumnSource, Reader
+from ppfs.exceptions import InvalidInputError, UnusableColumnError
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,20 @@ class FileBlock:
     """Some columns of a file that whoever works on them reads: cheap to send."""
 
     path: Path
-    reader: Callable[[], Matrix]
+    reader: Reader
     rows: NDArray[np.intp] | None
     names: tuple[str, ...]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    def take(self, columns: NDArray[np.intp]) -> FileBlock:
+        """Return some of the columns, unread."""
+        places = columns.tolist()
+        names = tuple(self.names[place] for place in places)
+        return FileBlock(self.path, self.reader.take(places), self.rows, names)
 
     def read(self) -> Block:
         """Read the columns, or say which of them holds what no model can take."""
@@ -36,9 +47,10 @@ class FileBlock:
         wrong = block.facts.has_missing | block.facts.has_infinite
         if wrong.any():
             name = self.names[int(np.flatnonzero(wrong)[0])]
-            raise InvalidInputError(
+            raise UnusableColumnError(
                 f"Column {name!r} of {self.path} has missing or infinite values. Columns that are read from a "
-                "file as they are needed must hold finite numbers: impute them first, or leave the column out."
+                "file as they are needed must hold finite numbers: impute them first, or leave such columns out with "
+                "on_error='drop'."
             )
         return block
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._sources.source import ColumnSource
-from ppfs.exceptions import InvalidInputError
+from ppfs.exceptions import InvalidInputError, UnusableColumnError
 
 
 class ParquetSource(ColumnSource):
@@ -62,14 +62,11 @@ class ParquetSource(ColumnSource):
         """Read some columns, shard by shard."""
         return self.reader(columns)()
 
-    def reader(self, columns: Sequence[int]) -> Callable[[], NDArray[np.float64]]:
+    def reader(self, columns: Sequence[int]) -> ShardReader:
         """Return what reads some columns, without the names of all the others."""
         of_file = np.searchsorted(self._starts, columns, side="right") - 1
-        parts = []
-        for number in np.unique(of_file).tolist():
-            places = np.flatnonzero(of_file == number).tolist()
-            parts.append((self._files[number], places, [self.names[columns[place]] for place in places]))
-        return partial(_read_shards, (self.n_rows, len(columns)), parts)
+        files = tuple(self._files[number] for number in of_file.tolist())
+        return ShardReader(self.n_rows, files, tuple(self.names[column] for column in columns))
 
     def column(self, name: str) -> Any:
         """Read a column by its name, whatever it holds."""
@@ -81,16 +78,41 @@ class ParquetSource(ColumnSource):
         return table.column(name).to_numpy(zero_copy_only=False)
 
 
-def _read_shards(
-    shape: tuple[int, int], parts: Sequence[tuple[Path, list[int], list[str]]]
-) -> NDArray[np.float64]:
-    """Read columns by name from several files, each into its place."""
-    out = np.empty(shape, order="F")
-    for file, places, names in parts:
-        table = _pyarrow_parquet().read_table(file, columns=names, use_threads=False)
-        for place, name in zip(places, names, strict=True):
-            out[:, place] = _numbers(table.column(name), name)
-    return out
+@dataclass(frozen=True)
+class ShardReader:
+    """Reads columns by name from several files, each into its place.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        The file of each column.
+
+    names : tuple of str
+        The name of each column.
+    """
+
+    n_rows: int
+    files: tuple[Path, ...]
+    names: tuple[str, ...]
+
+    def __call__(self) -> NDArray[np.float64]:
+        """Read the columns."""
+        out = np.empty((self.n_rows, len(self.names)), order="F")
+        for file in dict.fromkeys(self.files):
+            places = [place for place, other in enumerate(self.files) if other == file]
+            names = [self.names[place] for place in places]
+            table = _pyarrow_parquet().read_table(file, columns=names, use_threads=False)
+            for place, name in zip(places, names, strict=True):
+                out[:, place] = _numbers(table.column(name), name)
+        return out
+
+    def take(self, places: Sequence[int]) -> ShardReader:
+        """Return what reads only those at some places."""
+        return ShardReader(
+            self.n_rows,
+            tuple(self.files[place] for place in places),
+            tuple(self.names[place] for place in places),
+        )
 
 
 def _numbers(column: Any, name: str) -> NDArray[Any]:
@@ -101,9 +123,10 @@ def _numbers(column: Any, name: str) -> NDArray[Any]:
         pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)
     )
     if not is_number:
-        raise InvalidInputError(
+        raise UnusableColumnError(
             f"Column {name!r} holds {kind}, and columns that are read from a file when they are needed must hold "
-            "numbers. Leave it out, encode it, or read the file into a data frame if that fits in memory."
+            "numbers. Leave it out with on_error='drop', encode it, or read the file into a data frame if that fits in "
+            "memory."
         )
     values: NDArray[Any] = column.to_numpy().astype(np.float64)
     return values

@@ -4,14 +4,39 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ppfs._block import Matrix
 from ppfs.exceptions import InvalidInputError
+
+
+class Reader(Protocol):
+    """What reads some columns of a file, and can be sent to whoever needs them."""
+
+    def __call__(self) -> Matrix: ...
+
+    def take(self, places: Sequence[int]) -> Reader:
+        """Return what reads only those at some places."""
+
+
+@dataclass(frozen=True)
+class ReaderByNumber:
+    """Reads columns by their numbers."""
+
+    read: Callable[[Sequence[int]], Matrix]
+    columns: tuple[int, ...]
+
+    def __call__(self) -> Matrix:
+        """Read the columns."""
+        return self.read(self.columns)
+
+    def take(self, places: Sequence[int]) -> ReaderByNumber:
+        """Return what reads only those at some places."""
+        return ReaderByNumber(self.read, tuple(self.columns[place] for place in places))
 
 
 class ColumnSource(ABC):
@@ -55,9 +80,9 @@ class ColumnSource(ABC):
     def take(self, columns: Sequence[int]) -> Matrix:
         """Read some columns, shape (n_rows, len(columns)), as floats."""
 
-    def reader(self, columns: Sequence[int]) -> Callable[[], Matrix]:
+    def reader(self, columns: Sequence[int]) -> Reader:
         """Return what reads some columns, to be sent to whoever needs them."""
-        return partial(self.take, tuple(columns))
+        return ReaderByNumber(self.take, tuple(columns))
 
     def column(self, name: str) -> Any:
         """Read a column by its name, as it is: for targets, groups and weights."""

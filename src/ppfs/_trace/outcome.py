@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ppfs._trace.steps import FAVOURABLE, Step
 
@@ -63,6 +63,9 @@ class Outcome:
 
     filled_up : tuple of int
         Features that were added after the search, because it had selected fewer than the caller wanted.
+
+    left_out : dict of int to str
+        Features that could not be asked about, and what went wrong with them.
     """
 
     blanket: tuple[int, ...]
@@ -71,3 +74,4 @@ class Outcome:
     always_keep: tuple[int, ...] = ()
     condition_on: tuple[int, ...] = ()
     filled_up: tuple[int, ...] = ()
+    left_out: Mapping[int, str] = field(default_factory=dict)

@@ -67,6 +67,8 @@ def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call) -> str:
         return "was kept by request (always_keep): nothing was asked about it"
     if feature in outcome.condition_on:
         return "was conditioned on by request (condition_on), so it could not be selected"
+    if feature in outcome.left_out:
+        return f"was left out (on_error='drop'): {outcome.left_out[feature]}"
     is_selected = feature in outcome.blanket
     if feature in outcome.filled_up:
         why = f" ({_evidence(step)})" if step is not None else ""

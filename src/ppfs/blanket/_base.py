@@ -34,7 +34,7 @@ from ppfs._reading import (
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._sources import LazyColumns
-from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task
+from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._task import agreed_task
 from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._aggregate import Fold, aggregate
@@ -45,8 +45,13 @@ from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._memory import Memory
 from ppfs.blanket._results import results_frame
 from ppfs.blanket._special_columns import SpecialColumns, read_special_columns
-from ppfs.exceptions import CheckpointError, InvalidInputError, UnreachableAlphaWarning
-from ppfs.independence import Automatic, BoundTest, IndependenceTest, PredictiveTest
+from ppfs.exceptions import (
+    CheckpointError,
+    EstimatorFailedError,
+    InvalidInputError,
+    UnreachableAlphaWarning,
+)
+from ppfs.independence import Automatic, BoundTest, IndependenceTest, OnError, PredictiveTest
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
@@ -61,6 +66,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "min_features": [Interval(Integral, 0, None, closed="left")],
     "checkpoint": [str, PathLike, None],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+    "on_error": [StrOptions({"raise", "drop"})],
     "task": [StrOptions({"auto", "classification", "regression"})],
 }
 
@@ -76,10 +82,14 @@ class _Searched:
 
     blankets : list of tuple of int
         Their blankets, most important features first.
+
+    left_out : list of dict of int to str
+        The features that each had to go without, and why.
     """
 
     found: list[Found]
     blankets: list[tuple[int, ...]]
+    left_out: list[dict[int, str]]
     n_fits: int
     n_tests: int
 
@@ -106,6 +116,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     min_features: int = 0
     memory_limit: int | None = None
     checkpoint: str | PathLike[str] | None = None
+    on_error: OnError = "raise"
     task: Task | Literal["auto"] = "auto"
 
     blanket_: NDArray[np.intp]
@@ -188,6 +199,11 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             raise InvalidInputError(
                 f"X is a path, and {type(test).__name__} looks at all columns at once. Use a predictive test, such as "
                 "PPI or CrossFitPPI, or read the columns into memory."
+            )
+        if self.on_error == "drop" and not isinstance(test, PredictiveTest):
+            raise InvalidInputError(
+                f"on_error='drop' would have no effect: {type(test).__name__} fits no estimator that could fail on a "
+                "column. Leave it out."
             )
         if test.reads_task:
             warn_if_ambiguous(table, BY_TASK, stacklevel=3)
@@ -283,9 +299,11 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         memory = self._memory = Memory(test, entropy, self._memory)
         found: list[Found] = []
         blankets: list[tuple[int, ...]] = []
+        left_out: list[dict[int, str]] = []
         n_fits = n_tests = 0
         for fold, part in self._parts(table, entropy):
             bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
+            bound.on_error = self.on_error
             memory.recall(bound, fold)
             if checkpoint is not None:
                 checkpoint.recall(bound, fold)
@@ -303,12 +321,18 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 condition_on=special.condition_on,
                 entropy=entropy,
             )
-            found.append(self._find(inquiry))
+            try:
+                found.append(self._find(inquiry))
+            finally:
+                # No answers: a later fit that asks again is told what is wrong.
+                bound.known.forget(bound.failures)
+            left_out.append(bound.failures)
+            trace.notes.extend(_about_failures(inquiry))
             blankets.append(_most_important_first(found[-1].blanket, trace, fold))
             n_fits += bound.n_fits
             n_tests += bound.n_answers
         memory.forget_the_last()
-        return _Searched(found, blankets, n_fits, n_tests)
+        return _Searched(found, blankets, left_out, n_fits, n_tests)
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -332,9 +356,14 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         folds = aggregate(searched.blankets) if self.n_folds else ()
         chosen = next((fold.number for fold in folds if fold.is_chosen), 0)
         blanket = searched.blankets[max(chosen - 1, 0)]
+        left_out = searched.left_out[max(chosen - 1, 0)]
         decided_by = trace.decided(chosen, blanket)
         filled_up = fill_up(
-            blanket, self.min_features, table=table, decided_by=decided_by, barred=special.condition_on
+            blanket,
+            self.min_features,
+            table=table,
+            decided_by=decided_by,
+            barred=(*special.condition_on, *left_out),
         )
         trace.conclude(
             Outcome(
@@ -344,6 +373,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 always_keep=special.always_keep,
                 condition_on=special.condition_on,
                 filled_up=tuple(filled_up),
+                left_out=left_out,
             )
         )
         callers = CallersColumns.of(table)
@@ -352,7 +382,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self._set_findings(searched.found[max(chosen - 1, 0)], callers)
         self.support_ = np.zeros(callers.n_columns, dtype=bool)
         self.support_[self.blanket_] = True
-        pvalues, effects = _answers(decided_by, unasked=special.all)
+        pvalues, effects = _answers(decided_by, unasked=(*special.all, *left_out))
         self.pvalues_, self.importances_ = callers.spread(pvalues), callers.spread(effects)
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
@@ -372,6 +402,19 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         # A gap in a column of text is a category like others, so `transform` must not stumble over it.
         tags.input_tags.allow_nan = self._has_gaps_in_text
         return tags
+
+
+def _about_failures(inquiry: Inquiry) -> Iterator[str]:
+    """Say which columns were left out, or raise if it was all of them: then it is not the columns' doing."""
+    failures, names = inquiry.test.failures, inquiry.test.table.names
+    if not failures:
+        return
+    first = next(iter(failures.values()))
+    if len(failures) == len(inquiry.candidates):
+        raise EstimatorFailedError(f"No column could be asked about, so on_error='drop' leaves none. {first}")
+    where = f" in fold {inquiry.fold}" if inquiry.fold else ""
+    told = [names[x] for x in failures]
+    yield f"left out{where} by on_error='drop': {listed(told, limit=len(told))}. The first, because of {first}"
 
 
 def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.intp]]:

@@ -29,6 +29,10 @@ def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | 
     """
     given = inquiry.given(())
     answers = inquiry.gather(columns, given, "growth")
+    if inquiry.test.failures:
+        is_told = np.array([x not in inquiry.test.failures for x in columns])
+        columns = [x for x, is_kept in zip(columns, is_told, strict=True) if is_kept]
+        answers = answers.take(np.flatnonzero(is_told))
     adjusted = adjust(answers.pvalues, correction)
     is_candidate = adjusted <= inquiry.alpha
     inquiry.record_all("growth", columns, given, answers, is_candidate, adjusted)

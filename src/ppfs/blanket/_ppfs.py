@@ -27,6 +27,7 @@ from ppfs.independence import (
     TESTS_BY_NAME,
     IndependenceTest,
     LossFunction,
+    OnError,
     PredictiveTest,
 )
 
@@ -140,6 +141,11 @@ class PPFS(BaseBlanketSelector):
         A directory that finished answers are written to. A fit that was killed is continued by the next one with
         the same directory, data and parameters; others are refused. It needs a whole number as `random_state`.
 
+    on_error : {"raise", "drop"}, default="raise"
+        What to do when the estimator fails on a column in growth, or a column of a file holds what no model can take:
+        raise an error that names the column, or leave it out, with a note in the trace. A model of several columns
+        that fails is always an error.
+
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
@@ -248,6 +254,7 @@ class PPFS(BaseBlanketSelector):
         min_features: int = 0,
         memory_limit: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
+        on_error: OnError = "raise",
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -277,6 +284,7 @@ class PPFS(BaseBlanketSelector):
         self.min_features = min_features
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
+        self.on_error = on_error
 
     @classmethod
     def calibrated(

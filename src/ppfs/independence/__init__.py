@@ -6,6 +6,7 @@ from ppfs.independence._base import (
     IndependenceResult,
     IndependenceTest,
     KnownAnswers,
+    OnError,
     Question,
 )
 from ppfs.independence._choose import TESTS_BY_NAME, Automatic
@@ -35,6 +36,7 @@ __all__ = [
     "KnownAnswers",
     "LikelihoodRatio",
     "LossFunction",
+    "OnError",
     "PartialCorrelationT",
     "PredictiveTest",
     "Question",

@@ -69,6 +69,9 @@ INERT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_inert=True)
 CANNOT_TELL = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_reliable=False)
 
 
+# What becomes of a search when a column cannot be asked about.
+OnError = Literal["raise", "drop"]
+
 # How many questions given nothing are answered before the first answer is passed on, where a test answers one by one.
 _MARGINAL_BLOCK = 64
 
@@ -187,6 +190,15 @@ class KnownAnswers:
             self._marginal[target] = np.zeros(n, dtype=bool), Answers.independent(n)
         return self._marginal[target]
 
+    def forget(self, variables: Collection[int]) -> None:
+        """Forget all answers about some variables."""
+        if not variables:
+            return
+        for is_known, _ in self._marginal.values():
+            is_known[list(variables)] = False
+        for question in [question for question in self._conditional if question[2] in variables]:
+            del self._conditional[question]
+
     def update(self, others: KnownAnswers) -> None:
         """Learn what others know."""
         self._conditional.update(others._conditional)
@@ -231,6 +243,12 @@ class BoundTest(ABC):
 
     listener : Listener or None
         Who is told every new answer, to write it down.
+
+    on_error : {"raise", "drop"}
+        What to do when a column alone cannot be asked about: raise, or go on without it.
+
+    failures : dict of int to str
+        The variables that were left out, and what went wrong with them. They have the answer "cannot tell".
     """
 
     n_fits: int = 0
@@ -240,6 +258,8 @@ class BoundTest(ABC):
         self.n_answers = 0
         self.known = KnownAnswers(table.n_features + 1)
         self.listener: Listener | None = None
+        self.on_error: OnError = "raise"
+        self.failures: dict[int, str] = {}
         self._asked_sets: set[tuple[int, int]] = set()
 
     @property
@@ -338,7 +358,8 @@ class BoundTest(ABC):
             is_known[block] = True
             answers.put(block, found)
             if self.listener is not None:
-                self.listener.block(target, block, found)
+                is_told = ~np.isin(block, list(self.failures))
+                self.listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
             waiting = np.flatnonzero(~is_known[asked[done:]])
             end = done + int(waiting[0]) if waiting.size else len(asked)
             if end > done:
@@ -352,7 +373,7 @@ class BoundTest(ABC):
             self._require_decidable(question[2], result.pvalue, result.effect)
             self.known[question] = result
             self.n_answers += 1
-            if self.listener is not None:
+            if self.listener is not None and question[2] not in self.failures:
                 self.listener.answer(question, result)
 
     def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:

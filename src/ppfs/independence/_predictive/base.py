@@ -43,9 +43,16 @@ from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
 from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._base import INDEPENDENT, Answers, BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._base import (
+    CANNOT_TELL,
+    INDEPENDENT,
+    Answers,
+    BoundTest,
+    IndependenceResult,
+    IndependenceTest,
+)
 from ppfs.independence._batches import growing_batches
-from ppfs.independence._predictive.growth import Growth, grow_blocks, judged
+from ppfs.independence._predictive.growth import COLUMN_ERRORS, Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._predictive.losses import (
     LOSS_NAMES,
@@ -290,8 +297,10 @@ class BoundPredictiveTest(BoundTest):
             if not is_single:
                 yield some, Answers.of(list(self._judge(some.tolist(), target, frozenset())))
                 continue
-            for block, grown in grow_blocks(self._growth(target), self.table, some, self._n_jobs):
+            growth = self._growth(target)
+            for block, grown in grow_blocks(growth, self.table, some, self._n_jobs, self.on_error):
                 self._n_grown += grown.n_fits
+                self.failures.update({int(block[place]): what for place, what in grown.failures.items()})
                 yield block, grown.answers
 
     def _growth(self, target: int) -> Growth:
@@ -304,7 +313,7 @@ class BoundPredictiveTest(BoundTest):
     def _judge(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterator[IndependenceResult]:
         """Answer about columns that lie all inside or all outside `given`."""
         asked = [x for x in xs if not self._is_trivial(x, given)]
-        answered = dict(zip(asked, self._assess(asked, target, given), strict=True))
+        answered = dict(zip(asked, self._assess_or_drop(asked, target, given), strict=True))
         for x in xs:
             yield answered.get(x, INDEPENDENT)
 
@@ -312,6 +321,20 @@ class BoundPredictiveTest(BoundTest):
         """Tell whether x says nothing beyond `given` by definition: constant, or a copy of a given column."""
         is_constant = x != self.table.target and bool(self.table.constant_mask[x])
         return is_constant or (bool(given) and self.table.has_twin(x, given))
+
+    def _assess_or_drop(
+        self, xs: Sequence[int], target: int, given: Set[int]
+    ) -> Iterable[IndependenceResult]:
+        """Answer, and leave out columns outside `given` that the models fail on, where the caller wants that."""
+        if self.on_error == "raise" or not xs or xs[0] in given:
+            return self._assess(xs, target, given)
+        try:
+            return list(self._assess(xs, target, given))
+        except COLUMN_ERRORS as error:
+            if len(xs) == 1:
+                self.failures[xs[0]] = f"{type(error).__name__}: {error}"
+                return [CANNOT_TELL]
+        return [answer for x in xs for answer in self._assess_or_drop([x], target, given)]
 
     def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterable[IndependenceResult]:
         if not xs:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Block
 from ppfs._models import block_in_reach, reads_32_bits
 from ppfs._sources import FileBlock
-from ppfs._table import Table
+from ppfs._table import Table, listed
+from ppfs._tasks import count_workers, run_tasks
 from ppfs._types import Floats
-from ppfs.exceptions import EstimatorFailedError, InvalidInputError
-from ppfs.independence._base import Answers
+from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
+from ppfs.independence._base import CANNOT_TELL, Answers, OnError
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -27,8 +26,8 @@ from ppfs.independence._predictive.significance import risk_differences
 # Every worker gets at least so many blocks, so that none waits long for the last one.
 _BLOCKS_PER_WORKER = 4
 
-# A problem of more bytes than this is sent to a worker of a cluster once, a smaller one with every block.
-_WORTH_SHARING = 2**23
+# What is to blame on one column; whether it ends the search is the caller's to say.
+COLUMN_ERRORS = (EstimatorFailedError, UnusableColumnError)
 
 
 class Assessor(Protocol):
@@ -39,10 +38,17 @@ class Assessor(Protocol):
 
 @dataclass(frozen=True)
 class Grown:
-    """The answers about the columns of a block, and how many models were fitted for them."""
+    """The answers about the columns of a block, and how many models were fitted for them.
+
+    Attributes
+    ----------
+    failures : dict of int to str
+        What went wrong with columns that could not be asked about, by their place in the block.
+    """
 
     answers: Answers
     n_fits: int
+    failures: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Growth:
     grower: Grower
 
     def __call__(self, unread: Block | FileBlock) -> Grown:
-        """Answer whether each column of a block is independent of the target."""
+        """Answer whether each column of a block is independent of the target, or raise what is wrong with one."""
         block = unread.read()
         if reads_32_bits(self.problem.estimator):
             block = block_in_reach(block)
@@ -68,14 +74,22 @@ class Growth:
             answers.put(asked, judged(self.test, self.problem, self.grower.risks(some), some.names))
         return Grown(answers, asked.size * len(self.problem.splits))
 
-    def __sizeof__(self) -> int:
-        """Tell schedulers how much there is to send: they send what is large once to each worker, not once a task.
-
-        What is sent once is lost with the worker that holds it, so that a small problem better comes with every task.
-        """
-        parts = [self.problem.y, *(array for split in self.problem.splits for array in split.arrays)]
-        n_bytes = sum(int(part.nbytes) for part in parts)
-        return object.__sizeof__(self) + (n_bytes if n_bytes > _WORTH_SHARING else 0)
+    def without_failures(self, unread: Block | FileBlock) -> Grown:
+        """Answer about those columns of a block that can be asked about."""
+        try:
+            return self(unread)
+        except COLUMN_ERRORS as error:
+            if unread.n_columns == 1:
+                nothing = Answers.of([CANNOT_TELL])
+                return Grown(nothing, 0, {0: f"{type(error).__name__}: {error}"})
+        halves = np.array_split(np.arange(unread.n_columns), 2)
+        found = [self.without_failures(unread.take(half)) for half in halves]
+        answers = Answers.independent(unread.n_columns)
+        failures = {}
+        for half, grown in zip(halves, found, strict=True):
+            answers.put(half, grown.answers)
+            failures.update({int(half[place]): what for place, what in grown.failures.items()})
+        return Grown(answers, sum(grown.n_fits for grown in found), failures)
 
 
 def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str]) -> Answers:
@@ -109,7 +123,7 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
         return
     question, pair = np.argwhere(is_wrong)[0]
     state = "replaced by its knockoff" if np.isfinite(risks.base[question, pair]) else "as it is"
-    raise InvalidInputError(
+    raise UnusableColumnError(
         f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r} {state} is not a "
         f"finite number in split {problem.split_of_pair(int(pair))}, so nothing can be decided about the column. "
         "Values of the column, the target or the weights are beyond what 64 bits can square and add, or the loss "
@@ -118,33 +132,38 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
 
 
 def grow_blocks(
-    growth: Growth, table: Table, xs: NDArray[np.intp], n_jobs: int | None
+    growth: Growth,
+    table: Table,
+    xs: NDArray[np.intp],
+    n_jobs: int | None,
+    on_error: OnError = "raise",
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
     """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
-    n_workers = min(effective_n_jobs(n_jobs), len(xs))
+    n_workers = min(count_workers(n_jobs), len(xs))
     blocks = cut(xs, table.bytes_per_column, growth.grower.bytes_per_block, n_workers)
     growth.grower.prepare()
-    run = Parallel(n_jobs=n_workers, prefer=growth.grower.prefers, return_as="generator")
-    # As an argument and not as the function: schedulers send a large argument once to each worker.
-    tasks = (delayed(_grown)(growth, table.block(block.tolist())) for block in blocks)
-    found = run(tasks)
-    for block in blocks:
-        try:
-            grown = next(found)
-        except (ValueError, EstimatorFailedError, Warning):
-            raise
-        except Exception as error:
-            first, last = (table.block([int(x)]).names[0] for x in (block[0], block[-1]))
-            error.add_note(
-                f"It happened with the block of {block.size} columns from {first!r} to {last!r}. What was answered "
-                "before is kept where a checkpoint was given."
-            )
-            raise
-        yield block, grown
+    found = run_tasks(
+        _grown if on_error == "raise" else _grown_without_failures,
+        growth,
+        blocks,
+        n_jobs=n_workers,
+        prefer=growth.grower.prefers,
+        prepare=lambda block: table.block(block.tolist()),
+        describe=lambda block: f"the block of {block.size} columns {listed(_names(table, block))}",
+    )
+    yield from zip(blocks, found, strict=True)
+
+
+def _names(table: Table, block: NDArray[np.intp]) -> list[str]:
+    return [table.names[int(x)] for x in block]
 
 
 def _grown(growth: Growth, block: Block | FileBlock) -> Grown:
     return growth(block)
+
+
+def _grown_without_failures(growth: Growth, block: Block | FileBlock) -> Grown:
+    return growth.without_failures(block)
 
 
 def cut(

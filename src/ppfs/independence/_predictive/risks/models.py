@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Block
 from ppfs._models import Design, with_replaced
 from ppfs._rows import Split
 from ppfs._table import Table, listed
+from ppfs._tasks import count_workers, run_tasks
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
@@ -28,12 +28,13 @@ from ppfs.independence._predictive.risks.paired import PairedRisks
 _MAX_COPIES = 32
 
 
-def _fitted(problem: Problem, design: Design, split: Split) -> tuple[Any, Floats]:
+def _fitted(shared: tuple[Problem, Design], split: Split) -> tuple[Any, Floats]:
     """Fit one model and measure its risk on the untouched test part."""
+    problem, design = shared
     try:
         model = problem.fit(design, split)
         return model, problem.compared_losses(model, [design.X[split.test]], split)[0]
-    except (InvalidInputError, Warning):
+    except (InvalidInputError, MemoryError, Warning):
         raise
     except Exception as error:
         if sp.issparse(design.X) and "toarray" in str(error):
@@ -67,7 +68,7 @@ def _replaced(
     """Replace each feature in turn by some of its draws; see `Evaluate` for what is returned."""
     try:
         return _replaced_losses(problem, design, split, model, asked, first, end)
-    except (InvalidInputError, Warning):
+    except (InvalidInputError, MemoryError, Warning):
         raise
     except Exception as error:
         replaced = [
@@ -107,7 +108,17 @@ class FittedModels:
         self.problem = problem
         self._n_jobs = n_jobs
         self._design = design
-        fitted = Parallel(n_jobs=n_jobs)(delayed(_fitted)(problem, design, split) for split in problem.splits)
+        fitted = list(
+            run_tasks(
+                _fitted,
+                (problem, design),
+                problem.splits,
+                n_jobs=n_jobs,
+                describe=lambda split: (
+                    f"split {problem.number_of(split)} of a model of {listed(design.names)}"
+                ),
+            )
+        )
         self._models = [model for model, _ in fitted]
         self._base = np.concatenate([losses for _, losses in fitted])
 
@@ -206,7 +217,7 @@ class ModelRisks:
 
         Batches begin small, so that a search that stops listening after the first answer wastes little.
         """
-        first = 1 if are_members else effective_n_jobs(self._n_jobs)
+        first = 1 if are_members else count_workers(self._n_jobs)
         return first, max(first, _MAX_COPIES)
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
@@ -222,11 +233,14 @@ class ModelRisks:
         """Return the risks of questions about features outside `given`: each needs models of its own."""
         if len(xs) == 1:
             return self.of_members(xs, given | {xs[0]})
-        n_blocks = min(len(xs), effective_n_jobs(self._n_jobs))
-        blocks = np.array_split(np.array(xs), n_blocks)
-        answers = Parallel(n_jobs=self._n_jobs)(
-            delayed(_answered_alone)(self.problem, [(self._design(int(x), given), int(x)) for x in block])
-            for block in blocks
+        blocks = np.array_split(np.array(xs), min(len(xs), count_workers(self._n_jobs)))
+        answers = run_tasks(
+            _answered_alone,
+            self.problem,
+            blocks,
+            n_jobs=self._n_jobs,
+            prepare=lambda block: [(self._design(int(x), given), int(x)) for x in block],
+            describe=lambda block: f"models of {listed([self._table.names[int(x)] for x in block])}",
         )
         self.n_fits += len(xs) * len(self.problem.splits)
         return PairedRisks.joined([risks for block in answers for risks in block])
