@@ -12,7 +12,22 @@ from ppfs._models.encoding import (
     prepared_for,
     weight_arguments,
 )
-from ppfs._models.estimators import estimator_for, input_tags, require_valid_parameters, task_of_estimator
+from ppfs._models.estimators import (
+    DefaultMember,
+    estimator_for,
+    input_tags,
+    require_valid_parameters,
+    task_of_estimator,
+)
+from ppfs._models.panel import (
+    DEFAULT_PANEL,
+    PanelParameters,
+    accepted_input,
+    members_of,
+    names_of,
+    task_of_members,
+    usable_members,
+)
 from ppfs._models.parameters import KnownParameters, changed_parameters
 from ppfs._models.reach import (
     block_in_reach,
@@ -25,12 +40,16 @@ from ppfs._models.reach import (
 from ppfs._models.seeding import global_generator_kept, seeded
 
 __all__ = [
+    "DEFAULT_PANEL",
+    "DefaultMember",
     "Design",
     "Encoded",
     "Impute",
     "KnownParameters",
     "Medians",
+    "PanelParameters",
     "ToFrame",
+    "accepted_input",
     "block_in_reach",
     "changed_parameters",
     "dense",
@@ -41,7 +60,9 @@ __all__ = [
     "global_generator_kept",
     "input_tags",
     "is_equivariant",
+    "members_of",
     "name_of",
+    "names_of",
     "prepared",
     "prepared_for",
     "reads_32_bits",
@@ -51,7 +72,9 @@ __all__ = [
     "table_in_reach",
     "target_in_reach",
     "task_of_estimator",
+    "task_of_members",
     "tree_seeds",
+    "usable_members",
     "warn_of_blur",
     "weight_arguments",
     "with_replaced",

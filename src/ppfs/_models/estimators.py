@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
@@ -14,6 +14,29 @@ from ppfs._models.wanted_encoding import TRANSPARENT
 from ppfs._sklearn_compat import refuse_wrong_parameters
 from ppfs._table import Task
 from ppfs.exceptions import InvalidInputError
+from ppfs.models import default_panel
+
+
+@dataclass(frozen=True)
+class DefaultMember:
+    """One of the models of the default panel, whatever the task turns out to be.
+
+    Attributes
+    ----------
+    number : int
+        Which of them.
+
+    is_sparse : bool, default=False
+        Whether it is to see sparse columns.
+    """
+
+    number: int
+    is_sparse: bool = False
+
+    def of(self, task: Task) -> Any:
+        """Return the model for a task."""
+        return default_panel(task, sparse=self.is_sparse)[self.number]
+
 
 # Steps that take gaps and leave them where they are.
 _HANDS_GAPS_ON = frozenset(
@@ -30,7 +53,9 @@ _HANDS_GAPS_ON = frozenset(
 
 
 def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
-    """Return the model to fit for this task: the caller's, or the paper's decision tree."""
+    """Return the model to fit for this task: the caller's, one of the default panel's, or the paper's decision tree."""
+    if isinstance(estimator, DefaultMember):
+        return estimator.of(task)
     if estimator is None:
         return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
     _require_predictor(estimator)

@@ -28,6 +28,9 @@ class StepBatch:
         Whether the decision is the first of `decisions`, or the second.
 
     decisions : tuple of two decisions
+
+    model_pvalues : ndarray of shape (n_steps, n_models) or None
+        What each model of a panel said; None where there is no panel.
     """
 
     fold: int
@@ -43,6 +46,7 @@ class StepBatch:
     decisions: tuple[Decision, Decision]
     target: int | None = None
     withheld: tuple[int, ...] = ()
+    model_pvalues: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -61,6 +65,7 @@ class StepBatch:
             bool(self.is_reliable[number]),
             self.target,
             self.withheld,
+            () if self.model_pvalues is None else tuple(self.model_pvalues[number].tolist()),
         )
 
     def __iter__(self) -> Iterator[Step]:

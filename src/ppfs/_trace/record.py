@@ -14,7 +14,7 @@ from ppfs._table import column_index
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
-from ppfs._trace.steps import Step
+from ppfs._trace.steps import FAVOURABLE, Step
 from ppfs._trace.words import called, sentence, verdict
 
 _FRAME_TYPES = {
@@ -32,6 +32,9 @@ _FRAME_TYPES = {
     "target": nw.String(),
     "n_withheld": nw.Int64(),
 }
+
+# Where several models were asked.
+_PANEL_TYPES = {"seen_by": nw.String(), "model_pvalues": nw.List(nw.Float64())}
 
 
 class Trace:
@@ -58,6 +61,9 @@ class Trace:
     notes : list of str
         Remarks about the whole search, such as which test was chosen and why.
 
+    models : tuple of str
+        The models of a panel, where several were asked; else empty.
+
     outcome : Outcome or None
         What the search came to; None while it runs.
 
@@ -81,6 +87,7 @@ class Trace:
     ) -> None:
         self.names = tuple(names)
         self.notes: list[str] = []
+        self.models: tuple[str, ...] = ()
         self.outcome: Outcome | None = None
         self.column_names = tuple(column_names) or self.names
         self._columns = None if columns is None else tuple(tuple(sorted(group)) for group in columns)
@@ -186,9 +193,10 @@ class Trace:
         """
         steps = self.of(column)
         if self.outcome is None:
-            return "\n".join(sentence(step, self._call) for step in steps)
-        first = verdict(self.feature_of(column), self.outcome, steps, self._call)
-        return "\n".join([first, *(sentence(step, self._call, self.outcome.fold) for step in steps)])
+            return "\n".join(sentence(step, self._call, self.models) for step in steps)
+        first = verdict(self.feature_of(column), self.outcome, steps, self._call, self.models)
+        sentences = (sentence(step, self._call, self.models, self.outcome.fold) for step in steps)
+        return "\n".join([first, *sentences])
 
     def to_frame(self, backend: Any = None) -> Any:
         """Return the steps as a data frame, one row a question.
@@ -201,11 +209,14 @@ class Trace:
         Returns
         -------
         data frame
-            `given` lists the names of what the question was conditioned on.
+            `given` lists the names of what the question was conditioned on. Where a panel was asked, `model_pvalues`
+            lists what each of `models` said, and `seen_by` is the one with the smallest p-value, for columns that
+            a question spoke for.
         """
         columns = [self._frame_columns(part) for part in self._parts]
-        values = {name: [value for part in columns for value in part[name]] for name in _FRAME_TYPES}
-        return new_frame(values, _FRAME_TYPES, backend)
+        types = _FRAME_TYPES | (_PANEL_TYPES if self.models else {})
+        values = {name: [value for part in columns for value in part[name]] for name in types}
+        return new_frame(values, types, backend)
 
     def _frame_columns(self, part: Step | StepBatch) -> dict[str, list[Any]]:
         """Return what a step, or many of one kind, contribute to each column of the frame."""
@@ -225,6 +236,8 @@ class Trace:
                 "is_reliable": [part.is_reliable],
                 "target": [self._name(part.target)],
                 "n_withheld": [len(part.withheld)],
+                "seen_by": [self._seen_by(part)],
+                "model_pvalues": [list(part.model_pvalues)],
             }
         n = len(part)
         given = (
@@ -244,7 +257,14 @@ class Trace:
             "is_reliable": part.is_reliable.tolist(),
             "target": [self._name(part.target)] * n,
             "n_withheld": [len(part.withheld)] * n,
+            "seen_by": [self._seen_by(step) for step in part] if self.models else [],
+            "model_pvalues": [] if part.model_pvalues is None else part.model_pvalues.tolist(),
         }
+
+    def _seen_by(self, step: Step) -> str | None:
+        """Return the name of the model that saw a link, where one was found."""
+        clearest = step.clearest_model
+        return None if clearest is None or step.decision not in FAVOURABLE else self.models[clearest]
 
     def _call(self, variable: int | None) -> str:
         name = self._name(variable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Literal
 
 Decision = Literal["candidate", "added", "rejected", "kept", "dropped"]
@@ -51,6 +52,9 @@ class Step:
 
     withheld : tuple of int, default=()
         Features that the search had to do without.
+
+    model_pvalues : tuple of float, default=()
+        What each model of a panel said, in the order of `Trace.models`; not a number for those that were not asked.
     """
 
     fold: int
@@ -65,11 +69,18 @@ class Step:
     is_reliable: bool = True
     target: int | None = None
     withheld: tuple[int, ...] = ()
+    model_pvalues: tuple[float, ...] = ()
 
     @property
     def is_main(self) -> bool:
         """Whether the question was about the search's own target, with all columns at hand."""
         return self.target is None and not self.withheld
+
+    @property
+    def clearest_model(self) -> int | None:
+        """The number of the model with the smallest p-value; None where there is no panel, or nothing was to ask."""
+        asked = [(pvalue, number) for number, pvalue in enumerate(self.model_pvalues) if not isnan(pvalue)]
+        return min(asked)[1] if asked else None
 
     @property
     def others(self) -> list[int]:

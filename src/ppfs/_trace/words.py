@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isnan
 
 from ppfs._table import listed
 from ppfs._trace.outcome import Outcome, decides, gave_way_to
-from ppfs._trace.steps import Step
+from ppfs._trace.steps import FAVOURABLE, Step
 
 # From a feature's number to how it is called in a sentence, quotation marks included.
 Call = Callable[[int | None], str]
 
 
-def sentence(step: Step, call: Call, chosen_fold: int = 0) -> str:
+def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: int = 0) -> str:
     """Return a question, its answer and what followed, in one line."""
     fold = f"fold {step.fold}{' (chosen)' if step.fold == chosen_fold else ''}, " if step.fold else ""
     withheld = f" without {enumerated(step.withheld, call)}" if step.withheld else ""
     against = f" against {call(step.target)}" if step.target is not None else ""
     given = f" given {enumerated(step.others, call)}" if step.others else ""
-    return f"{fold}{step.phase}{withheld}: {call(step.feature)}{against}{given}: {_answer(step)}: {step.decision}"
+    question = f"{fold}{step.phase}{withheld}: {call(step.feature)}{against}{given}"
+    return f"{question}: {_answer(step, models)}: {step.decision}"
 
 
-def verdict(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -> str:
+def verdict(
+    feature: int, outcome: Outcome, steps: Sequence[Step], call: Call, models: Sequence[str] = ()
+) -> str:
     """Return what became of a feature and why, in one line, given all steps about it."""
     decided_by = next(
         (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
     )
     superseders = () if feature in outcome.blanket else gave_way_to(steps, outcome.fold, outcome.blanket)
     gave_way = f" It gave way to {enumerated(superseders, call)}." if superseders else ""
-    return f"{call(feature)} {_fate(feature, outcome, decided_by, call)}.{gave_way}{_folds(feature, outcome)}"
+    fate = _fate(feature, outcome, decided_by, call, models)
+    return f"{call(feature)} {fate}.{gave_way}{_folds(feature, outcome)}"
 
 
 def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
@@ -62,7 +67,7 @@ def called(name: str, columns: Sequence[str]) -> str:
     return repr(name) if list(columns) in ([], [name]) else f"{name!r} ({listed(columns)})"
 
 
-def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call) -> str:
+def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models: Sequence[str]) -> str:
     if feature in outcome.always_keep:
         return "was kept by request (always_keep): nothing was asked about it"
     if feature in outcome.condition_on:
@@ -71,7 +76,7 @@ def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call) -> str:
         return f"was left out (on_error='drop'): {outcome.left_out[feature]}"
     is_selected = feature in outcome.blanket
     if feature in outcome.filled_up:
-        why = f" ({_evidence(step)})" if step is not None else ""
+        why = f" ({_evidence(step, models)})" if step is not None else ""
         return f"was added to reach min_features: of the columns not selected it came closest{why}"
     if step is None:
         reason = (
@@ -81,27 +86,40 @@ def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call) -> str:
         )
         return f"was {'selected' if is_selected else 'not selected'}: {reason}"
     if is_selected:
-        return f"was selected: the target depends on it{_circumstances(step, call)} ({_evidence(step)})"
+        return (
+            f"was selected: the target depends on it{_circumstances(step, call)} ({_evidence(step, models)})"
+        )
     if step.decision == "dropped" and step.others:
-        return f"was dropped: it adds nothing to {enumerated(step.others, call)} ({_evidence(step)})"
-    return (
-        f"was not selected: the target does not depend on it{_circumstances(step, call)} ({_evidence(step)})"
-    )
+        return f"was dropped: it adds nothing to {enumerated(step.others, call)} ({_evidence(step, models)})"
+    return f"was not selected: the target does not depend on it{_circumstances(step, call)} ({_evidence(step, models)})"
 
 
 def _circumstances(step: Step, call: Call) -> str:
     return f" given {enumerated(step.others, call)}" if step.others else " on its own"
 
 
-def _evidence(step: Step) -> str:
-    return f"{step.phase}, {_answer(step)}"
+def _evidence(step: Step, models: Sequence[str]) -> str:
+    return f"{step.phase}, {_answer(step, models)}"
 
 
-def _answer(step: Step) -> str:
+def _answer(step: Step, models: Sequence[str]) -> str:
     if not step.is_reliable:
         return "too few rows to tell"
     adjusted = "" if step.adjusted_pvalue == step.pvalue else f", adjusted {step.adjusted_pvalue:.3g}"
-    return f"p = {step.pvalue:.3g}{adjusted}, effect {step.effect:.3g}"
+    return f"p = {step.pvalue:.3g}{adjusted}, effect {step.effect:.3g}{_by_model(step, models)}"
+
+
+def _by_model(step: Step, models: Sequence[str]) -> str:
+    """Say what each model of a panel said, and which of them saw a link that was found."""
+    clearest = step.clearest_model
+    if clearest is None:
+        return ""
+    said = ", ".join(
+        f"{name} {pvalue:.3g}"
+        for name, pvalue in zip(models, step.model_pvalues, strict=True)
+        if not isnan(pvalue)
+    )
+    return f", seen by {models[clearest]} ({said})" if step.decision in FAVOURABLE else f", by model: {said}"
 
 
 def _folds(feature: int, outcome: Outcome) -> str:

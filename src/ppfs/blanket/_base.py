@@ -309,6 +309,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 checkpoint.recall(bound, fold)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
+                trace.models = bound.models
                 trace.notes.extend([*bound.notes, f"task: {table.task}, because {table.task_choice.reason}"])
             inquiry = Inquiry(
                 bound,

@@ -21,7 +21,7 @@ from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence import Answers, BoundTest, IndependenceResult, IndependenceTest, Question
 
-_FORMAT = 1
+_FORMAT = 2
 _MANIFEST = "manifest.json"
 _LOCK = "lock"
 _LIBRARIES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba")
@@ -94,7 +94,7 @@ class Checkpoint:
                 "targets": np.array([target for target, _, _ in questions]),
                 "keys": np.array([f"{key:x}" for _, key, _ in questions]),
                 "xs": np.array([x for _, _, x in questions]),
-                **Answers.of(results).arrays(),
+                **Answers.of(results, max(len(result.model_pvalues) for result in results)).arrays(),
             },
         )
         self._waiting = []

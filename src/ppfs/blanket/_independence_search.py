@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 from sklearn.utils import Tags
 
-from ppfs._models import input_tags
+from ppfs._models import accepted_input
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
@@ -71,8 +71,9 @@ class IndependenceSearch(BaseBlanketSelector):
         tags = super().__sklearn_tags__()
         test = self.independence
         if isinstance(test, PredictiveTest):
-            takes_gaps = test.impute is not None or test.estimator is None
-            tags.input_tags.allow_nan |= takes_gaps or input_tags(test.estimator).allow_nan
+            task: Task = "regression" if test.task == "regression" else "classification"
+            takes_gaps = test.impute is not None or accepted_input(test.estimator, task).allow_nan
+            tags.input_tags.allow_nan |= takes_gaps
         # A decision tree takes missing values, the classical tests do not.
         tags.input_tags.allow_nan |= test in ("ppi", "cross-fit-ppi")
         return tags

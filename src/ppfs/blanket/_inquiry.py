@@ -83,8 +83,8 @@ class Inquiry:
     def gather(self, xs: Sequence[int], given: tuple[int, ...], phase: str) -> Answers:
         """Return all answers as arrays, under a progress bar of its own."""
         if given:
-            return Answers.of([result for _, result in self.ask(xs, given, phase)])
-        answers = Answers.independent(len(xs))
+            return Answers.of([result for _, result in self.ask(xs, given, phase)], len(self.test.models))
+        answers = Answers.independent(len(xs), len(self.test.models))
         done = 0
         with self.bar(phase, len(xs)) as bar:
             for variables, known in self.test.marginal_answers(xs, self.target):
@@ -123,6 +123,7 @@ class Inquiry:
                 result.is_reliable,
                 self.target if is_aside else None,
                 self.withheld,
+                result.model_pvalues,
             )
         )
 
@@ -152,5 +153,6 @@ class Inquiry:
                 ("candidate", "rejected"),
                 self.target if is_aside else None,
                 self.withheld,
+                answers.model_pvalues if self.test.models else None,
             )
         )

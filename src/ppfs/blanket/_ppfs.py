@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 from sklearn.utils import Tags
 
-from ppfs._models import Impute, estimator_for, input_tags
+from ppfs._models import Impute, PanelParameters, accepted_input
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
@@ -32,7 +32,7 @@ from ppfs.independence import (
 )
 
 
-class PPFS(BaseBlanketSelector):
+class PPFS(PanelParameters, BaseBlanketSelector):
     """Predictive Permutation Feature Selection.
 
     Keeps the smallest set of columns that a model still needs: first every column that helps to
@@ -42,8 +42,10 @@ class PPFS(BaseBlanketSelector):
 
     Parameters
     ----------
-    estimator : estimator, default=None
-        Any classifier or regressor. None is a decision tree, as in the paper.
+    estimator : estimator, list of estimator, "panel" or None, default=None
+        Any classifier or regressor; None is a decision tree, as in the paper. Several are asked together, and their
+        p-values are
+        joined by Cauchy's combination; "panel" is those of `ppfs.models.default_panel`.
 
     n_splits : int, default=30
         The paper's B: random train/test splits a question. At least 5 for "wilcoxon".
@@ -97,7 +99,7 @@ class PPFS(BaseBlanketSelector):
         "auto" follows the estimator; without one the target: text, truth values and at most 20
         different whole numbers are labels.
 
-    growth_estimator : estimator, default=None
+    growth_estimator : estimator, list of estimator, "panel" or None, default=None
         Another model for the growth phase, for example a decision tree before shrinking with a slow
         model. None is `estimator`, as in the paper.
 
@@ -351,7 +353,7 @@ class PPFS(BaseBlanketSelector):
         test = self if is_flat else self.independence
         if isinstance(test, PPFS | PredictiveTest):
             task: Task = "classification" if test.task == "auto" else test.task
-            accepts = input_tags(test.estimator if test.estimator is not None else estimator_for(None, task))
+            accepts = accepted_input(test.estimator, task)
             tags.input_tags.sparse = accepts.sparse
             tags.input_tags.allow_nan |= accepts.allow_nan or test.impute is not None
         return tags

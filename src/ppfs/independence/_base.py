@@ -45,6 +45,9 @@ class IndependenceResult:
     is_inert : bool
         True when no model of x and its conditioning columns uses x. The models are then the same without
         x, and so is every answer about the other columns.
+
+    model_pvalues : tuple of float
+        Where several models were asked, the p-value of each; not a number for models that this question was not put to.
     """
 
     pvalue: float
@@ -52,6 +55,7 @@ class IndependenceResult:
     effect: float
     is_reliable: bool = True
     is_inert: bool = False
+    model_pvalues: tuple[float, ...] = ()
 
     def is_dependent(self, alpha: float) -> bool:
         """Tell whether independence is rejected at level `alpha`."""
@@ -84,6 +88,8 @@ Question = tuple[int, int, int]
 class Answers:
     """The answers to many questions, as arrays of shape (n_questions,); see `IndependenceResult`.
 
+    Those of the models of a panel have the shape (n_questions, n_models), with no models where there is no panel.
+
     A million columns are asked about while a search grows, and an object for each would take more room than the
     numbers in it.
     """
@@ -93,16 +99,24 @@ class Answers:
     effects: NDArray[np.float64]
     is_reliable: NDArray[np.bool_]
     is_inert: NDArray[np.bool_]
+    model_pvalues: NDArray[np.float64]
 
     @classmethod
-    def independent(cls, n: int) -> Answers:
+    def independent(cls, n: int, n_models: int = 0) -> Answers:
         """Return answers that tell of no link: what each entry is until it is filled."""
-        return cls(np.ones(n), np.zeros(n), np.zeros(n), np.ones(n, dtype=bool), np.zeros(n, dtype=bool))
+        return cls(
+            np.ones(n),
+            np.zeros(n),
+            np.zeros(n),
+            np.ones(n, dtype=bool),
+            np.zeros(n, dtype=bool),
+            np.full((n, n_models), np.nan),
+        )
 
     @classmethod
-    def of(cls, results: Sequence[IndependenceResult]) -> Answers:
+    def of(cls, results: Sequence[IndependenceResult], n_models: int = 0) -> Answers:
         """Collect single answers."""
-        answers = cls.independent(len(results))
+        answers = cls.independent(len(results), n_models)
         for i, result in enumerate(results):
             answers[i] = result
         return answers
@@ -117,6 +131,7 @@ class Answers:
             float(self.effects[i]),
             bool(self.is_reliable[i]),
             bool(self.is_inert[i]),
+            tuple(self.model_pvalues[i].tolist()) if self.model_pvalues.shape[1] else (),
         )
 
     def __setitem__(self, i: int, result: IndependenceResult) -> None:
@@ -125,6 +140,7 @@ class Answers:
         self.effects[i] = result.effect
         self.is_reliable[i] = result.is_reliable
         self.is_inert[i] = result.is_inert
+        self.model_pvalues[i] = result.model_pvalues or np.nan
 
     def __iter__(self) -> Iterator[IndependenceResult]:
         return (self[i] for i in range(len(self)))
@@ -148,14 +164,15 @@ class Answers:
         return cls(*(arrays[field.name] for field in fields(cls)))
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.pvalues, self.statistics, self.effects, self.is_reliable, self.is_inert
+        return tuple(self.arrays().values())
 
 
 class KnownAnswers:
     """Everything a bound test has answered: questions given nothing in arrays, the others one by one."""
 
-    def __init__(self, n_variables: int) -> None:
+    def __init__(self, n_variables: int, n_models: int = 0) -> None:
         self._n_variables = n_variables
+        self._n_models = n_models
         self._conditional: dict[Question, IndependenceResult] = {}
         self._marginal: dict[int, tuple[NDArray[np.bool_], Answers]] = {}
 
@@ -187,7 +204,7 @@ class KnownAnswers:
         """Return which variables were asked about given nothing, and the answers, by the variables' numbers."""
         if target not in self._marginal:
             n = self._n_variables
-            self._marginal[target] = np.zeros(n, dtype=bool), Answers.independent(n)
+            self._marginal[target] = np.zeros(n, dtype=bool), Answers.independent(n, self._n_models)
         return self._marginal[target]
 
     def forget(self, variables: Collection[int]) -> None:
@@ -235,6 +252,9 @@ class BoundTest(ABC):
     n_fits : int
         Models fitted so far.
 
+    models : tuple of str
+        What the models of a panel are called, in the order of an answer's `model_pvalues`; empty for other tests.
+
     n_answers : int
         Questions answered so far, each counted once.
 
@@ -253,10 +273,11 @@ class BoundTest(ABC):
 
     n_fits: int = 0
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, models: tuple[str, ...] = ()) -> None:
         self.table = table
+        self.models = models
         self.n_answers = 0
-        self.known = KnownAnswers(table.n_features + 1)
+        self.known = KnownAnswers(table.n_features + 1, len(models))
         self.listener: Listener | None = None
         self.on_error: OnError = "raise"
         self.failures: dict[int, str] = {}
@@ -400,9 +421,9 @@ class BoundTest(ABC):
                 found.extend(islice(fresh, block.size))
             except Exception:
                 # What was answered before the failure is passed on, so that it is remembered.
-                yield block[: len(found)], Answers.of(found)
+                yield block[: len(found)], Answers.of(found, len(self.models))
                 raise
-            yield block, Answers.of(found)
+            yield block, Answers.of(found, len(self.models))
 
     @abstractmethod
     def _answers(

@@ -13,17 +13,23 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from ppfs._models import (
+    DEFAULT_PANEL,
+    DefaultMember,
     Impute,
+    PanelParameters,
     encoding_name,
     estimator_for,
     frame_for,
     input_tags,
     is_equivariant,
+    members_of,
     name_of,
+    names_of,
     require_valid_parameters,
     table_in_reach,
     target_in_reach,
-    task_of_estimator,
+    task_of_members,
+    usable_members,
     warn_of_blur,
     weight_arguments,
 )
@@ -52,7 +58,7 @@ from ppfs.independence._base import (
     IndependenceTest,
 )
 from ppfs.independence._batches import growing_batches
-from ppfs.independence._predictive.growth import COLUMN_ERRORS, Growth, grow_blocks, judged
+from ppfs.independence._predictive.growth import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._predictive.losses import (
     LOSS_NAMES,
@@ -61,14 +67,17 @@ from ppfs.independence._predictive.losses import (
     choose_loss,
     require_measurable,
 )
+from ppfs.independence._predictive.panel import PanelGrowth, Seats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import Risks, risk_source
 
+_MODELS = [HasMethods(["fit", "predict", "get_params"]), list, tuple, StrOptions({DEFAULT_PANEL}), None]
+
 # What every predictive test accepts.
 PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
-    "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
-    "marginal_estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+    "estimator": _MODELS,
+    "marginal_estimator": _MODELS,
     "stratify": ["boolean", StrOptions({"auto"})],
     "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
     "n_draws": [Interval(Integral, 1, None, closed="left")],
@@ -92,7 +101,7 @@ _SIGHT = {
 }
 
 
-class PredictiveTest(IndependenceTest):
+class PredictiveTest(PanelParameters, IndependenceTest):
     """A test that asks whether a model predicts worse when one feature gives way to its knockoff.
 
     A subclass says how the rows are divided, what replaces a feature, and how the differences
@@ -162,7 +171,10 @@ class PredictiveTest(IndependenceTest):
                 raise InvalidInputError(
                     f"{model.__name__} is a class; as an estimator an instance is needed: {model.__name__}()."
                 )
-        return self.task if self.task != "auto" else task_of_estimator(self.estimator)
+        of_models = [
+            task_of_members(getattr(self, name), name) for name in ("estimator", "marginal_estimator")
+        ]
+        return self.task if self.task != "auto" else of_models[0]
 
     def bind(
         self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
@@ -177,19 +189,24 @@ class PredictiveTest(IndependenceTest):
     def _check_models(self) -> None:
         """Refuse models that could not be fitted, whoever computes their risks."""
         for name in ("estimator", "marginal_estimator", "conditional"):
-            model = getattr(self, name)
-            if model is not None:
-                require_valid_parameters(model, name)
+            for model in members_of(getattr(self, name), name):
+                if model is not None and not isinstance(model, DefaultMember):
+                    require_valid_parameters(model, name)
 
     def _check_columns(self, table: Table) -> None:
         """Refuse columns, targets and weights that an estimator cannot take, before any model is fitted."""
-        if self.estimator is None and table.y.dtype.names is not None:
+        if (self.estimator is None or isinstance(self.estimator, str)) and table.y.dtype.names is not None:
+            own = "a decision tree" if self.estimator is None else "the default panel"
             raise InvalidInputError(
-                "y is a structured array, which a decision tree cannot predict. Pass an estimator that can, such as "
+                f"y is a structured array, which {own} cannot predict. Pass an estimator that can, such as "
                 "scikit-survival's CoxPHSurvivalAnalysis, and a function as loss."
             )
-        own = estimator_for(self.estimator, table.task)
-        for estimator in (own,) if self.marginal_estimator is None else (own, self.marginal_estimator):
+        marginal = [] if self.marginal_estimator is None else members_of(self.marginal_estimator)
+        for model in (*members_of(self.estimator), *marginal):
+            # The default panel fills gaps by itself, and takes weights.
+            if isinstance(model, DefaultMember):
+                continue
+            estimator = estimator_for(model, table.task)
             takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
             require_finite(
                 table,
@@ -242,13 +259,26 @@ class BoundPredictiveTest(BoundTest):
     def __init__(
         self, table: Table, test: PredictiveTest, entropy: int, fold: int, n_jobs: int | None
     ) -> None:
-        super().__init__(table)
+        own = usable_members(test.estimator, table)
+        only_given_nothing = (
+            [] if test.marginal_estimator is None else usable_members(test.marginal_estimator, table)
+        )
+        self._models = [*own, *only_given_nothing]
+        n_own, n_all = len(own), len(self._models)
+        is_panel = max(n_own, len(only_given_nothing)) > 1
+        super().__init__(table, names_of(self._models, table.task) if is_panel else ())
+        # Who is asked given other columns, and who given nothing.
+        self._seats = Seats(tuple(range(n_own)), len(self.models))
+        self._marginal_seats = (
+            Seats(tuple(range(n_own, n_all)), len(self.models)) if only_given_nothing else self._seats
+        )
         self._test = test
         self._entropy = entropy
         self._fold = fold
         self._n_jobs = n_jobs
-        self._risks: dict[tuple[int, bool], Risks] = {}
-        self._growths: dict[int, Growth] = {}
+        # By the target and the number of the model.
+        self._risks: dict[tuple[int, int], Risks] = {}
+        self._growths: dict[int, BlockFunction] = {}
         # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
@@ -262,14 +292,22 @@ class BoundPredictiveTest(BoundTest):
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
-        risks = self._risks_about(self.table.target, is_marginal=False)
+        risks = self._risks_about(self.table.target, is_marginal=False)[0]
         return self._test.smallest_pvalue(len(risks.problem.splits))
 
     @property
     def notes(self) -> list[str]:
         """Who grows or fits the models of this table's target, and why; and how they see categories."""
-        about_target = {self._risks_about(self.table.target, is_marginal) for is_marginal in (True, False)}
-        notes = sorted(risks.note for risks in about_target)
+        about_target = {
+            risks
+            for is_marginal in (True, False)
+            for risks in self._risks_about(self.table.target, is_marginal)
+        }
+        notes = sorted({risks.note for risks in about_target})
+        if self.models:
+            notes.insert(
+                0, f"a panel was asked: {', '.join(self.models)}; p-values joined by Cauchy's combination"
+            )
         if self.table.is_mixed:
             estimators = [risks.problem.estimator for risks in about_target]
             notes += sorted(
@@ -285,8 +323,8 @@ class BoundPredictiveTest(BoundTest):
     ) -> Iterator[IndependenceResult]:
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
-            first, most = self._risks_about(target, not given).batch_sizes(are_members)
-            for batch in growing_batches(run, first, most):
+            sizes = [risks.batch_sizes(are_members) for risks in self._risks_about(target, not given)]
+            for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
                 yield from self._judge(batch, target, members)
 
     def _marginal_blocks(
@@ -295,7 +333,8 @@ class BoundPredictiveTest(BoundTest):
         for is_single, run in groupby(xs.tolist(), self.table.is_single):
             some = np.array(list(run), dtype=np.intp)
             if not is_single:
-                yield some, Answers.of(list(self._judge(some.tolist(), target, frozenset())))
+                judged_one_by_one = list(self._judge(some.tolist(), target, frozenset()))
+                yield some, Answers.of(judged_one_by_one, len(self.models))
                 continue
             growth = self._growth(target)
             for block, grown in grow_blocks(growth, self.table, some, self._n_jobs, self.on_error):
@@ -303,11 +342,12 @@ class BoundPredictiveTest(BoundTest):
                 self.failures.update({int(block[place]): what for place, what in grown.failures.items()})
                 yield block, grown.answers
 
-    def _growth(self, target: int) -> Growth:
+    def _growth(self, target: int) -> BlockFunction:
         """Return what answers questions given nothing, prepared once."""
         if target not in self._growths:
-            source = self._risks_about(target, is_marginal=True)
-            self._growths[target] = Growth(self._test, source.problem, source.grower())
+            sources = self._risks_about(target, is_marginal=True)
+            parts = tuple(Growth(self._test, source.problem, source.grower()) for source in sources)
+            self._growths[target] = PanelGrowth(parts, self._marginal_seats) if self.models else parts[0]
         return self._growths[target]
 
     def _judge(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterator[IndependenceResult]:
@@ -344,20 +384,23 @@ class BoundPredictiveTest(BoundTest):
             grown = self._growth(target)(self.table.block(xs))
             self._n_grown += grown.n_fits
             return grown.answers
-        source = self._risks_about(target, is_marginal=not others)
-        risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
-        return judged(self._test, source.problem, risks, [name_of(self.table, x) for x in xs])
+        names = [name_of(self.table, x) for x in xs]
+        answers = []
+        for source in self._risks_about(target, is_marginal=not others):
+            risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
+            answers.append(judged(self._test, source.problem, risks, names))
+        return (self._seats if others else self._marginal_seats).joined(answers)
 
-    def _risks_about(self, target: int, is_marginal: bool) -> Risks:
-        """Return who answers about this target; questions given nothing may have a model of their own."""
-        is_marginal = is_marginal and self._test.marginal_estimator is not None
-        if (target, is_marginal) not in self._risks:
-            self._let_go_of_targets(beside=target)
-            estimator = self._test.marginal_estimator if is_marginal else self._test.estimator
-            problem = self._problem(target, estimator)
-            table = table_in_reach(self.table, problem.estimator)
-            self._risks[target, is_marginal] = risk_source(table, problem, self._n_jobs)
-        return self._risks[target, is_marginal]
+    def _risks_about(self, target: int, is_marginal: bool) -> list[Risks]:
+        """Return who answers about this target; questions given nothing may have models of their own."""
+        asked = (self._marginal_seats if is_marginal else self._seats).asked
+        for number in asked:
+            if (target, number) not in self._risks:
+                self._let_go_of_targets(beside=target)
+                problem = self._problem(target, self._models[number])
+                table = table_in_reach(self.table, problem.estimator)
+                self._risks[target, number] = risk_source(table, problem, self._n_jobs)
+        return [self._risks[target, number] for number in asked]
 
     def _let_go_of_targets(self, beside: int) -> None:
         """Forget the models of all but the last few variables that a search asked about in place of its target.
@@ -370,7 +413,7 @@ class BoundPredictiveTest(BoundTest):
                 self._n_grown += self._risks.pop(key).n_fits
             self._growths.pop(target, None)
 
-    def _problem(self, target: int, estimator: Any) -> Problem:
+    def _problem(self, target: int, model: Any) -> Problem:
         test, table = self._test, self.table
         task = table.task_of(target)
         y = table.values(target)
@@ -380,7 +423,7 @@ class BoundPredictiveTest(BoundTest):
                 "learn to predict them. Use a search that asks about the target only, such as PPFS, IAMB or FBED, or "
                 "impute the column first."
             )
-        estimator = estimator_for(estimator, task, name=name_of(table, target))
+        estimator = estimator_for(model, task, name=name_of(table, target))
         classes = np.unique(y) if task == "classification" else np.empty(0)
         loss = choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names)
         require_measurable(y, loss, name_of(table, target))
@@ -402,11 +445,18 @@ class BoundPredictiveTest(BoundTest):
             test.is_by_row,
             test.stop_after,
             self._weights(target, y, classes),
-            test.impute if test.impute and table.has_missing else None,
+            self._impute(model, estimator),
             table.groups,
             frame_for(estimator, table),
             unit ** LOSS_POWERS.get(loss.name, 0),
         )
+
+    def _impute(self, model: Any, estimator: Any) -> Impute:
+        """Return how gaps are filled: as the caller says, and for models of the default panel where they need it."""
+        if not self.table.has_missing:
+            return None
+        needs_it = isinstance(model, DefaultMember) and not input_tags(estimator).allow_nan
+        return "median" if needs_it else self._test.impute
 
     def _splits(self, target: int, y: NDArray[Any], classes: NDArray[Any]) -> list[Split]:
         test, table = self._test, self.table

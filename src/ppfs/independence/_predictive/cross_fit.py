@@ -42,8 +42,9 @@ class CrossFitPPI(PredictiveTest):
 
     Parameters
     ----------
-    estimator : estimator, default=None
-        Any classifier or regressor. None is a decision tree.
+    estimator : estimator, list of estimator, "panel" or None, default=None
+        Any classifier or regressor; None is a decision tree. Several are asked together, and their p-values are
+        joined by Cauchy's combination; "panel" is those of `ppfs.models.default_panel`.
 
     n_folds : int, default=5
         The number of folds K.
@@ -88,7 +89,7 @@ class CrossFitPPI(PredictiveTest):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, and where that is None the target.
 
-    marginal_estimator : estimator, default=None
+    marginal_estimator : estimator, list of estimator, "panel" or None, default=None
         Another model for questions given nothing; None is `estimator`.
 
     random_state : int, Generator, RandomState or None, default=None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,23 @@ class Grown:
     failures: dict[int, str] = field(default_factory=dict)
 
 
+class BlockFunction(Protocol):
+    """Whatever answers about a block of columns, given nothing."""
+
+    @property
+    def n_models(self) -> int: ...
+
+    @property
+    def bytes_per_block(self) -> int: ...
+
+    @property
+    def prefers(self) -> Literal["threads"] | None: ...
+
+    def prepare(self) -> None: ...
+
+    def __call__(self, unread: Block | FileBlock) -> Grown: ...
+
+
 @dataclass(frozen=True)
 class Growth:
     """All that growth needs beside the columns, prepared once: a pure function of a block.
@@ -74,22 +91,39 @@ class Growth:
             answers.put(asked, judged(self.test, self.problem, self.grower.risks(some), some.names))
         return Grown(answers, asked.size * len(self.problem.splits))
 
-    def without_failures(self, unread: Block | FileBlock) -> Grown:
-        """Answer about those columns of a block that can be asked about."""
-        try:
-            return self(unread)
-        except COLUMN_ERRORS as error:
-            if unread.n_columns == 1:
-                nothing = Answers.of([CANNOT_TELL])
-                return Grown(nothing, 0, {0: f"{type(error).__name__}: {error}"})
-        halves = np.array_split(np.arange(unread.n_columns), 2)
-        found = [self.without_failures(unread.take(half)) for half in halves]
-        answers = Answers.independent(unread.n_columns)
-        failures = {}
-        for half, grown in zip(halves, found, strict=True):
-            answers.put(half, grown.answers)
-            failures.update({int(half[place]): what for place, what in grown.failures.items()})
-        return Grown(answers, sum(grown.n_fits for grown in found), failures)
+    n_models: ClassVar[int] = 0
+
+    @property
+    def bytes_per_block(self) -> int:
+        """How many bytes of columns are best looked at together."""
+        return self.grower.bytes_per_block
+
+    @property
+    def prefers(self) -> Literal["threads"] | None:
+        """What kind of workers suit the model."""
+        return self.grower.prefers
+
+    def prepare(self) -> None:
+        """Make what all blocks share, before several threads ask for it at once."""
+        self.grower.prepare()
+
+
+def without_failures(growth: BlockFunction, unread: Block | FileBlock) -> Grown:
+    """Answer about those columns of a block that can be asked about."""
+    try:
+        return growth(unread)
+    except COLUMN_ERRORS as error:
+        if unread.n_columns == 1:
+            nothing = Answers.of([CANNOT_TELL], growth.n_models)
+            return Grown(nothing, 0, {0: f"{type(error).__name__}: {error}"})
+    halves = np.array_split(np.arange(unread.n_columns), 2)
+    found = [without_failures(growth, unread.take(half)) for half in halves]
+    answers = Answers.independent(unread.n_columns, growth.n_models)
+    failures = {}
+    for half, grown in zip(halves, found, strict=True):
+        answers.put(half, grown.answers)
+        failures.update({int(half[place]): what for place, what in grown.failures.items()})
+    return Grown(answers, sum(grown.n_fits for grown in found), failures)
 
 
 def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str]) -> Answers:
@@ -103,7 +137,9 @@ def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence
     _require_finite(problem, risks, names)
     n = len(risks.unused)
     if risks.unused.all():
-        return Answers(np.ones(n), np.zeros(n), np.zeros(n), np.ones(n, dtype=bool), np.ones(n, dtype=bool))
+        inert = Answers.independent(n)
+        inert.is_inert[:] = True
+        return inert
     differences = risk_differences(risks.base, risks.replaced)
     pvalues, statistics = test.assess(risks, differences, problem)
     is_equal = ~differences.any(axis=1)
@@ -113,6 +149,7 @@ def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence
         np.where(is_equal, 0.0, differences.mean(axis=1) * problem.loss_unit),
         np.ones(n, dtype=bool),
         is_equal & risks.unused,
+        np.empty((n, 0)),
     )
 
 
@@ -132,7 +169,7 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
 
 
 def grow_blocks(
-    growth: Growth,
+    growth: BlockFunction,
     table: Table,
     xs: NDArray[np.intp],
     n_jobs: int | None,
@@ -140,14 +177,14 @@ def grow_blocks(
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
     """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
     n_workers = min(count_workers(n_jobs), len(xs))
-    blocks = cut(xs, table.bytes_per_column, growth.grower.bytes_per_block, n_workers)
-    growth.grower.prepare()
+    blocks = cut(xs, table.bytes_per_column, growth.bytes_per_block, n_workers)
+    growth.prepare()
     found = run_tasks(
-        _grown if on_error == "raise" else _grown_without_failures,
+        _grown if on_error == "raise" else without_failures,
         growth,
         blocks,
         n_jobs=n_workers,
-        prefer=growth.grower.prefers,
+        prefer=growth.prefers,
         prepare=lambda block: table.block(block.tolist()),
         describe=lambda block: f"the block of {block.size} columns {listed(_names(table, block))}",
     )
@@ -158,12 +195,8 @@ def _names(table: Table, block: NDArray[np.intp]) -> list[str]:
     return [table.names[int(x)] for x in block]
 
 
-def _grown(growth: Growth, block: Block | FileBlock) -> Grown:
+def _grown(growth: BlockFunction, block: Block | FileBlock) -> Grown:
     return growth(block)
-
-
-def _grown_without_failures(growth: Growth, block: Block | FileBlock) -> Grown:
-    return growth.without_failures(block)
 
 
 def cut(

@@ -50,8 +50,10 @@ class PPI(PredictiveTest):
 
     Parameters
     ----------
-    estimator : estimator, default=None
-        Any classifier or regressor. None is a decision tree, as in the paper.
+    estimator : estimator, list of estimator, "panel" or None, default=None
+        Any classifier or regressor; None is a decision tree, as in the paper. Several are asked together, and their
+        p-values are
+        joined by Cauchy's combination; "panel" is those of `ppfs.models.default_panel`.
 
     n_splits : int, default=30
         The paper's B.
@@ -108,7 +110,7 @@ class PPI(PredictiveTest):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, and where that is None the target.
 
-    marginal_estimator : estimator, default=None
+    marginal_estimator : estimator, list of estimator, "panel" or None, default=None
         Another model for questions given nothing; None is `estimator`.
 
     random_state : int, Generator, RandomState or None, default=None
