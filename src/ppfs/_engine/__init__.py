@@ -33,6 +33,7 @@ from ppfs._engine.least_squares import (
 )
 from ppfs._engine.linear_start import LinearStart, boosted_linear_rules, fit_linear, fit_lines, fit_starts
 from ppfs._engine.logistic import Likelihood, fit_scores, logistic_columns
+from ppfs._engine.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
 from ppfs._engine.plan import PreparedColumns, prepare_columns
 from ppfs._engine.row_losses import DrawnRows
 from ppfs._engine.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
@@ -49,6 +50,7 @@ __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
     "NUMBER_CRITERIA",
+    "N_QUARTERS",
     "BaggedForest",
     "BinnedColumns",
     "BoostedModels",
@@ -98,10 +100,12 @@ __all__ = [
     "ridge_columns",
     "row_products",
     "run_tasks",
+    "score_pairs",
     "single_column_risks",
     "single_column_row_losses",
     "solve_elastic_net",
     "solve_ridge",
     "solve_symmetric",
+    "whole_k_log_k",
     "with_permutations",
 ]

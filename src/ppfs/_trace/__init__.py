@@ -5,10 +5,11 @@ from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
-from ppfs._trace.steps import FAVOURABLE, Decision, Step
+from ppfs._trace.steps import FAVOURABLE, PAIRS, Decision, Step
 
 __all__ = [
     "FAVOURABLE",
+    "PAIRS",
     "DecidingSteps",
     "Decision",
     "FeatureResults",

@@ -18,7 +18,7 @@ def gave_way_to(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> lis
     last: Step | None = None
     against: Step | None = None
     for step in steps:
-        if step.fold != fold or not step.is_main or not step.is_reliable:
+        if step.fold != fold or not step.is_verdict:
             continue
         if step.decision in FAVOURABLE:
             last, against = step, None
@@ -33,10 +33,7 @@ def gave_way_to(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> lis
 def decides(step: Step, fold: int, members: Collection[int]) -> bool:
     """Tell whether the consequence of a step agrees with the blanket that a fold's search found."""
     return (
-        step.fold == fold
-        and step.is_main
-        and step.is_reliable
-        and (step.decision in FAVOURABLE) == (step.feature in members)
+        step.fold == fold and step.is_verdict and (step.decision in FAVOURABLE) == (step.feature in members)
     )
 
 

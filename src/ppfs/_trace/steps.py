@@ -11,6 +11,9 @@ Decision = Literal["candidate", "added", "rejected", "kept", "dropped"]
 # Decisions that speak for a column, and leave it in the running.
 FAVOURABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
 
+#: The phase that asks about two columns given each other.
+PAIRS = "pairs"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -81,6 +84,16 @@ class Step:
         """The number of the model with the smallest p-value; None where there is no panel, or nothing was to ask."""
         asked = [(pvalue, number) for number, pvalue in enumerate(self.model_pvalues) if not isnan(pvalue)]
         return min(asked)[1] if asked else None
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether the answer speaks for or against the feature, in the search for the target's own blanket.
+
+        It does not where there were too few rows to tell, nor where a pair was rejected: the fault may be the other
+        one's, and the feature may enter with a third.
+        """
+        is_rejected_pair = self.phase == PAIRS and self.decision not in FAVOURABLE
+        return self.is_main and self.is_reliable and not is_rejected_pair
 
     @property
     def others(self) -> list[int]:

@@ -98,6 +98,10 @@ class Inquiry:
         """Return the progress bar of a phase."""
         return ProgressBar(f"fold {self.fold} {phase}" if self.fold else phase, total, self.progress)
 
+    def note(self, remark: str) -> None:
+        """Enter a remark about the whole search into the trace."""
+        self.trace.notes.append(f"fold {self.fold}: {remark}" if self.fold else remark)
+
     def record(
         self,
         phase: str,

@@ -20,6 +20,7 @@ from ppfs.blanket._correction import CORRECTIONS
 from ppfs.blanket._described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._growth import grow_marginally
 from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._pairs import grow_by_pairs
 from ppfs.blanket._shrink import shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
@@ -98,6 +99,12 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator; without one the target: text, truth values and at most 20
         different whole numbers are labels.
+
+    interactions : {"pairs"} or None, default=None
+        "pairs": growth also asks about two columns given each other, and lets them enter together if the target depends
+        on either of them given the other, as it does on the sides of an exclusive-or. The p-values are adjusted
+        for the number of pairs, by `correction`, or by "bh" where that is None. All pairs of up to 45 columns are asked
+        about; of more columns the 1,000 most promising; see the notes.
 
     growth_estimator : estimator, list of estimator, "panel" or None, default=None
         Another model for the growth phase, for example a decision tree before shrinking with a slow
@@ -195,9 +202,16 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     Notes
     -----
-    Growth is marginal: a column that acts only together with another one, such as a spouse in a
-    Bayesian network or one side of an exclusive-or, is independent of the target on its own and
-    never becomes a candidate. Searches that grow conditionally, such as FBED, find it.
+    Growth is marginal: a column that acts only together with another one is independent of the target on its own and
+    never becomes a candidate. Searches that grow conditionally, such as FBED, find it where the other one enters alone,
+    as the child of a spouse in a Bayesian network does. Of an exclusive-or neither side enters alone, and they miss
+    both: ``interactions="pairs"`` finds it, with a model that can express it, such as a tree; three columns that act
+    only together are still missed.
+
+    Where there are more than 1,000 pairs, the most promising are asked about: each column is cut into the quarters of
+    its ranks, a target that is a quantity too, and pairs are compared by the smaller of the two likelihood ratios "a
+    given b" and "b given a". The p-values are adjusted for all pairs, those left out included, so that the choice
+    cannot bring in noise; how often it misses a pair is measured in docs/searches.md.
 
     The p-values are the paper's and too small, because the splits overlap and shuffling a column breaks its links to
     the others; `PPFS.calibrated` is the same search with p-values that hold their level.
@@ -221,6 +235,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         **SEARCH_CONSTRAINTS,
         "growth_estimator": PPI_CONSTRAINTS["marginal_estimator"],
         "correction": [StrOptions(set(CORRECTIONS)), None],
+        "interactions": [StrOptions({"pairs"}), None],
         "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest, None],
         "n_draws": [*PPI_CONSTRAINTS["n_draws"], None],
     }
@@ -243,6 +258,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         impute: Impute = None,
         splitter: Any = None,
         correction: str | None = None,
+        interactions: Literal["pairs"] | None = None,
         task: Task | Literal["auto"] = "auto",
         growth_estimator: Any = None,
         independence: IndependenceTest | str | None = None,
@@ -273,6 +289,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         self.impute = impute
         self.splitter = splitter
         self.correction = correction
+        self.interactions = interactions
         self.task = task
         self.growth_estimator = growth_estimator
         self.independence = independence
@@ -342,6 +359,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
         candidates = grow_marginally(inquiry, inquiry.candidates, self.correction)
+        if self.interactions is not None:
+            entered = [x for x, _ in candidates]
+            candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
         # Least important first, so that false positives go before they can displace a strong
         # column. Copies are equal in everything: the later ones are asked, and dropped, first.
         candidates.sort(key=lambda found: (-found[1].pvalue, found[1].effect, table.key(found[0]), -found[0]))

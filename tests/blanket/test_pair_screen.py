@@ -1,0 +1,123 @@
+"""Which pairs of many columns are asked about."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from reference.pair_scores import pair_score, quarter
+
+from ppfs._engine import score_pairs, whole_k_log_k
+from ppfs._reading import read_table
+from ppfs.blanket import _pair_screen
+from ppfs.blanket._pair_screen import all_pairs, most_promising_pairs, n_pairs, quarters_of
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import GSquared
+
+NONE = frozenset()
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def table_of(X, y, task="classification", **given):
+    return read_table(X, y, task=task, owner=GSquared(), **given)
+
+
+def exclusive_or(rng, n_rows, n_columns):
+    X = rng.normal(size=(n_rows, n_columns))
+    return X, (X[:, 0] > 0) ^ (X[:, 1] > 0)
+
+
+def scores_of(quarters, y):
+    n_levels = np.array([np.unique(column).size for column in quarters])
+    scores = np.empty((len(quarters), len(quarters)))
+    score_pairs(quarters, n_levels, y, int(y.max()) + 1, whole_k_log_k(y.size), 0, scores)
+    return scores
+
+
+@pytest.mark.parametrize("kind", ["normal", "few values", "mostly zero", "gaps"])
+def test_quarters_are_those_of_the_mean_rank(kind, rng):
+    values = {
+        "normal": rng.normal(size=41),
+        "few values": rng.integers(0, 3, size=40).astype(float),
+        "mostly zero": np.maximum(rng.normal(size=40) - 1, 0),
+        "gaps": np.where(rng.random(40) < 0.3, np.nan, rng.normal(size=40)),
+    }[kind]
+    as_last = np.where(np.isnan(values), 9.0, values).tolist()
+    assert quarters_of(values).tolist() == [quarter(as_last, value) for value in as_last]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_equal_those_counted_cell_by_cell(n_classes, rng):
+    y = rng.integers(0, n_classes, size=60)
+    quarters = rng.integers(0, 4, size=(6, 60)).astype(np.uint8)
+    quarters[2] = quarters[2] % 2
+    quarters[4] = 1  # constant
+    scores = scores_of(quarters, y)
+    for a in range(6):
+        for b in range(6):
+            if b <= a or 4 in (a, b):
+                assert scores[a, b] == -np.inf
+            else:
+                assert scores[a, b] == pytest.approx(pair_score(quarters[a], quarters[b], y), abs=1e-5)
+
+
+def test_a_pair_has_the_same_score_whichever_column_comes_first(rng):
+    y = rng.integers(0, 3, size=50)
+    quarters = rng.integers(0, 4, size=(12, 50)).astype(np.uint8)
+    forward, backward = scores_of(quarters, y), scores_of(np.ascontiguousarray(quarters[::-1]), y)
+    upper = np.triu_indices(12, 1)
+    assert (forward[upper] == backward[::-1, ::-1].T[upper]).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_planted_pair_is_the_most_promising(form, n_jobs, rng, monkeypatch):
+    monkeypatch.setattr(_pair_screen, "_SCORES_AT_ONCE", 100)  # several blocks
+    X, y = exclusive_or(rng, 150, 30)
+    pairs = most_promising_pairs(table_of(form(X), y), range(30), NONE, 5, n_jobs)
+    assert len(pairs) == 5
+    assert set(pairs[0]) == {0, 1}
+
+
+def test_a_quantity_is_cut_into_quarters_too(rng):
+    X = rng.normal(size=(200, 20))
+    table = table_of(X, X[:, 3] * X[:, 7], task="regression")
+    assert most_promising_pairs(table, range(20), NONE, 3, None)[0] == (3, 7)
+
+
+def test_pairs_that_tie_at_the_edge_stay_outside_together(rng):
+    X, y = exclusive_or(rng, 100, 8)
+    copies = np.column_stack([X, X[:, 1], X[:, 1]])  # three pairs with the highest score
+    table = table_of(copies, y)
+    assert most_promising_pairs(table, range(10), NONE, 2, None) == []
+    assert set(most_promising_pairs(table, range(10), NONE, 3, None)) == {(0, 1), (0, 8), (0, 9)}
+
+
+def test_the_choice_does_not_depend_on_the_order_of_the_columns(rng):
+    X, y = exclusive_or(rng, 80, 15)
+    order = rng.permutation(15)
+    chosen = most_promising_pairs(table_of(X, y), range(15), NONE, 20, None)
+    among_ordered = most_promising_pairs(table_of(X[:, order], y), range(15), NONE, 20, None)
+    assert {frozenset(pair) for pair in chosen} == {
+        frozenset(order[list(pair)].tolist()) for pair in among_ordered
+    }
+
+
+def test_pairs_of_settled_features_and_columns_of_one_feature_are_left_out(rng):
+    X, y = exclusive_or(rng, 150, 6)
+    assert (0, 1) not in most_promising_pairs(table_of(X, y), range(6), frozenset({0, 1}), 14, None)
+    assert all_pairs([0, 1, 2], frozenset({0, 1})) == [(0, 2), (1, 2)]
+    assert n_pairs([0, 1, 2], frozenset({0, 1})) == 2
+    groups = table_of(X, y, feature_groups={"both": [0, 1]})
+    both = groups.names.index("both")
+    chosen = most_promising_pairs(groups, range(5), NONE, 10, None)
+    assert (both, both) not in chosen
+    assert len(chosen) == len(set(chosen))
+
+
+def test_a_target_of_several_columns_is_refused(rng):
+    X = rng.normal(size=(40, 4))
+    with pytest.raises(InvalidInputError, match="one target at a time"):
+        most_promising_pairs(table_of(X, X[:, :2], task="regression"), range(4), NONE, 3, None)
