@@ -3,17 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppfs.blanket import PPFS
+    from ppfs.blanket import PPFS, PPFSCV
 
-__all__ = ["PPFS", "__version__"]
+__all__ = ["PPFS", "PPFSCV", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for, so that importing the package costs nothing."""
-    if name == "PPFS":
-        from ppfs.blanket import PPFS
+    if name in ("PPFS", "PPFSCV"):
+        from ppfs import blanket
 
-        return PPFS
+        return getattr(blanket, name)
     if name == "__version__":
         from importlib.metadata import version
 

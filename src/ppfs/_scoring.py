@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from inspect import Parameter, signature
 from typing import Any
 
@@ -17,7 +18,7 @@ from ppfs._block import Matrix
 from ppfs._models import Impute, prepared_for, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
 from ppfs._rows import divide_into_folds, every_class_has
-from ppfs._table import Table, listed
+from ppfs._table import Table, Task, listed
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 Scorer = Callable[..., float]
@@ -73,28 +74,41 @@ class CrossValidated:
 
     def _compute(self, features: frozenset[int]) -> float:
         table = self._table
-        if features:
-            # In an order of their own, so that the caller's makes no difference to the model.
-            ordered = table.canonical(features)
-            X, model = table.take(ordered), prepared_for(self._estimator, table, ordered, self._impute)
-        else:
-            X, model = np.zeros((table.n_rows, 1)), _constant_model(table)
-        try:
+        X, model = seen_by(self._estimator, table, features, self._impute)
+        with naming_the_model(model, table, features):
             scores = Parallel(n_jobs=self._n_jobs)(
-                delayed(_fold_score)(model, X, table.y, table.weights, self._scorer, *fold)
+                delayed(fold_score)(model, X, table.y, table.weights, self._scorer, *fold)
                 for fold in self._folds
             )
-        except (InvalidInputError, Warning):
-            raise
-        except Exception as error:
-            shown = listed([table.names[feature] for feature in sorted(features)]) or "no column"
-            raise EstimatorFailedError(
-                f"{model!r} failed on {shown} in cross-validation: {type(error).__name__}: {error}"
-            ) from error
         return float(np.mean(scores))
 
 
-def _fold_score(
+def seen_by(
+    estimator: Any, table: Table, features: Collection[int], impute: Impute = None
+) -> tuple[Matrix, Any]:
+    """Return some features as a model sees them, and that model, unfitted; without features a constant one."""
+    if not features:
+        return np.zeros((table.n_rows, 1)), constant_model(table.task)
+    # In an order of their own, so that the caller's makes no difference to the model.
+    ordered = table.canonical(features)
+    return table.take(ordered), prepared_for(estimator, table, ordered, impute)
+
+
+@contextmanager
+def naming_the_model(model: Any, table: Table, features: Collection[int]) -> Iterator[None]:
+    """Say which model failed, and on which columns."""
+    try:
+        yield
+    except (InvalidInputError, Warning):
+        raise
+    except Exception as error:
+        shown = listed([table.names[feature] for feature in sorted(features)]) or "no column"
+        raise EstimatorFailedError(
+            f"{model!r} failed on {shown} in cross-validation: {type(error).__name__}: {error}"
+        ) from error
+
+
+def fold_score(
     model: Any,
     X: Matrix,
     y: NDArray[Any],
@@ -131,8 +145,9 @@ def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is
     return scorer
 
 
-def _constant_model(table: Table) -> Any:
-    return DummyClassifier(strategy="prior") if table.task == "classification" else DummyRegressor()
+def constant_model(task: Task) -> Any:
+    """Return the model of no columns at all, unfitted."""
+    return DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
 
 
 def _folds(table: Table, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

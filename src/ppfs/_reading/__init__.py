@@ -4,6 +4,7 @@ from ppfs._reading._ambiguous_target import BY_ESTIMATOR, BY_TASK, warn_if_ambig
 from ppfs._reading._columns import column_names
 from ppfs._reading._finite import require_finite
 from ppfs._reading._kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
+from ppfs._reading._new_rows import NewRows
 from ppfs._reading._read import read_table
 from ppfs._reading._rows import weights_among
 from ppfs._reading._target import read_target
@@ -13,6 +14,7 @@ __all__ = [
     "BY_TASK",
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "CategoricalFeatures",
+    "NewRows",
     "column_names",
     "read_table",
     "read_target",

@@ -48,7 +48,7 @@ class Columns:
     categories: dict[int, tuple[str, ...]]
 
 
-def read_columns(X: Any, *, owner: object) -> Columns:
+def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     """Read X: plain numbers as they are, the rest column by column."""
     _refuse_lazy(X)
     names = column_names(X)
@@ -57,7 +57,7 @@ def read_columns(X: Any, *, owner: object) -> Columns:
         accept_sparse="csc",
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
-        ensure_min_samples=2,
+        ensure_min_samples=min_rows,
         estimator=owner,
         input_name="X",
     )

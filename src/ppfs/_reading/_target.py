@@ -205,7 +205,8 @@ def _as_quantities(target: NDArray[Any]) -> NDArray[np.float64]:
 def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
     if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
         raise InvalidInputError(
-            f"Classification needs labels, but y holds numbers with a fraction, such as {target[target % 1 != 0][0]}. "
+            "Classification needs labels, but y is continuous: it holds numbers with a fraction, such as "
+            f"{target[target % 1 != 0][0]}. "
             'Use a regressor and task="regression", or turn y into classes first.'
         )
     return target

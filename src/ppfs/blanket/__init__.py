@@ -10,6 +10,7 @@ from ppfs.blanket._iamb import IAMB, InterIAMB, MixedMB
 from ppfs.blanket._iamb_fdr import IAMBFDR
 from ppfs.blanket._iamb_npc import IAMBnPC, InterIAMBnPC
 from ppfs.blanket._ppfs import PPFS
+from ppfs.blanket._ppfs_cv import PPFSCV
 from ppfs.blanket._sgai import SGAI
 from ppfs.blanket._tie_star import TIEStar
 
@@ -20,6 +21,7 @@ __all__ = [
     "IAMBFDR",
     "MMMB",
     "PPFS",
+    "PPFSCV",
     "SGAI",
     "BaseBlanketSelector",
     "FastIAMB",

@@ -208,6 +208,10 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         if test.reads_task:
             warn_if_ambiguous(table, BY_TASK, stacklevel=3)
         self._see_columns(X, table)
+        self._fit_table(table, test)
+
+    def _fit_table(self, table: Table, test: IndependenceTest) -> None:
+        """Search in a table that was read before, and set the fitted attributes that do not speak of X itself."""
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)

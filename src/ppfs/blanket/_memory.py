@@ -47,13 +47,17 @@ class Memory:
         self._circumstances = (type(test), parameters, entropy if test.is_random else None)
         self._answers: dict[tuple[int, bytes], KnownAnswers] = {}
         self._last: dict[tuple[int, bytes], KnownAnswers] = {}
-        if last is not None and last._circumstances == self._circumstances:
+        if last is not None and last.serves(self):
             self._last = {**last._last, **last._answers}
 
     @property
     def n_answers(self) -> int:
         """How many questions of this fit have an answer so far."""
         return sum(map(len, self._answers.values()))
+
+    def serves(self, other: Memory) -> bool:
+        """Tell whether the answers held here are those that another fit would get."""
+        return self._circumstances == other._circumstances
 
     def is_repeatable(self, random_state: RandomStateLike) -> bool:
         """Tell whether another fit with this `random_state` would ask the same questions."""
