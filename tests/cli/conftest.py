@@ -44,7 +44,8 @@ def select(ppfs):
 def patients():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["age", "[red]dose[/red]", "bmi", "noise"])
-    frame["ill"] = np.where(frame["bmi"] > 0, "yes", "no")
+    # A few exceptions: a column without one would be warned of.
+    frame["ill"] = np.where((frame["bmi"] > 0) ^ (np.arange(120) % 30 == 7), "yes", "no")
     return frame
 
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
 from ppfs._frames import backend_of
+from ppfs._odd_columns import ColumnWarning, look_at, summary
 from ppfs._one_step import in_one_step
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
@@ -129,6 +130,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     n_tests_: int
     independence_: IndependenceTest
     task_: Task
+    warnings_: tuple[ColumnWarning, ...]
 
     _memory: Memory | None = None
     # The library of the caller's data frame.
@@ -214,12 +216,15 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         """Search in a table that was read before, and set the fitted attributes that do not speak of X itself."""
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
+        self.warnings_ = look_at(table)
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
         if isinstance(test, Automatic):
             choice = test.choose(table)
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
         searched = self._search_parts(table, test, special, trace)
+        if self.warnings_:
+            trace.notes.append(summary(self.warnings_))
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
         self._has_gaps_in_text = table.has_gaps_in_text

@@ -38,6 +38,10 @@ def summarised(selector: Any, data: Input, search: SearchRequest) -> dict[str, A
         "flags": given_flags(search),
         "selected": [columns[column]["column"] for column in _in_order(selector)],
         "columns": columns,
+        "warnings": [
+            {"column": warning.column, "kind": warning.kind, "finding": warning.finding, "flag": warning.flag}
+            for warning in getattr(selector, "warnings_", ())
+        ],
         "notes": list(getattr(getattr(selector, "trace_", None), "notes", [])),
     }
 

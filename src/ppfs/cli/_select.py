@@ -65,10 +65,13 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     selected nothing, 1 when the data cannot be used, 2 when the command was misused.
     """
     from ppfs.cli._fitting import fitted
+    from ppfs.cli._odd_columns import warning_lines
     from ppfs.cli._result import summarised
 
     data, selector = fitted(request, search)
     result = summarised(selector, data, search)
+    for line in warning_lines(result["warnings"]):
+        say(f"warning: {line}")
     format = output.format
     if format == "auto":
         format = "table" if sys.stdout.isatty() else "names"

@@ -25,6 +25,7 @@ from ppfs._models import (
     task_of_estimator,
     weight_arguments,
 )
+from ppfs._odd_columns import ColumnWarning, look_at
 from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import (
@@ -68,6 +69,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     random_state: RandomStateLike
 
     task_: Task
+    warnings_: tuple[ColumnWarning, ...]
 
     _column_names: tuple[str, ...]
     # The library of the caller's data frame.
@@ -151,6 +153,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
         self._column_names = table.column_names
+        self.warnings_ = look_at(table)
         self._backend = backend_of(X)
 
     @property
