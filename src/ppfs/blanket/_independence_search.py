@@ -19,7 +19,7 @@ from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
 
 
 class IndependenceSearch(BaseBlanketSelector):
-    """What all searches but PPFS share: their parameters, which `IAMB` documents.
+    """What all searches but PPFS share: their parameters, which each documents.
 
     A subclass implements `_search`. One that adds parameters repeats the signature, because
     scikit-learn reads it.

@@ -143,6 +143,10 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
         or a mask, names all of them, and models then see categories; None names none.
 
+    min_features : int, default=0
+        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
+        pipeline. A group counts as one.
+
     memory_limit : int, default=None
         Where X is a path: bytes that its candidates may take in memory. None is a quarter of the machine's.
 
@@ -186,6 +190,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     independence_ : IndependenceTest
         The test that answered.
+
+    results_ : data frame
+        One row a column: whether it was selected, its importance and p-value, and why.
 
     task_ : {"classification", "regression"}
         The task that was solved.

@@ -114,6 +114,9 @@ class PermutationImportance(BaseWrapper):
     reference_score_ : float
         The score before anything is shuffled.
 
+    results_ : data frame
+        One row a column: whether it was selected, its importance and p-value, and why.
+
     task_ : {"classification", "regression"}
         How the target was read.
 

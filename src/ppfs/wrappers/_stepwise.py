@@ -101,6 +101,9 @@ class Stepwise(BaseWrapper):
     score_ : float
         The score of the selected columns.
 
+    results_ : data frame
+        One row a column: whether it was selected, its importance and p-value, and why.
+
     task_ : {"classification", "regression"}
         How the target was read.
 

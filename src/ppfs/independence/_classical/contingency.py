@@ -116,8 +116,12 @@ class ChiSquared(GSquared):
         the margins, in place of chi-squared. With many strata of few rows chi-squared, and
         G-squared even more, rejects a true null too often; this keeps the level.
 
-    min_rows_per_cell, max_levels
-        As in `GSquared`.
+    min_rows_per_cell : float, default=5
+        With fewer rows than this for each cell of the full table the test cannot tell: the answer
+        has ``is_reliable=False``. 0 answers always.
+
+    max_levels : int, default=100
+        A column with more levels is refused.
 
     See Also
     --------

@@ -75,16 +75,23 @@ class CrossFitPPI(PredictiveTest):
         Keep the proportions of the classes in the folds; "auto" does when every class has a row for each fold.
 
     loss : str or callable, default="auto"
-        See `PPI`, except that "auto" is the Brier score where the classifier has probabilities. The log-loss of a
-        sure but wrong prediction has no bound, and a full tree is sure of every leaf: a handful of rows would decide,
-        and the level of 5 % was seen to become 19 %.
+        For classification "log-loss", "brier", "hinge" or "zero-one", for regression "squared" or "absolute", or a
+        callable ``loss(y_true, prediction)`` that returns one loss a row; see `PPI` for what it gets. "auto" is the
+        Brier score, or hinge for classifiers that have only ``decision_function``, or zero-one for those with neither;
+        squared error for regression. The log-loss of a sure but wrong prediction has no bound, and a full tree is sure
+        of every leaf: a handful of rows would decide, and the level of 5 % was seen to become 19 %.
 
-    class_weight, impute
-        See `PPI`.
+    class_weight : dict, "balanced" or None, default=None
+        What the loss of a row is multiplied by, by its class; "balanced" makes all classes count alike. The fit is not
+        weighted: for that, give the estimator a `class_weight` of its own.
+
+    impute : "median" or None, default=None
+        How gaps in numeric columns are filled: with the column's median in each train part. None leaves them to
+        estimators that take NaN, and is an error for others. Gaps in columns of categories are a category of their own.
 
     splitter : splitter or list of (train, test) pairs, default=None
         Any splitter of scikit-learn whose test parts are disjoint, in place of the folds: `n_folds` and `stratify`
-        are then ignored. See `PPI`.
+        are then ignored. One whose `random_state` is None is seeded from `random_state`.
 
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, and where that is None the target.
