@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types layers unit doctest clean
+.PHONY: demo test test-scale lint types layers unit doctest clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table
@@ -24,6 +24,14 @@ layers: $(VENV)/test.stamp
 # One thread of linear algebra a worker: the workers already take all cores.
 unit: $(VENV)/test.stamp
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+# Kills, damaged checkpoints and schedulers in full, then a table of a million columns: an hour on two cores.
+test-scale: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
+	PPFS_SCALE=full $(BIN)/pytest tests/scale tests/blanket/test_checkpoint.py tests/test_tasks.py
+	$(BIN)/python benchmarks/scale/wide.py
+	$(BIN)/python benchmarks/scale/tall.py
+	$(BIN)/python benchmarks/scale/workers.py
 
 doctest: $(VENV)/test.stamp
 	$(BIN)/pytest -n auto --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs

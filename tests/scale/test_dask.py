@@ -1,15 +1,17 @@
-"""A real Dask cluster of two processes: the same answers, also when a worker dies."""
+"""A real Dask cluster of two processes: the same answers, also when workers die."""
 
+import operator
 import os
-import signal
-import threading
 
 import numpy as np
 import pytest
+from checks.workers import Counted, deadly_model, told
 from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from ppfs import PPFS
+from ppfs._tasks import run_tasks
+from ppfs.exceptions import WorkerLostError
 
 distributed = pytest.importorskip(
     "dask.distributed", reason="Dask is not installed: pip install 'ppfs[dask]'"
@@ -17,6 +19,9 @@ distributed = pytest.importorskip(
 
 # Dask's own remarks about workers that come and go are not ours to judge.
 pytestmark = pytest.mark.filterwarnings("default")
+
+# `make test-scale` asks for all.
+IN_FULL = os.environ.get("PPFS_SCALE") == "full"
 
 
 @pytest.fixture(scope="module")
@@ -26,39 +31,41 @@ def cluster():
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
         ) as cluster,
         distributed.Client(cluster) as client,
+        parallel_config(backend="dask"),
     ):
         yield client
 
 
-@pytest.fixture(scope="module")
-def data():
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(80, 24))
-    y = (X[:, 3] + X[:, 7] + 0.5 * generator.normal(size=80) > 0).astype(int)
-    return X, y
-
-
-def _told(fitted):
-    return fitted.blanket_.tolist(), fitted.pvalues_.tolist()
-
-
-@pytest.mark.parametrize("estimator", [None, GaussianNB()], ids=["engine", "any model"])
-def test_a_cluster_gives_the_same_answers(cluster, data, tmp_path, estimator):
+def test_a_cluster_gives_the_same_answers(cluster, data, tmp_path):
     X, y = data
-    expected = _told(PPFS(estimator, n_splits=5, random_state=0).fit(X, y))
     np.save(tmp_path / "X.npy", X)
-    with parallel_config(backend="dask"):
-        assert _told(PPFS(estimator, n_splits=5, random_state=0).fit(X, y)) == expected
-        assert _told(PPFS(estimator, n_splits=5, random_state=0).fit(tmp_path / "X.npy", y)) == expected
+    for estimator in (None, GaussianNB()):
+        search = PPFS(estimator, n_splits=5, random_state=0)
+        with parallel_config(backend="sequential"):
+            expected = told(search.fit(X, y))
+        assert told(PPFS(estimator, n_splits=5, random_state=0).fit(X, y)) == expected
+        assert told(PPFS(estimator, n_splits=5, random_state=0).fit(tmp_path / "X.npy", y)) == expected
 
 
-def test_a_worker_that_dies_loses_nothing(cluster, data):
+@pytest.mark.parametrize("phase", ["growth", "shrink"])
+def test_a_worker_that_dies_loses_nothing(cluster, data, tmp_path, phase):
+    with parallel_config(backend="sequential"):
+        expected = told(PPFS(GaussianNB(), n_splits=5, random_state=0).fit(*data))
+    marker = tmp_path / "deaths"
+    deadly = deadly_model(marker, widest=1 if phase == "growth" else 2)
+    assert told(PPFS(deadly, n_splits=5, random_state=0).fit(*data)) == expected
+    assert marker.stat().st_size == 1
+
+
+def test_what_tasks_share_is_sent_once(cluster):
+    Counted.n_sent = 0
+    assert [*run_tasks(operator.mul, Counted(), range(20))] == [5 * item for item in range(20)]
+    assert Counted.n_sent == 1
+
+
+@pytest.mark.skipif(not IN_FULL, reason="starts many workers: make test-scale")
+def test_columns_that_no_worker_survives_are_named(cluster, data, tmp_path):
     X, y = data
-    expected = _told(PPFS(GaussianNB(), n_splits=10, random_state=0).fit(X, y))
-    first = next(iter(cluster.run(os.getpid).values()))
-    timer = threading.Timer(0.3, os.kill, (first, signal.SIGKILL))
-    timer.start()
-    with parallel_config(backend="dask"):
-        fitted = PPFS(GaussianNB(), n_splits=10, random_state=0).fit(X, y)
-    timer.join()
-    assert _told(fitted) == expected
+    deadly = deadly_model(tmp_path / "deaths", widest=1, times=100)
+    with pytest.raises(WorkerLostError, match="the block of 1 columns 'x0'"):
+        PPFS(deadly, n_splits=5, random_state=0).fit(X[:, :1], y)

@@ -12,11 +12,19 @@ from ppfs.cli._parameters import SearchRequest, flag_of
 SCHEMA, SCHEMA_VERSION = "ppfs-selection", 1
 
 
-def summarised(selector: Any, data: Input, search: SearchRequest) -> dict[str, Any]:
-    """Return everything about a fitted selector that can be told without the data."""
+def summarised(
+    selector: Any, data: Input, search: SearchRequest, *, with_columns: bool = True
+) -> dict[str, Any]:
+    """Return everything about a fitted selector that can be told without the data.
+
+    Parameters
+    ----------
+    with_columns : bool, default=True
+        Whether every column is listed; a million of them take a gigabyte.
+    """
     from ppfs import __version__
 
-    columns = result_rows(selector)
+    columns = result_rows(selector) if with_columns else []
     test = getattr(selector, "independence_", None)
     chosen = next((fold.number for fold in getattr(selector, "folds_", ()) if fold.is_chosen), None)
     return {
@@ -36,7 +44,7 @@ def summarised(selector: Any, data: Input, search: SearchRequest) -> dict[str, A
         "n_rows": _n_rows(data),
         "n_fits": getattr(selector, "n_fits_", None),
         "flags": given_flags(search),
-        "selected": [columns[column]["column"] for column in _in_order(selector)],
+        "selected": [data.names[column] for column in _in_order(selector)],
         "columns": columns,
         "warnings": [
             {"column": warning.column, "kind": warning.kind, "finding": warning.finding, "flag": warning.flag}

@@ -69,12 +69,12 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     from ppfs.cli._result import summarised
 
     data, selector = fitted(request, search)
-    result = summarised(selector, data, search)
-    for line in warning_lines(result["warnings"]):
-        say(f"warning: {line}")
     format = output.format
     if format == "auto":
         format = "table" if sys.stdout.isatty() else "names"
+    result = summarised(selector, data, search, with_columns=format != "names")
+    for line in warning_lines(result["warnings"]):
+        say(f"warning: {line}")
     with writing():
         write(result, format)
     if not result["selected"]:

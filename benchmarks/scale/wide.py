@@ -1,0 +1,190 @@
+"""``ppfs select`` on tables too wide for memory: seconds, peak memory and the columns found, by the number of columns.
+
+The target is the sum of 20 columns, correlated 0.2 among each other, and noise of variance 4, in 500 rows; all other
+columns are independent noise. A file is written column block by column block, searched by a process of its own, and
+deleted. CPU seconds are counted, which other work on the machine changes little; the peak is the largest resident set
+of the process.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from growth import exponent
+from recording import describe_machine, load, machine_lines, markdown_table, save, say, verdict
+
+RESULTS = Path(__file__).resolve().parent / "results" / "wide.json"
+SEED = 0
+N_ROWS, N_TRUE, CORRELATION, NOISE = 500, 20, 0.2, 2.0
+SIZES = (10_000, 100_000, 1_000_000)
+PEAK_GIB = 2.0
+
+# A Parquet footer describes every column, and is read for every block: shards are kept small.
+COLUMNS_PER_SHARD = 2_000
+COLUMNS_AT_ONCE = 10_000
+
+_LINEAR = ["--estimator", "sklearn.linear_model:LinearRegression"]
+_TREE = [
+    "--growth-estimator",
+    'sklearn.tree:DecisionTreeRegressor{"max_depth": 3, "min_samples_leaf": 20}',
+]
+
+#: How each case is searched: file format, and flags beside the target.
+CASES: dict[str, tuple[str, list[str]]] = {
+    "linear, .npy": ("npy", _LINEAR),
+    "tree, then linear, .npy": ("npy", _LINEAR + _TREE),
+    "linear, column shards": ("shards", _LINEAR),
+}
+
+
+def blocks(n_columns: int):
+    """Yield the first number and the values of some columns after the other; column 0 is the target."""
+    generator = np.random.default_rng([SEED, 0])
+    common = generator.standard_normal(N_ROWS)
+    own = generator.standard_normal((N_TRUE, N_ROWS))
+    parents = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * own
+    target = parents.sum(axis=0) + NOISE * generator.standard_normal(N_ROWS)
+    true = dict(zip(true_columns(n_columns), parents, strict=True))
+    for first in range(0, n_columns, COLUMNS_AT_ONCE):
+        generator = np.random.default_rng([SEED, 1, first])
+        X = generator.standard_normal((min(COLUMNS_AT_ONCE, n_columns - first), N_ROWS))
+        for place in range(len(X)):
+            if first + place in true:
+                X[place] = true[first + place]
+        if first == 0:
+            X[0] = target
+        yield first, X.astype(np.float32)
+
+
+def true_columns(n_columns: int) -> list[int]:
+    """Return the numbers of the columns that make the target, spread over the table."""
+    return np.linspace(1, n_columns - 1, N_TRUE).astype(int).tolist()
+
+
+def write_npy(folder: Path, n_columns: int) -> Path:
+    path = folder / "table.npy"
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (N_ROWS, n_columns), fortran_order=True)
+    for first, block in blocks(n_columns):
+        X[:, first : first + len(block)] = block.T
+    X.flush()
+    return path
+
+
+def write_shards(folder: Path, n_columns: int) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / "shards"
+    path.mkdir()
+    for first, block in blocks(n_columns):
+        for start in range(0, len(block), COLUMNS_PER_SHARD):
+            part = block[start : start + COLUMNS_PER_SHARD]
+            names = [f"x{first + start + place}" for place in range(len(part))]
+            pq.write_table(
+                pa.table(dict(zip(names, part, strict=True))),
+                path / f"columns-{first + start:09d}.parquet",
+                compression="none",
+                use_dictionary=False,
+                write_statistics=False,
+            )
+    return path
+
+
+WRITERS = {"npy": write_npy, "shards": write_shards}
+
+
+def search(path: Path, flags: list[str], n_columns: int, n_jobs: int) -> dict[str, Any]:
+    """Run the command on a file and return what it cost and found."""
+    command = [sys.executable, "-m", "ppfs", "select", str(path), "--target", "x0", "--stream"]
+    command += ["--task", "regression", "--format", "names", "--quiet", "--jobs", str(n_jobs), *flags]
+    started = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        names = process.stdout.read().split()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} failed")
+    true = {f"x{column}" for column in true_columns(n_columns)}
+    return {
+        "n_columns": n_columns,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "clock": time.monotonic() - started,
+        "peak_gib": usage.ru_maxrss / 2**20,
+        "n_found": len(true & set(names)),
+        "n_others": len(set(names) - true),
+    }
+
+
+def measure(case: str, n_columns: int, folder: Path, n_jobs: int) -> dict[str, Any]:
+    kind, flags = CASES[case]
+    place = Path(tempfile.mkdtemp(dir=folder))
+    try:
+        say(f"{case}: {n_columns:,} columns ...")
+        path = WRITERS[kind](place, n_columns)
+        return search(path, flags, n_columns, n_jobs)
+    finally:
+        shutil.rmtree(place)
+
+
+def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
+    header = ["search", "columns", "CPU s", "by the clock, s", "peak, GiB", "under 2", "true found", "others"]
+    rows = [
+        [
+            case,
+            f"{point['n_columns']:,}",
+            f"{point['cpu']:.1f}",
+            f"{point['clock']:.1f}",
+            f"{point['peak_gib']:.2f}",
+            verdict(point["peak_gib"] < PEAK_GIB),
+            f"{point['n_found']} of {N_TRUE}",
+            point["n_others"],
+        ]
+        for case, points in cases.items()
+        for point in points
+    ]
+    return markdown_table(header, rows)
+
+
+def exponents_table(cases: dict[str, list[dict[str, Any]]]) -> str:
+    rows = [
+        [case, f"{exponent([p['n_columns'] for p in points], [p['cpu'] for p in points]):.2f}"]
+        for case, points in cases.items()
+        if len(points) > 1
+    ]
+    return markdown_table(["search", "exponent of CPU seconds in columns"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files go")
+    parser.add_argument("--quick", action="store_true", help="2,000 columns; nothing is written")
+    arguments = parser.parse_args()
+    sizes = [2_000] if arguments.quick else arguments.sizes
+    results = {"machine": describe_machine(), "seed": SEED, "n_rows": N_ROWS, "cases": {}}
+    if RESULTS.is_file() and not arguments.quick:
+        results["cases"] = load(RESULTS)["cases"]
+    cases = results["cases"]
+    for n_columns in sizes:
+        for case in CASES:
+            points = cases.setdefault(case, [])
+            if any(point["n_columns"] == n_columns for point in points):
+                continue
+            points.append(measure(case, n_columns, arguments.folder, arguments.jobs))
+            if not arguments.quick:
+                save(results, RESULTS)
+    print(table_of(cases), "", exponents_table(cases), "", *machine_lines(results["machine"]), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
