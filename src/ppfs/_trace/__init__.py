@@ -1,6 +1,8 @@
 """Why every column was kept or dropped: the record that reports and plots are made from."""
 
+from ppfs._trace.asked import Asked
 from ppfs._trace.batch import StepBatch
+from ppfs._trace.data import DataSummary, summary_of
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.record import Trace
@@ -10,6 +12,8 @@ from ppfs._trace.steps import FAVOURABLE, PAIRS, Decision, Step
 __all__ = [
     "FAVOURABLE",
     "PAIRS",
+    "Asked",
+    "DataSummary",
     "DecidingSteps",
     "Decision",
     "FeatureResults",
@@ -19,4 +23,5 @@ __all__ = [
     "Trace",
     "feature_results",
     "results_table",
+    "summary_of",
 ]

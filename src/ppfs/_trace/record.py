@@ -11,7 +11,9 @@ import numpy as np
 
 from ppfs._frames import new_frame
 from ppfs._table import column_index
+from ppfs._trace.asked import Asked, asked_in
 from ppfs._trace.batch import StepBatch
+from ppfs._trace.data import DataSummary
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.steps import FAVOURABLE, Step
@@ -67,6 +69,9 @@ class Trace:
     outcome : Outcome or None
         What the search came to; None while it runs.
 
+    data : DataSummary or None
+        What the data were; None while the search runs.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -89,6 +94,7 @@ class Trace:
         self.notes: list[str] = []
         self.models: tuple[str, ...] = ()
         self.outcome: Outcome | None = None
+        self.data: DataSummary | None = None
         self.column_names = tuple(column_names) or self.names
         self._columns = None if columns is None else tuple(tuple(sorted(group)) for group in columns)
         self._parts: list[Step | StepBatch] = []
@@ -168,6 +174,12 @@ class Trace:
     def decided(self, fold: int, blanket: Collection[int]) -> DecidingSteps:
         """Return the step that decided about each feature, given the blanket that a fold's search found."""
         return DecidingSteps(self._parts, len(self.names), fold, blanket)
+
+    def asked(self, fold: int | None = None) -> Asked:
+        """Return the questions about the search's own target as arrays; of the chosen fold where none is named."""
+        if fold is None:
+            fold = 0 if self.outcome is None else self.outcome.fold
+        return asked_in(self._parts, fold)
 
     def feature_of(self, column: int | str) -> int:
         """Return the number of the feature that a column belongs to."""

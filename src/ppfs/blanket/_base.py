@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._task import agreed_task
-from ppfs._trace import DecidingSteps, Outcome, Trace
+from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._checkpoint import Checkpoint, circumstances_of, opened
 from ppfs.blanket._fill_up import fill_up
@@ -53,6 +53,9 @@ from ppfs.exceptions import (
     UnreachableAlphaWarning,
 )
 from ppfs.independence import Automatic, BoundTest, IndependenceTest, OnError, PredictiveTest
+
+if TYPE_CHECKING:
+    from ppfs.report import Report
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
@@ -227,6 +230,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             trace.notes.append(summary(self.warnings_))
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
+        trace.data = summary_of(table, y)
         self._has_gaps_in_text = table.has_gaps_in_text
         self.task_ = table.task
         self.independence_ = test
@@ -399,6 +403,18 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             self.scores_ = 0.0 - np.log(self.pvalues_)
         self.n_fits_ = searched.n_fits
         self.n_tests_ = searched.n_tests
+
+    def report(self) -> Report:
+        """Return a report for people who were not there: ``selector.report().save("report.html")``.
+
+        Returns
+        -------
+        Report
+            With `html`, `json`, `markdown` and `save`; a notebook shows it.
+        """
+        from ppfs.report import Report
+
+        return Report(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.

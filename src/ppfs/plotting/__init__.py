@@ -1,0 +1,19 @@
+"""Pictures of a selection, as Display classes in scikit-learn's style: ``SomeDisplay.from_estimator(selector)``."""
+
+from ppfs.plotting._blanket import BlanketDisplay
+from ppfs.plotting._importance import ImportanceDisplay
+from ppfs.plotting._pvalues import PValueDisplay
+from ppfs.plotting._results import results_of
+from ppfs.plotting._score_size import ScoreSizeDisplay
+from ppfs.plotting._stability import StabilityDisplay
+from ppfs.plotting._timeline import TimelineDisplay
+
+__all__ = [
+    "BlanketDisplay",
+    "ImportanceDisplay",
+    "PValueDisplay",
+    "ScoreSizeDisplay",
+    "StabilityDisplay",
+    "TimelineDisplay",
+    "results_of",
+]

@@ -1,0 +1,152 @@
+"""The blanket as a drawing: the target, what it needs, and what that made superfluous."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, axes_for, plain, shown, tidy
+from ppfs.plotting._results import results_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class BlanketDisplay:
+    """The target in the middle, the selected columns around it, and beside each the columns that gave way to it.
+
+    Parameters
+    ----------
+    members : sequence of str
+        The selected columns, most important first.
+
+    importances : sequence of float
+        How important each of them is: the width of its line.
+
+    redundant : mapping of str to sequence of str
+        The columns that gave way to a member.
+
+    target : str, default="target"
+        What the target is called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        members: Sequence[str],
+        importances: Sequence[float],
+        redundant: Mapping[str, Sequence[str]],
+        target: str = "target",
+    ) -> None:
+        self.members = members
+        self.importances = importances
+        self.redundant = redundant
+        self.target = target
+
+    @classmethod
+    def from_estimator(
+        cls, selector: Any, *, max_members: int = 12, target: str = "target", ax: Axes | None = None
+    ) -> Self:
+        """Draw the blanket of a fitted selector.
+
+        Parameters
+        ----------
+        selector : fitted selector
+
+        max_members : int, default=12
+            How many selected columns to show at most.
+
+        target : str, default="target"
+            What the target is called.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        BlanketDisplay
+        """
+        results = results_of(selector)
+        names = results.texts("column")
+        importances = results.numbers("importance")
+        members = [names[column] for column in selector.blanket_[:max_members]]
+        redundant: dict[str, list[str]] = {name: [] for name in members}
+        for name, reasons in zip(names, results.lists("redundant_with"), strict=True):
+            # To the most important of the members that it gave way to: one line each is enough to read.
+            first = next((member for member in members if member in reasons), None)
+            if first is not None:
+                redundant[first].append(name)
+        weights = [float(importances[column]) for column in selector.blanket_[:max_members]]
+        return cls(members, weights, redundant, target).plot(ax=ax)
+
+    def plot(self, *, max_neighbours: int = 4, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure; each member with so many of the columns that gave way to it."""
+        ax = axes_for(ax, figsize=(7.2, 5.6))
+        weights = np.nan_to_num(np.array(self.importances, dtype=float))
+        widths = 1 + 5 * np.clip(weights, 0, None) / max(float(weights.max(initial=0.0)), 1e-300)
+        for number, (member, width) in enumerate(zip(self.members, widths, strict=True)):
+            # From the top, clockwise, most important first; wide rather than high, as names are.
+            angle = np.pi / 2 - 2 * np.pi * number / len(self.members)
+            place = (1.35 * np.cos(angle), np.sin(angle))
+            ax.plot([0, place[0]], [0, place[1]], color=SELECTED, linewidth=width, alpha=0.55, zorder=1)
+            _node(ax, place, shown(member), SELECTED)
+            gone = list(self.redundant.get(member, ()))
+            lines = [shown(name) for name in gone[:max_neighbours]]
+            if len(gone) > max_neighbours:
+                lines.append(f"and {len(gone) - max_neighbours} more")
+            if lines:
+                outer = (2.3 * np.cos(angle), 1.75 * np.sin(angle))
+                _neighbours(ax, place, outer, "\n".join(lines))
+        _node(ax, (0, 0), shown(self.target), ACCENT)
+        if not self.members:
+            ax.annotate("no column was selected", (0, -0.35), ha="center")
+        has_outer = any(self.redundant.get(member) for member in self.members)
+        ax.set_xlim(*((-3.0, 3.0) if has_outer else (-2.0, 2.0)))
+        ax.set_ylim(*((-2.1, 2.1) if has_outer else (-1.2, 1.2)))
+        ax.set_axis_off()
+        tidy(ax)
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
+
+
+def _node(ax: Axes, place: tuple[float, float], text: str, colour: str) -> None:
+    ax.text(
+        *place,
+        text,
+        ha="center",
+        va="center",
+        fontsize=9,
+        color="white",
+        bbox={"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": colour},
+        zorder=3,
+        parse_math=False,
+    )
+
+
+def _neighbours(ax: Axes, member: tuple[float, float], place: tuple[float, float], text: str) -> None:
+    """Write what gave way to a member, joined to it by a dashed line that ends at the box."""
+    note = ax.annotate(
+        text,
+        xy=member,
+        xytext=place,
+        ha="center",
+        va="center",
+        fontsize=8,
+        bbox={"boxstyle": "round,pad=0.35", "facecolor": "none", "edgecolor": DROPPED},
+        arrowprops={"arrowstyle": "-", "linestyle": "--", "color": DROPPED, "shrinkB": 0},
+        zorder=2,
+    )
+    plain([note])

@@ -1,0 +1,58 @@
+"""What all plots share: axes to draw on, colours, and how names are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Told apart by readers with any colour vision (Okabe and Ito's palette), and on white and dark pages.
+SELECTED = "#0072B2"
+DROPPED = "#8A8F98"
+ACCENT = "#D55E00"
+GOOD = "#009E73"
+
+_LONGEST_NAME = 32
+
+
+def axes_for(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
+    """Return the caller's axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Plots need matplotlib, which is not installed. Run: pip install 'ppfs[plots]'"
+        ) from error
+    _, new = plt.subplots(figsize=figsize, layout="constrained")
+    return new
+
+
+def ink() -> Any:
+    """Return the colour of text, so that lines can be read on the caller's style, dark ones included."""
+    import matplotlib
+
+    return matplotlib.rcParams["text.color"]
+
+
+def tidy(ax: Axes, *, grid: str | None = None) -> None:
+    """Leave out the lines that carry nothing."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, alpha=0.25, linewidth=0.8)  # type: ignore[arg-type]
+        ax.set_axisbelow(True)
+
+
+def shown(name: Any) -> str:
+    """Return a name as a plot can show it: on one line, not too long, control characters escaped."""
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(name))
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def plain(texts: list[Any]) -> None:
+    """Keep dollar signs in names from being read as formulas."""
+    for text in texts:
+        text.set_parse_math(False)

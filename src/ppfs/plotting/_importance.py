@@ -1,0 +1,130 @@
+"""How much worse the model predicts without each column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._types import Floats
+from ppfs.plotting._canvas import DROPPED, SELECTED, axes_for, ink, plain, shown, tidy
+from ppfs.plotting._results import results_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class ImportanceDisplay:
+    """The importance of columns, with the interval that the data leave open.
+
+    The importance of a column is the mean rise in risk when it is replaced by its knockoff. Columns that were
+    selected come first, then those that came closest.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns, from the top.
+
+    importances, lows, highs : ndarray of shape (n_columns,)
+        Importance, and the ends of its interval; NaN where there is none.
+
+    selected : ndarray of bool, shape (n_columns,)
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import ImportanceDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = ImportanceDisplay.from_estimator(PPFS(n_splits=10, random_state=0).fit(X, y))
+    >>> display.ax_.get_xlabel()
+    'rise in risk without the column'
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        importances: Floats,
+        lows: Floats,
+        highs: Floats,
+        selected: NDArray[np.bool_],
+    ) -> None:
+        self.names = names
+        self.importances = importances
+        self.lows = lows
+        self.highs = highs
+        self.selected = selected
+
+    @classmethod
+    def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:
+        """Draw the importances of a fitted selector.
+
+        Parameters
+        ----------
+        selector : fitted selector
+
+        max_columns : int, default=20
+            How many columns to show at most.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        ImportanceDisplay
+        """
+        results = results_of(selector)
+        importances = results.numbers("importance")
+        selected = results.flags("selected")
+        rank = np.lexsort((-np.nan_to_num(importances, nan=-np.inf), ~selected))[:max_columns]
+        names = results.texts("column")
+        display = cls(
+            [names[i] for i in rank],
+            importances[rank],
+            results.numbers("importance_low")[rank],
+            results.numbers("importance_high")[rank],
+            selected[rank],
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure."""
+        places = np.arange(len(self.names))
+        ax = axes_for(ax, figsize=(6.4, max(1.8, 0.9 + 0.27 * len(places))))
+        is_known = np.isfinite(self.importances)
+        for mask, colour, label in (
+            (self.selected, SELECTED, "selected"),
+            (~self.selected, DROPPED, "not selected"),
+        ):
+            rows = np.flatnonzero(mask & is_known)
+            if rows.size:
+                ax.barh(places[rows], self.importances[rows], color=colour, height=0.62, label=label)
+        rows = np.flatnonzero(is_known & np.isfinite(self.lows) & np.isfinite(self.highs))
+        if rows.size:
+            ax.hlines(places[rows], self.lows[rows], self.highs[rows], color=ink(), alpha=0.65, linewidth=1.4)
+        for place in places[~is_known]:
+            ax.annotate(" not asked about", (0, place), va="center", fontsize="small", alpha=0.7)
+        ax.set_yticks(places, [shown(name) for name in self.names])
+        plain(ax.get_yticklabels())
+        ax.invert_yaxis()
+        ax.axvline(0, color=ink(), alpha=0.4, linewidth=0.8)
+        ax.set_xlabel("rise in risk without the column")
+        if self.selected.any() and not self.selected.all():
+            ax.legend(frameon=False, loc="lower right")
+        tidy(ax, grid="x")
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self

@@ -1,0 +1,89 @@
+"""Whether anything was to be found: the p-values of growth beside those of pure chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ppfs._types import Floats
+from ppfs.exceptions import InvalidInputError
+from ppfs.plotting._canvas import ACCENT, SELECTED, axes_for, ink, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class PValueDisplay:
+    """A histogram of the p-values of all columns on their own, with the line that chance alone would give.
+
+    A peak at the left are columns that predict. A level line is a table with nothing to find. A peak anywhere
+    else is a test that does not hold its level.
+
+    Parameters
+    ----------
+    pvalues : ndarray of shape (n_columns,)
+
+    alpha : float
+        The level of the search.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, pvalues: Floats, alpha: float) -> None:
+        self.pvalues = pvalues
+        self.alpha = alpha
+
+    @classmethod
+    def from_estimator(cls, selector: Any, *, bins: int = 20, ax: Axes | None = None) -> Self:
+        """Draw the p-values with which a fitted search began.
+
+        Parameters
+        ----------
+        selector : fitted search
+
+        bins : int, default=20
+            How many bars.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        check_is_fitted(selector)
+        asked = selector.trace_.asked()
+        # A search may ask about a column on its own more than once: its first answer counts.
+        marginal = np.flatnonzero(asked.is_marginal)
+        _, first = np.unique(asked.features[marginal], return_index=True)
+        if not first.size:
+            raise InvalidInputError(
+                f"{type(selector).__name__} asked about no column on its own, so there are no p-values to count."
+            )
+        return cls(asked.pvalues[marginal][np.sort(first)], selector.alpha).plot(bins=bins, ax=ax)
+
+    def plot(self, *, bins: int = 20, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure."""
+        ax = axes_for(ax, figsize=(6.4, 3.0))
+        ax.hist(self.pvalues, bins=np.linspace(0, 1, bins + 1), color=SELECTED, alpha=0.85)  # type: ignore[arg-type]
+        ax.axhline(len(self.pvalues) / bins, color=ACCENT, linewidth=1.5, label="chance alone")
+        ax.axvline(self.alpha, color=ink(), linestyle=":", linewidth=1.2, label=f"level {self.alpha:g}")
+        ax.set_xlim(0, 1)
+        ax.set_xlabel("p-value of the column on its own")
+        ax.set_ylabel("columns")
+        ax.legend(frameon=False)
+        tidy(ax)
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self

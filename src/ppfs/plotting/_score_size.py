@@ -1,0 +1,131 @@
+"""What more columns are worth: score against size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ppfs._types import Floats
+from ppfs.exceptions import InvalidInputError
+from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, axes_for, plain, shown, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class ScoreSizeDisplay:
+    """The cross-validated score of candidates, or of methods, against the number of columns that they keep.
+
+    Up and to the left is better. The line joins those that no other beats in both.
+
+    Parameters
+    ----------
+    sizes, scores, errors : ndarray of shape (n_candidates,)
+        Mean number of columns, mean score and its standard error.
+
+    labels : sequence of str, default=()
+        What each is called; empty writes no names.
+
+    chosen : int, default=None
+        The candidate that was chosen.
+
+    score_name : str, default="score"
+        What the score is called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        sizes: Floats,
+        scores: Floats,
+        errors: Floats,
+        labels: Sequence[str] = (),
+        chosen: int | None = None,
+        score_name: str = "score",
+    ) -> None:
+        self.sizes = sizes
+        self.scores = scores
+        self.errors = errors
+        self.labels = labels
+        self.chosen = chosen
+        self.score_name = score_name
+
+    @classmethod
+    def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:
+        """Draw the candidates of a fitted PPFSCV.
+
+        Parameters
+        ----------
+        selector : fitted PPFSCV
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        ScoreSizeDisplay
+        """
+        check_is_fitted(selector)
+        if not hasattr(selector, "cv_results_"):
+            raise InvalidInputError(
+                f"{type(selector).__name__} compared no candidates. Pass a fitted PPFSCV; for methods use ppfs.compare."
+            )
+        table = selector.cv_results_
+        n_folds = sum(name.startswith("split") and name.endswith("_test_score") for name in table)
+        return cls(
+            np.asarray(table["mean_n_features"], dtype=float),
+            np.asarray(table["mean_test_score"], dtype=float),
+            np.asarray(table["std_test_score"], dtype=float) / np.sqrt(max(n_folds, 1)),
+            chosen=int(selector.best_index_),
+        ).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure."""
+        ax = axes_for(ax, figsize=(6.4, 3.8))
+        ax.errorbar(
+            self.sizes, self.scores, yerr=self.errors, fmt="none", ecolor=DROPPED, elinewidth=1, alpha=0.6
+        )
+        ax.scatter(self.sizes, self.scores, s=28, c=SELECTED, zorder=3)
+        front = _front(self.sizes, self.scores)
+        ax.plot(self.sizes[front], self.scores[front], color=SELECTED, linewidth=1, alpha=0.6)
+        if self.chosen is not None:
+            x, y = self.sizes[self.chosen], self.scores[self.chosen]
+            ax.scatter([x], [y], s=150, facecolors="none", edgecolors=ACCENT, linewidths=2, zorder=4)
+            ax.annotate("chosen", (x, y), xytext=(9, 9), textcoords="offset points", color=ACCENT)
+        texts = [
+            ax.annotate(shown(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small")
+            for label, x, y in zip(self.labels, self.sizes, self.scores, strict=False)
+        ]
+        plain(texts)
+        if np.nanmax(self.sizes, initial=0) > 30 * max(np.nanmin(self.sizes, initial=np.inf), 1):
+            ax.set_xscale("symlog")
+        ax.set_xlabel("columns kept")
+        ax.set_ylabel(self.score_name)
+        tidy(ax, grid="y")
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
+
+
+def _front(sizes: Floats, scores: Floats) -> list[int]:
+    """Return those that nothing smaller or equal in size outdoes, from the smallest."""
+    front: list[int] = []
+    best = -np.inf
+    for number in np.lexsort((-scores, sizes)).tolist():
+        if scores[number] > best:
+            front.append(number)
+            best = scores[number]
+    return front

@@ -1,0 +1,138 @@
+"""Growth and shrink, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ppfs._types import Floats
+from ppfs.plotting._canvas import DROPPED, SELECTED, axes_for, ink, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Smaller p-values than this are drawn at it: a strong column would flatten all others.
+_SMALLEST = 1e-12
+# A picture cannot hold more points; of more, those that were rejected are thinned.
+_MOST_POINTS = 5_000
+
+
+class TimelineDisplay:
+    """Every question of a search in its order, with its p-value and what followed.
+
+    Growth goes over the columns one by one; shrink then asks about the candidates given each other. High points
+    are strong evidence for a column.
+
+    Parameters
+    ----------
+    pvalues : ndarray of shape (n_questions,)
+
+    phases : sequence of str
+        The part of the search that asked each question.
+
+    is_favourable : ndarray of bool, shape (n_questions,)
+        Whether the column stayed in the running.
+
+    alpha : float
+        The level of the search.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self, pvalues: Floats, phases: Sequence[str], is_favourable: NDArray[np.bool_], alpha: float
+    ) -> None:
+        self.pvalues = pvalues
+        self.phases = phases
+        self.is_favourable = is_favourable
+        self.alpha = alpha
+
+    @classmethod
+    def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:
+        """Draw the questions of a fitted search, in its chosen fold.
+
+        Parameters
+        ----------
+        selector : fitted search
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        TimelineDisplay
+        """
+        check_is_fitted(selector)
+        asked = selector.trace_.asked()
+        return cls(asked.pvalues, asked.phases.tolist(), asked.is_favourable, selector.alpha).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure."""
+        ax = axes_for(ax, figsize=(6.4, 3.2))
+        heights = -np.log10(np.clip(self.pvalues, _SMALLEST, 1))
+        numbers = np.arange(1, len(heights) + 1)
+        shown = self._shown()
+        for mask, colour, label, marker in (
+            (~self.is_favourable, DROPPED, "independent: out", "x"),
+            (self.is_favourable, SELECTED, "dependent: stays", "o"),
+        ):
+            rows = shown[mask[shown]]
+            ax.scatter(numbers[rows], heights[rows], s=18, c=colour, marker=marker, linewidths=1, label=label)
+        ax.axhline(-np.log10(self.alpha), color=ink(), linestyle=":", linewidth=1.2)
+        ax.annotate(
+            f"level {self.alpha:g}",
+            (1, -np.log10(self.alpha)),
+            xycoords=ax.get_yaxis_transform(),
+            va="bottom",
+            ha="right",
+            fontsize="small",
+        )
+        self._mark_phases(ax)
+        ax.set_xlabel("question")
+        ax.set_ylabel("evidence: digits of 1/p")
+        ax.set_ylim(bottom=-0.15)
+        if len(heights):
+            ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+        tidy(ax)
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
+
+    def _shown(self) -> NDArray[np.intp]:
+        """Return which questions are drawn: all that went in favour, and as many of the others as there is room for."""
+        others = np.flatnonzero(~self.is_favourable)
+        room = max(_MOST_POINTS - int(self.is_favourable.sum()), 500)
+        thinned = others[:: max(1, -(-len(others) // room))]
+        return np.sort(np.concatenate([np.flatnonzero(self.is_favourable), thinned]))
+
+    def _mark_phases(self, ax: Axes) -> None:
+        """Shade every other phase and write its name above it."""
+        start = 0
+        for number, (phase, steps) in enumerate(groupby(self.phases)):
+            end = start + sum(1 for _ in steps)
+            if number % 2:
+                ax.axvspan(start + 0.5, end + 0.5, color=DROPPED, alpha=0.12, linewidth=0)
+            if end - start >= 0.06 * len(self.phases):
+                ax.annotate(
+                    phase,
+                    ((start + end + 1) / 2, 1.01),
+                    xycoords=ax.get_xaxis_transform(),
+                    ha="center",
+                    va="bottom",
+                    fontsize="small",
+                )
+            start = end

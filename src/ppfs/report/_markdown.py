@@ -1,0 +1,59 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_MOST_COLUMNS = 200
+
+
+def markdown_page(summary: dict[str, Any]) -> str:
+    """Return the summary as Markdown: the verdict, the kept columns, warnings, data, and how to do it again."""
+    data = summary["data"]
+    lines = [f"# {_escaped(summary['headline'])}", ""]
+    lines += [
+        f"{data['n_rows']:,} rows, {data['n_columns']:,} columns, {data['task']}. {summary['search']} with "
+        f"{summary['test']}, level {summary['alpha']:g}; {summary['n_questions']:,} questions, "
+        f"{summary['n_fits']:,} models.",
+        "",
+    ]
+    if summary["warnings"]:
+        lines += ["## Please look at these", ""]
+        lines += [f"- {_escaped(each['message'])}" for each in summary["warnings"]]
+        lines.append("")
+    lines += ["## Columns", "", *_table(summary), ""]
+    lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in summary["notes"]), ""]
+    lines += ["## How it was made", "", "```", summary["command"], "```", ""]
+    versions = ", ".join(f"{name} {number}" for name, number in summary["versions"].items())
+    lines += [f"Seed {summary['seed']}. {versions}.", ""]
+    return "\n".join(lines)
+
+
+def _table(summary: dict[str, Any]) -> list[str]:
+    columns = summary["columns"]
+    place = {name: number for number, name in enumerate(columns["column"])}
+    kept = [place[name] for name in summary["selected"]]
+    members = set(kept)
+    order = (kept + [i for i in range(len(columns["column"])) if i not in members])[:_MOST_COLUMNS]
+    lines = ["| column | kept | importance | p | reason |", "| --- | --- | ---: | ---: | --- |"]
+    for i in order:
+        lines.append(
+            f"| {_escaped(columns['column'][i])} | {'yes' if columns['selected'][i] else ''} | "
+            f"{_number(columns['importance'][i])} | {_number(columns['pvalue'][i])} | "
+            f"{_escaped(columns['reason'][i])} |"
+        )
+    left = len(columns["column"]) - len(order)
+    if left > 0:
+        lines += ["", f"{left:,} more columns were not kept; the JSON report lists them all."]
+    return lines
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _escaped(text: str) -> str:
+    """Keep names of columns from being read as markup, or as several lines."""
+    plain = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return re.sub(r"([\\`*_\[\]<>|#$~])", r"\\\1", plain)

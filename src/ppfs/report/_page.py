@@ -1,0 +1,142 @@
+"""The report as one self-contained page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from ppfs.report._pictures import Picture
+
+
+def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
+    """Return the page: everything it shows or runs is inside it, and every name from the data is escaped."""
+    folder = files("ppfs.report")
+    page = Template(folder.joinpath("page.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        css=folder.joinpath("page.css").read_text(encoding="utf-8"),
+        script=folder.joinpath("page.js").read_text(encoding="utf-8"),
+        title=escape(summary["headline"]),
+        lead=escape(_lead(summary)),
+        facts=_facts(summary),
+        kept=_kept(summary),
+        warnings=_warnings(summary),
+        pictures="".join(_figure(picture) for picture in pictures),
+        data=_data(summary),
+        notes=_items(summary["notes"]),
+        parameters=_pairs(summary["parameters"]),
+        versions=_pairs(summary["versions"]),
+        seed=escape(summary["seed"]),
+        command=escape(summary["command"]),
+        table=_as_data(_packed(summary["columns"])),
+    )
+
+
+def _lead(summary: dict[str, Any]) -> str:
+    n_left = summary["data"]["n_columns"] - len(summary["selected"])
+    if not summary["selected"]:
+        return (
+            "On these rows no column predicts the target better than chance would, as far as this test and its model "
+            "can see. More rows, or another model, may see more."
+        )
+    if not n_left:
+        return "Every column adds something that the others do not tell."
+    known = "this column" if len(summary["selected"]) == 1 else "these columns"
+    return (
+        f"A model that has {known} gains nothing from the other {n_left:,}: they either tell nothing about "
+        f"{summary['data']['target']}, or only what is already known."
+    )
+
+
+def _facts(summary: dict[str, Any]) -> str:
+    data = summary["data"]
+    correction = f", corrected ({summary['correction']})" if summary["correction"] else ""
+    facts = [
+        (f"{data['n_rows']:,}", "rows"),
+        (f"{data['n_columns']:,}", "columns"),
+        (f"{len(summary['selected']):,}", "kept"),
+        (f"{summary['n_questions']:,}", "questions asked"),
+        (f"{summary['n_fits']:,}", "models fitted"),
+        (summary["test"], f"test, level {summary['alpha']:g}{correction}"),
+    ]
+    return "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for value, name in facts)
+
+
+def _kept(summary: dict[str, Any]) -> str:
+    """Return the kept columns as bars, most important first."""
+    columns = summary["columns"]
+    place = {name: number for number, name in enumerate(columns["column"])}
+    rows = [place[name] for name in summary["selected"]]
+    top = max((columns["importance"][row] or 0 for row in rows), default=0) or 1
+    lines = []
+    for row in rows[:30]:
+        importance = columns["importance"][row]
+        width = 0 if importance is None else max(0.0, 100 * importance / top)
+        pvalue = "kept by request" if columns["pvalue"][row] is None else f"p = {columns['pvalue'][row]:.2g}"
+        lines.append(
+            f'<li title="{escape(columns["reason"][row])}"><span class="name">{escape(columns["column"][row])}</span>'
+            f'<span class="bar"><i style="width:{width:.1f}%"></i></span><span class="p">{escape(pvalue)}</span></li>'
+        )
+    more = f'<li class="more">and {len(rows) - 30:,} more, in the table below</li>' if len(rows) > 30 else ""
+    return "".join(lines) + more
+
+
+def _warnings(summary: dict[str, Any]) -> str:
+    if not summary["warnings"]:
+        return ""
+    items = _items([each["message"] for each in summary["warnings"]])
+    return f'<section class="warn"><h2>Please look at these columns</h2><ul>{items}</ul></section>'
+
+
+def _figure(picture: Picture) -> str:
+    return (
+        f"<figure><h3>{escape(picture.title)}</h3>{picture.svg}"
+        f"<figcaption>{escape(picture.caption)}</figcaption></figure>"
+    )
+
+
+def _data(summary: dict[str, Any]) -> str:
+    data = summary["data"]
+    facts = {
+        "Rows": f"{data['n_rows']:,}",
+        "Columns": f"{data['n_columns']:,}, of which {data['n_categorical']:,} hold text or categories",
+        "Target": f"{data['target']} ({data['task']})",
+    }
+    if data["classes"]:
+        shown = ", ".join(f"{label}: {count:,}" for label, count in data["classes"])
+        hidden = data["n_classes"] - len(data["classes"])
+        facts["Classes"] = f"{shown}{f' and {hidden} more' if hidden else ''}"
+    if data["quartiles"]:
+        names = ("least", "lower quarter", "middle", "upper quarter", "greatest")
+        facts["Values"] = ", ".join(
+            f"{name} {value:.4g}" for name, value in zip(names, data["quartiles"], strict=True)
+        )
+    return _pairs(facts)
+
+
+def _items(texts: Iterable[str]) -> str:
+    return "".join(f"<li>{escape(text)}</li>" for text in texts)
+
+
+def _pairs(pairs: dict[str, str]) -> str:
+    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in pairs.items())
+
+
+def _packed(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return the table with each text written once: most reasons and phases are shared by many columns."""
+    packed: dict[str, Any] = {name: values for name, values in columns.items() if name != "redundant_with"}
+    packed["selected"] = [int(flag) for flag in columns["selected"]]
+    for name in ("phase", "reason"):
+        words = list(dict.fromkeys(columns[name]))
+        code = {word: number for number, word in enumerate(words)}
+        packed[name] = {"words": words, "codes": [code[word] for word in columns[name]]}
+    return packed
+
+
+def _as_data(value: Any) -> str:
+    """Return JSON that can stand inside a script element: nothing in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

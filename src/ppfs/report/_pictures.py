@@ -1,0 +1,118 @@
+"""The plots of a report, as drawings inside the page that take its colours."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ppfs.exceptions import InvalidInputError
+from ppfs.plotting import (
+    BlanketDisplay,
+    ImportanceDisplay,
+    PValueDisplay,
+    StabilityDisplay,
+    TimelineDisplay,
+)
+
+# Stands for the colour of the page's text while a plot is drawn: no plot uses it otherwise.
+_INK = "#010203"
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "font.size": 10,
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot with what it shows.
+
+    Attributes
+    ----------
+    title, caption : str
+
+    svg : str
+        The drawing, to be put into the page.
+    """
+
+    title: str
+    caption: str
+    svg: str
+
+
+def pictures_of(selector: Any) -> list[Picture]:
+    """Draw everything that a fitted search can show; what does not apply to it is left out."""
+    n_shown = min(20, max(1, len(selector.trace_.column_names)))
+    wanted: list[tuple[str, str, tuple[float, float], Callable[[Any], Any]]] = [
+        (
+            "How much each column matters",
+            "The rise in the model's error when the column is replaced by noise that looks like it. The thin lines are "
+            "95 % intervals. Grey columns were not needed.",
+            (7.0, 1.0 + 0.27 * n_shown),
+            lambda ax: ImportanceDisplay.from_estimator(selector, max_columns=20, ax=ax),
+        ),
+        (
+            "What each column made superfluous",
+            "The target in the middle, around it the columns that were kept; thicker lines matter more. Dashed: "
+            "columns that predict the target on their own, but add nothing to the one that they hang on.",
+            (7.6, 5.2),
+            lambda ax: BlanketDisplay.from_estimator(selector, target=selector.trace_.data.target, ax=ax),
+        ),
+        (
+            "The search, question by question",
+            "First every column is tried on its own, then the candidates are tried given each other, weakest first. "
+            "High points are strong evidence.",
+            (7.0, 3.6),
+            lambda ax: TimelineDisplay.from_estimator(selector, ax=ax),
+        ),
+        (
+            "Was there anything to find?",
+            "The p-values of all columns on their own. Without any link to the target they would follow the line; "
+            "a peak at the left are columns that predict.",
+            (7.0, 3.0),
+            lambda ax: PValueDisplay.from_estimator(selector, ax=ax),
+        ),
+    ]
+    if selector.folds_:
+        n_members = min(20, len({column for fold in selector.folds_ for column in fold.blanket}))
+        wanted.append(
+            (
+                "Would other rows have given the same?",
+                "Each column that some fold selected, and the folds that did.",
+                (7.0, 1.2 + 0.27 * n_members),
+                lambda ax: StabilityDisplay.from_estimator(selector, ax=ax),
+            )
+        )
+    pictures = []
+    for title, caption, figsize, draw in wanted:
+        try:
+            pictures.append(Picture(title, caption, _drawn(draw, figsize, salt=title)))
+        except InvalidInputError:
+            continue
+    return pictures
+
+
+def _drawn(draw: Callable[[Any], Any], figsize: tuple[float, float], salt: str) -> str:
+    """Return a plot as SVG, without its prologue."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "The report's plots need matplotlib, which is not installed. Run: pip install 'ppfs[report]'"
+        ) from error
+    # Marks inside a drawing are numbered from the salt: drawings on one page must not share them.
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": salt}):
+        # Not pyplot's, which keeps figures alive and wants a screen.
+        figure = Figure(figsize=figsize, layout="constrained")
+        draw(figure.subplots())
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :].replace(_INK, "currentColor")
