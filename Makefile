@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-scale lint types layers unit doctest clean
+.PHONY: demo test test-scale test-browser docs lint types layers unit doctest clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table
@@ -36,6 +36,14 @@ test-scale: $(VENV)/test.stamp
 doctest: $(VENV)/test.stamp
 	$(BIN)/pytest -n auto --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
 
+# The report in a real browser: Debian's Chromium is installed where it is missing and that is allowed.
+test-browser: $(VENV)/browser.stamp
+	command -v chromium >/dev/null || (apt-get update -q && apt-get install -y -q chromium) || true
+	$(BIN)/pytest -q tests/report/test_browser.py
+
+docs: $(VENV)/docs.stamp
+	$(BIN)/mkdocs build --clean
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -47,5 +55,13 @@ $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
+$(VENV)/browser.stamp: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	touch $@
+
+$(VENV)/docs.stamp: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis site docs/generated

@@ -1,0 +1,34 @@
+"""
+# Regression with few rows: the effort of software projects
+
+Desharnais lists 81 projects of a Canadian software house. What does the effort, in person-hours, depend on?
+"""
+
+# %%
+# A project number is in the file as well. It has no meaning for new projects, so it is left out.
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ppfs import PPFS
+from ppfs.datasets import load_dataset
+
+effort = load_dataset("desharnais")
+frame = effort.to_frame()
+X, y = frame.drop(columns=effort.target_name), frame[effort.target_name]
+X = X.drop(columns=[name for name in X.columns if name.lower() in ("id", "project")])
+print(list(X.columns))
+
+# %%
+# Folds show how far the answer depends on the rows.
+model = make_pipeline(StandardScaler(), Ridge())
+selector = PPFS.calibrated(model, n_folds=5, random_state=0).fit(X, y)
+print(selector.get_feature_names_out())
+
+# %%
+from ppfs.plotting import ImportanceDisplay, StabilityDisplay
+
+_ = ImportanceDisplay.from_estimator(selector)
+
+# %%
+_ = StabilityDisplay.from_estimator(selector)
