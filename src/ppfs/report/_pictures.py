@@ -53,7 +53,7 @@ def pictures_of(selector: Any) -> list[Picture]:
         (
             "How much each column matters",
             "The rise in the model's error when the column is replaced by noise that looks like it. The thin lines are "
-            "95 % intervals. Grey columns were not needed.",
+            "intervals at the level of the test. Grey columns were not needed.",
             (7.0, 1.0 + 0.27 * n_shown),
             lambda ax: ImportanceDisplay.from_estimator(selector, max_columns=20, ax=ax),
         ),

@@ -1,0 +1,137 @@
+"""Plots show what the search found, on the caller's axes, and never a formula in place of a name."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from ppfs import PPFS
+from ppfs.exceptions import InvalidInputError
+from ppfs.plotting import (
+    BlanketDisplay,
+    ImportanceDisplay,
+    PValueDisplay,
+    ScoreSizeDisplay,
+    StabilityDisplay,
+    TimelineDisplay,
+)
+
+pd = pytest.importorskip("pandas")
+matplotlib = pytest.importorskip("matplotlib")
+Figure = pytest.importorskip("matplotlib.figure").Figure
+
+ODD = "cost in $ of $x^2$"
+OF_A_SEARCH = [ImportanceDisplay, BlanketDisplay, TimelineDisplay, PValueDisplay, StabilityDisplay]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5))
+    X[:, 4] = X[:, 0] + 0.3 * rng.normal(size=120)
+    return pd.DataFrame(X, columns=[ODD, "b", "c", "d", "copy"]), X[:, 0] + 0.7 * X[:, 1] > 0
+
+
+@pytest.fixture(scope="module")
+def selector(frame):
+    return PPFS(n_splits=10, n_folds=3, random_state=0).fit(*frame)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+@pytest.mark.parametrize("display", OF_A_SEARCH)
+def test_a_plot_is_drawn_on_the_callers_axes_and_can_be_saved(display, selector, ax, tmp_path):
+    drawn = display.from_estimator(selector, ax=ax)
+    assert drawn.ax_ is ax
+    assert drawn.figure_ is ax.figure
+    ax.figure.savefig(tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("display", OF_A_SEARCH)
+def test_a_plot_of_what_was_not_fitted_is_refused(display):
+    with pytest.raises(NotFittedError):
+        display.from_estimator(PPFS())
+
+
+def test_without_axes_a_figure_is_made_and_not_shown(selector, monkeypatch):
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    monkeypatch.setattr(plt, "show", lambda *_: pytest.fail("a plot was shown"))
+    drawn = ImportanceDisplay.from_estimator(selector)
+    assert drawn.figure_ is drawn.ax_.figure
+    plt.close(drawn.figure_)
+
+
+def test_selected_columns_come_first_and_names_are_not_read_as_formulas(selector, frame, ax):
+    drawn = ImportanceDisplay.from_estimator(selector, ax=ax)
+    n_selected = int(selector.support_.sum())
+    assert list(drawn.names[:n_selected]) == frame[0].columns[selector.blanket_].tolist()
+    labels = {label.get_text(): label for label in ax.get_yticklabels()}
+    assert not labels[ODD].get_parse_math()
+
+
+def test_the_timeline_has_every_question_of_the_chosen_fold(selector, ax):
+    drawn = TimelineDisplay.from_estimator(selector, ax=ax)
+    fold = selector.trace_.outcome.fold
+    steps = [step for step in selector.trace_ if step.fold == fold]
+    np.testing.assert_array_equal(drawn.pvalues, [step.pvalue for step in steps])
+    assert list(drawn.phases) == [step.phase for step in steps]
+
+
+def test_a_timeline_of_very_many_questions_keeps_all_that_speak_for_a_column(ax):
+    is_favourable = np.zeros(40_000, dtype=bool)
+    is_favourable[[3, 20_001]] = True
+    drawn = TimelineDisplay(np.full(40_000, 0.5), ["growth"] * 40_000, is_favourable, 0.05).plot(ax=ax)
+    shown = drawn._shown()
+    assert {3, 20_001} <= set(shown.tolist())
+    assert len(shown) <= 5_002
+
+
+def test_the_histogram_counts_each_column_once(selector, frame, ax):
+    drawn = PValueDisplay.from_estimator(selector, ax=ax)
+    assert len(drawn.pvalues) == frame[0].shape[1]
+
+
+def test_stability_shows_which_fold_selected_what(selector, frame, ax):
+    drawn = StabilityDisplay.from_estimator(selector, ax=ax)
+    for name, members in zip(drawn.names, drawn.members, strict=True):
+        column = frame[0].columns.get_loc(name)
+        assert members.tolist() == [column in fold.blanket for fold in selector.folds_]
+    assert selector.folds_[drawn.chosen].is_chosen
+
+
+def test_stability_without_folds_says_how_to_get_them(frame):
+    with pytest.raises(InvalidInputError, match="n_folds=5"):
+        StabilityDisplay.from_estimator(PPFS(n_splits=5, random_state=0).fit(*frame))
+
+
+def test_the_blanket_hangs_what_gave_way_on_a_member(selector, frame, ax):
+    drawn = BlanketDisplay.from_estimator(selector, target="y", ax=ax)
+    assert list(drawn.members) == frame[0].columns[selector.blanket_].tolist()
+    gone = {name for names in drawn.redundant.values() for name in names}
+    assert gone <= set(frame[0].columns[~selector.support_])
+
+
+def test_a_search_that_selects_nothing_can_be_drawn(ax):
+    rng = np.random.default_rng(1)
+    nothing = PPFS(n_splits=5, correction="bonferroni", random_state=0)
+    with pytest.warns(UserWarning, match="cannot be reached"):
+        nothing.set_params(alpha=0.001).fit(rng.normal(size=(40, 3)), rng.permutation(np.arange(40) % 2))
+    BlanketDisplay.from_estimator(nothing, ax=ax)
+    ImportanceDisplay.from_estimator(nothing, ax=Figure().subplots())
+
+
+def test_the_front_joins_what_nothing_smaller_outdoes(ax):
+    sizes, scores = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.7, 0.6, 0.9, 0.9])
+    ScoreSizeDisplay(sizes, scores, np.full(4, 0.1), labels=["a", "b", "c", "d"], chosen=2).plot(ax=ax)
+    front = ax.lines[-1]
+    np.testing.assert_array_equal(front.get_xdata(), [1, 3])
+
+
+def test_score_against_size_wants_candidates(selector):
+    with pytest.raises(InvalidInputError, match="PPFSCV"):
+        ScoreSizeDisplay.from_estimator(selector)

@@ -1,0 +1,119 @@
+"""A report says the same in every way of writing, and names from the data stay text."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from ppfs import PPFS
+from ppfs.blanket import FBED
+from ppfs.exceptions import InvalidInputError
+from ppfs.report import Report
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def selector():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(150, 4)), columns=[HOSTILE, "b|c", "line\nbreak", "</script><b>"])
+    y = pd.Series(X[HOSTILE] + X["b|c"] > 0, name="bought & paid")
+    return PPFS(n_splits=10, random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def page(selector):
+    return selector.report().html()
+
+
+def test_the_page_asks_for_nothing_outside_itself(page):
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)""", page)
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#)", page)
+
+
+def test_names_from_the_data_are_text(page):
+    assert HOSTILE not in page
+    assert "</script><b>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "bought &amp; paid" in page
+
+
+def test_the_table_in_the_page_is_the_results(page, selector):
+    data = re.search(r'<script id="table" type="application/json">(.*?)</script>', page, re.DOTALL).group(1)
+    table = json.loads(data)
+    assert table["column"] == list(selector.feature_names_in_)
+    assert table["selected"] == selector.support_.astype(int).tolist()
+    np.testing.assert_allclose(table["pvalue"], selector.pvalues_, rtol=1e-5)
+
+
+def test_drawings_on_a_page_do_not_share_marks(page):
+    marks = re.findall(r'<clipPath id="([^"]+)"', page)
+    assert len(marks) == len(set(marks))
+
+
+def test_json_is_the_summary_and_has_no_nan(selector):
+    report = selector.report()
+    read = json.loads(report.json(), parse_constant=lambda text: pytest.fail(f"{text} is no JSON"))
+    assert read == json.loads(json.dumps(report.summary))
+    assert read["headline"] == "2 of 4 columns are enough to predict bought & paid"
+    assert (
+        read["data"]["classes"] == [["True", 78], ["False", 72]]
+        or sum(count for _, count in read["data"]["classes"]) == 150
+    )
+    assert read["parameters"] == {"n_splits": "10", "random_state": "0"}
+
+
+def test_markdown_keeps_names_on_one_line_and_in_one_cell(selector):
+    text = selector.report().markdown()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 6 for row in rows)
+    assert len(rows) == 5
+    assert HOSTILE not in text
+
+
+@pytest.mark.parametrize(("name", "start"), [("r.html", "<!doctype"), ("r.json", "{"), ("r.md", "# ")])
+def test_the_ending_of_a_file_decides_the_way(selector, tmp_path, name, start):
+    where = selector.report().save(tmp_path / name)
+    assert where.read_text(encoding="utf-8").startswith(start)
+
+
+def test_another_ending_is_refused_with_those_that_work(selector, tmp_path):
+    with pytest.raises(InvalidInputError, match=r"\.html, \.json or \.md"):
+        selector.report().save(tmp_path / "report.pdf")
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own(selector):
+    shown = selector.report()._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert "<script" not in shown
+
+
+def test_the_same_fit_gives_the_same_page(selector, page):
+    assert selector.report().html() == page
+
+
+def test_other_searches_and_folds_have_reports_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    search = FBED(independence="fisher-z", n_folds=2, random_state=0).fit(X, X[:, 0] + rng.normal(size=200))
+    page = search.report().html()
+    assert "Would other rows have given the same?" in page
+    assert "from ppfs.blanket import FBED" in page
+    assert search.report().summary["data"]["quartiles"]
+
+
+def test_nothing_selected_is_said_in_words():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 3)), rng.permutation(np.arange(60) % 2)
+    report = PPFS(n_splits=10, alpha=0.002, random_state=0).fit(X, y).report()
+    assert report.summary["headline"] == "None of the 3 columns helps to predict target"
+    assert "no column was selected" in report.html()
+
+
+def test_the_command_that_made_it_can_be_given(selector):
+    assert "ppfs select data.csv" in Report(selector, command="ppfs select data.csv").html()
