@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test test-scale test-browser docs lint types layers unit doctest clean
 
 demo: $(VENV)/demo.stamp
-	$(BIN)/ppfs select --dataset wdbc --format table
+	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
 
 test: lint types layers unit doctest
 
@@ -48,7 +48,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,report]'
 	touch $@
 
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python

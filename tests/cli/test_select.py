@@ -311,3 +311,21 @@ def test_the_table_counts_what_became_of_the_rest_in_the_chosen_fold(select, fol
     strongest = folded.blanket_[0]
     assert f"{folded.importances_[strongest]:.4g}" in text
     assert f"{folded.pvalues_[strongest]:.2g}" in text
+
+
+def test_a_report_is_written_and_named(select, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "report.html"
+    done = select("--dataset", "wdbc", "--report", path)
+    assert done.exit_code == 0
+    assert f"Report: {path}" in done.stderr
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_search(select, tmp_path):
+    done = select("--dataset", "wdbc", "--report", tmp_path / "report.pdf")
+    assert done.exit_code == 2
+    assert "must end in .html, .json or .md" in done.stderr
+    done = select("--dataset", "wdbc", "--report", tmp_path / "nowhere" / "report.html")
+    assert done.exit_code == 2
+    assert "does not exist" in done.stderr

@@ -61,10 +61,7 @@ def test_json_is_the_summary_and_has_no_nan(selector):
     read = json.loads(report.json(), parse_constant=lambda text: pytest.fail(f"{text} is no JSON"))
     assert read == json.loads(json.dumps(report.summary))
     assert read["headline"] == "2 of 4 columns are enough to predict bought & paid"
-    assert (
-        read["data"]["classes"] == [["True", 78], ["False", 72]]
-        or sum(count for _, count in read["data"]["classes"]) == 150
-    )
+    assert sum(count for _, count in read["data"]["classes"]) == 150
     assert read["parameters"] == {"n_splits": "10", "random_state": "0"}
 
 

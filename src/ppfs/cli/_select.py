@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -22,9 +24,24 @@ class OutputRequest:
     ----------
     format : str
         One of `FORMATS`.
+
+    report : Path or None
+        Where a report is to be written.
     """
 
     format: str
+    report: Path | None
+
+
+def _known_ending(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a report that could not be written before the search is made, not after it."""
+    if path is None:
+        return None
+    if path.suffix.lower() not in (".html", ".htm", ".json", ".md"):
+        raise click.BadParameter(f"{str(path)!r} must end in .html, .json or .md.")
+    if not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"the folder of {str(path)!r} does not exist. Make it first.")
+    return path
 
 
 _output_flags = gathered(
@@ -38,6 +55,13 @@ _output_flags = gathered(
             type=click.Choice(FORMATS),
             default="auto",
             help="auto is a table on a terminal and one name a line in a pipe.",
+        ),
+        flag(
+            "Output",
+            "--report",
+            type=click.Path(dir_okay=False, path_type=Path),
+            callback=_known_ending,
+            help="Also write a report for people: one .html, .json or .md file.",
         ),
         # Taken off the command line before anything else is read; here for the help.
         flag("Output", "--debug", is_flag=True, expose_value=False, help="Show tracebacks of errors."),
@@ -79,3 +103,7 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
         write(result, format)
     if not result["selected"]:
         say("No column was selected: none helps to predict the target at this alpha.")
+    if output.report is not None:
+        from ppfs.report import Report
+
+        say(f"Report: {Report(selector, command=shlex.join(['ppfs', *sys.argv[1:]])).save(output.report)}")
