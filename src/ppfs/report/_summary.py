@@ -55,8 +55,7 @@ def summarise(selector: Any, command: str | None = None) -> dict[str, Any]:
             "quartiles": list(data.quartiles),
         },
         "warnings": [
-            {"column": each.column, "kind": each.kind, "message": each.message}
-            for each in getattr(selector, "warnings_", ())
+            {"column": each.column, "kind": each.kind, "message": each.message} for each in selector.warnings_
         ],
         "notes": list(trace.notes),
         "columns": columns,
