@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from ppfs import PPFS
+from ppfs import PPFS, PPFSCV
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
     BlanketDisplay,
@@ -130,6 +130,14 @@ def test_the_front_joins_what_nothing_smaller_outdoes(ax):
     ScoreSizeDisplay(sizes, scores, np.full(4, 0.1), labels=["a", "b", "c", "d"], chosen=2).plot(ax=ax)
     front = ax.lines[-1]
     np.testing.assert_array_equal(front.get_xdata(), [1, 3])
+
+
+def test_score_against_size_marks_the_candidate_that_was_chosen(frame, ax):
+    candidates = {"n_splits": [5], "n_features": [1, 2, None]}
+    search = PPFSCV(candidates=candidates, cv=2, random_state=0).fit(*frame)
+    drawn = ScoreSizeDisplay.from_estimator(search, ax=ax)
+    assert drawn.chosen == search.best_index_
+    np.testing.assert_array_equal(drawn.sizes, search.cv_results_["mean_n_features"])
 
 
 def test_score_against_size_wants_candidates(selector):

@@ -2,7 +2,7 @@
 
 from ppfs._trace.asked import Asked
 from ppfs._trace.batch import StepBatch
-from ppfs._trace.data import DataSummary, summary_of
+from ppfs._trace.data import DataSummary, summary_of, target_name
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.record import Trace
@@ -24,4 +24,5 @@ __all__ = [
     "feature_results",
     "results_table",
     "summary_of",
+    "target_name",
 ]

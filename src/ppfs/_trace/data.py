@@ -48,8 +48,8 @@ class DataSummary:
     quartiles: tuple[float, ...]
 
 
-def summary_of(table: Table, y: Any) -> DataSummary:
-    """Summarise a table, given the target as the caller passed it."""
+def summary_of(table: Table) -> DataSummary:
+    """Summarise a table, whose target has no name yet: a table keeps the values only."""
     classes: tuple[tuple[str, int], ...] = ()
     n_classes = 0
     quartiles: tuple[float, ...] = ()
@@ -64,7 +64,7 @@ def summary_of(table: Table, y: Any) -> DataSummary:
         n_rows=table.n_rows,
         n_columns=len(table.column_names),
         n_categorical=int((table.n_levels > 0).sum()),
-        target=_name_of(y),
+        target="target",
         task=table.task,
         classes=classes,
         n_classes=n_classes,
@@ -72,7 +72,7 @@ def summary_of(table: Table, y: Any) -> DataSummary:
     )
 
 
-def _name_of(y: Any) -> str:
+def target_name(y: Any) -> str:
     """Return the name of a series, or of a file's column; "target" for what has none."""
     name = y if isinstance(y, str) else getattr(y, "name", None)
     return name if isinstance(name, str) and name else "target"

@@ -37,7 +37,7 @@ from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._task import agreed_task
-from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of
+from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of, target_name
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._checkpoint import Checkpoint, circumstances_of, opened
 from ppfs.blanket._fill_up import fill_up
@@ -214,6 +214,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             warn_if_ambiguous(table, BY_TASK, stacklevel=3)
         self._see_columns(X, table)
         self._fit_table(table, test)
+        if self.trace_.data is not None:
+            self.trace_.data = replace(self.trace_.data, target=target_name(y))
 
     def _fit_table(self, table: Table, test: IndependenceTest) -> None:
         """Search in a table that was read before, and set the fitted attributes that do not speak of X itself."""
@@ -230,7 +232,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             trace.notes.append(summary(self.warnings_))
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
-        trace.data = summary_of(table, y)
+        trace.data = summary_of(table)
         self._has_gaps_in_text = table.has_gaps_in_text
         self.task_ = table.task
         self.independence_ = test

@@ -85,11 +85,10 @@ class ScoreSizeDisplay:
                 f"{type(selector).__name__} compared no candidates. Pass a fitted PPFSCV; for methods use ppfs.compare."
             )
         table = selector.cv_results_
-        n_folds = sum(name.startswith("split") and name.endswith("_test_score") for name in table)
         return cls(
             np.asarray(table["mean_n_features"], dtype=float),
             np.asarray(table["mean_test_score"], dtype=float),
-            np.asarray(table["std_test_score"], dtype=float) / np.sqrt(max(n_folds, 1)),
+            np.asarray(table["se_test_score"], dtype=float),
             chosen=int(selector.best_index_),
         ).plot(ax=ax)
 
