@@ -1,7 +1,8 @@
 """
 # A file with categories and gaps: who gets credit
 
-653 applications for credit, nine columns of letters and six of numbers, names removed. Which columns does the decision depend on?
+653 applications for credit, nine columns of letters and six of numbers, names removed.
+Which columns does the decision depend on?
 """
 
 # %%
