@@ -1,5 +1,11 @@
 """What a model sees and how it is fitted: estimators and their seeds, designs, encodings."""
 
+from ppfs._models.boosting_libraries import (
+    FittedLightGBM,
+    has_library_model,
+    is_plain_lightgbm,
+    with_one_thread,
+)
 from ppfs._models.bootstrap import drawn_counts, tree_seeds
 from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
 from ppfs._models.encoders import Medians, ToFrame
@@ -44,6 +50,7 @@ __all__ = [
     "DefaultMember",
     "Design",
     "Encoded",
+    "FittedLightGBM",
     "Impute",
     "KnownParameters",
     "Medians",
@@ -58,8 +65,10 @@ __all__ = [
     "estimator_for",
     "frame_for",
     "global_generator_kept",
+    "has_library_model",
     "input_tags",
     "is_equivariant",
+    "is_plain_lightgbm",
     "members_of",
     "name_of",
     "names_of",
@@ -77,5 +86,6 @@ __all__ = [
     "usable_members",
     "warn_of_blur",
     "weight_arguments",
+    "with_one_thread",
     "with_replaced",
 ]

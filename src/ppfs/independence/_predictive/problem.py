@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,9 @@ class Problem:
     frame: FrameColumns | None = None
     loss_unit: float = 1.0
 
+    #: Where fits of this model are best run beside each other: None leaves it to joblib.
+    prefers: ClassVar[Literal["threads"] | None] = None
+
     @property
     def n_draws(self) -> int:
         """How often a feature is replaced in each test part."""
@@ -130,10 +133,17 @@ class Problem:
         ndarray of shape (n_copies, n_test) or (n_copies, 1)
             The loss of each row, or the mean loss.
         """
-        answer = predict(model, stacked(copies), self.loss.output, self.classes)
-        if self.loss.wants_labels and self.loss.output == "labels":
-            answer = self.classes[answer]
-        losses = self._losses(answer, split.test, len(copies))
+        return self.losses_of(self.predicted(model, stacked(copies)), split, len(copies))
+
+    def predicted(self, model: Any, X: Matrix) -> NDArray[Any]:
+        """Ask a fitted model for what the loss needs."""
+        answer = predict(model, X, self.loss.output, self.classes)
+        is_label = self.loss.wants_labels and self.loss.output == "labels"
+        return np.asarray(self.classes[answer]) if is_label else answer
+
+    def losses_of(self, answer: NDArray[Any], split: Split, n_copies: int) -> Floats:
+        """Return what is compared, from predictions for several copies of a test part; see `compared_losses`."""
+        losses = self._losses(answer, split.test, n_copies)
         return self.weights.weighed(losses, split.test, self.is_by_row)
 
     def _losses(self, answer: NDArray[Any], tested: NDArray[np.intp], n_copies: int) -> Floats:

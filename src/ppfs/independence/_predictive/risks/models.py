@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Block
@@ -28,12 +29,22 @@ from ppfs.independence._predictive.risks.paired import PairedRisks
 _MAX_COPIES = 32
 
 
-def _fitted(shared: tuple[Problem, Design], split: Split) -> tuple[Any, Floats]:
+@dataclass(frozen=True)
+class _Fitted:
+    """A model of one split, what it predicts for the untouched test part, and what is compared of that."""
+
+    model: Any
+    predicted: NDArray[Any]
+    losses: Floats
+
+
+def _fitted(shared: tuple[Problem, Design], split: Split) -> _Fitted:
     """Fit one model and measure its risk on the untouched test part."""
     problem, design = shared
     try:
         model = problem.fit(design, split)
-        return model, problem.compared_losses(model, [design.X[split.test]], split)[0]
+        predicted = problem.predicted(model, design.X[split.test])
+        return _Fitted(model, predicted, problem.losses_of(predicted, split, 1)[0])
     except (InvalidInputError, MemoryError, Warning):
         raise
     except Exception as error:
@@ -114,13 +125,14 @@ class FittedModels:
                 (problem, design),
                 problem.splits,
                 n_jobs=n_jobs,
+                prefer=problem.prefers,
                 describe=lambda split: (
                     f"split {problem.number_of(split)} of a model of {listed(design.names)}"
                 ),
             )
         )
-        self._models = [model for model, _ in fitted]
-        self._base = np.concatenate([losses for _, losses in fitted])
+        self._models = [one.model for one in fitted]
+        self._base = np.concatenate([one.losses for one in fitted])
 
     def risks(self, features: Sequence[int]) -> PairedRisks:
         """Return the risks of questions about some of the features."""
@@ -163,12 +175,34 @@ class ModelGrower(Grower):
 
     # A fit takes so long that a block of one column is a task worth sending.
     bytes_per_block = 1
-    prefers = None
+    prefers: ClassVar[Literal["threads"] | None] = None
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        designs = [(_design_of_column(block, j), 0) for j in range(block.n_columns)]
-        return PairedRisks.joined(_answered_alone(self.problem, designs))
+        designs = [_design_of_column(block, j) for j in range(block.n_columns)]
+        return PairedRisks.joined([_risks_of_column(self.problem, design) for design in designs])
+
+
+def _risks_of_column(problem: Problem, design: Design) -> PairedRisks:
+    """Answer about the only column of a design.
+
+    A model of one column predicts from that column alone: permuting it permutes the predictions.
+    """
+    fitted = [_fitted((problem, design), split) for split in problem.splits]
+    base = np.concatenate([one.losses for one in fitted])
+
+    def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+        by_split = [
+            problem.losses_of(one.predicted[split.permutations[first:end].ravel()], split, end - first)
+            for one, split in zip(fitted, problem.splits, strict=True)
+        ]
+        totals: Floats = np.sum([losses.sum(axis=1) for losses in by_split], axis=0)
+        return np.concatenate([losses.sum(axis=0) for losses in by_split])[np.newaxis], totals[np.newaxis]
+
+    replaced, by_draw = over_draws(problem, base, evaluate)
+    n_columns = design.X.shape[1]
+    counts = n_coefficients([one.model for one in fitted], n_columns, [slice(0, n_columns)])
+    return PairedRisks(base[np.newaxis], replaced, np.zeros(1, dtype=bool), by_draw, counts)
 
 
 def _design_of_column(block: Block, column: int) -> Design:
@@ -239,6 +273,7 @@ class ModelRisks:
             self.problem,
             blocks,
             n_jobs=self._n_jobs,
+            prefer=self.problem.prefers,
             prepare=lambda block: [(self._design(int(x), given), int(x)) for x in block],
             describe=lambda block: f"models of {listed([self._table.names[int(x)] for x in block])}",
         )

@@ -15,6 +15,7 @@ from ppfs.independence._predictive.risks.boosted_linear import (
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
 from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.libraries import LibraryRisks, is_of_library
 from ppfs.independence._predictive.risks.linear import LinearRisks, recipe_of
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -54,6 +55,8 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         reason = why_not_forest(problem, table)
         if reason is None:
             return ForestRisks(table, problem, n_jobs)
+    if is_of_library(problem.estimator):
+        return LibraryRisks(table, problem, n_jobs)
     recipe = recipe_of(problem, table)
     if recipe is not None:
         return LinearRisks(table, problem, n_jobs, reason, recipe)

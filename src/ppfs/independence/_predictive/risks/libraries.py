@@ -1,0 +1,84 @@
+"""Risks of LightGBM, XGBoost and CatBoost: fitted by their own libraries, in the way that suits many small fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from ppfs._models import Design, FittedLightGBM, has_library_model, is_plain_lightgbm, seeded, with_one_thread
+from ppfs._rows import Split
+from ppfs._table import Table
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.models import ModelGrower, ModelRisks
+
+# Up to so many values in a design a fit takes one thread, where the caller left that open.
+_FEW_VALUES = 2**20
+
+
+def is_of_library(estimator: Any) -> bool:
+    """Tell whether a model of one of the libraries is fitted."""
+    return has_library_model(estimator)
+
+
+@dataclass(frozen=True)
+class LibraryProblem(Problem):
+    """A problem whose models take one thread each: the fits run beside each other."""
+
+    prefers = "threads"
+
+    @classmethod
+    def of(cls, problem: Problem) -> LibraryProblem:
+        """Return the same problem for a model of one of the libraries."""
+        return cls(**{field.name: getattr(problem, field.name) for field in fields(Problem)})
+
+    @cached_property
+    def _with_one_thread(self) -> Problem:
+        parts = {field.name: getattr(self, field.name) for field in fields(Problem)}
+        return Problem(**parts | {"estimator": with_one_thread(self.estimator)})
+
+    def fit(self, design: Design, split: Split) -> Any:
+        """Fit a clone on the split's train part; see `Problem.fit`."""
+        if design.X.shape[0] * design.X.shape[1] > _FEW_VALUES:
+            return super().fit(design, split)
+        if not self._is_direct or design.n_levels.any():
+            return self._with_one_thread.fit(design, split)
+        labels = self.y[split.train]
+        if labels.size < 2 or (self.classes.size and (labels == labels[0]).all()):
+            return self._with_one_thread.fit(design, split)
+        weights = None if self.weights.fit is None else self.weights.fit[split.train]
+        model = seeded(self._with_one_thread.estimator, split.seed)
+        return FittedLightGBM.fit(
+            model, design.X[split.train], labels, weights, is_classifier=self.classes.size > 0
+        )
+
+    @cached_property
+    def _is_direct(self) -> bool:
+        """Whether LightGBM is fitted without its scikit-learn interface."""
+        is_plain = self.impute is None and self.frame is None and self.y.ndim == 1
+        return is_plain and is_plain_lightgbm(self._with_one_thread.estimator)
+
+
+class LibraryRisks(ModelRisks):
+    """`ModelRisks` of models that bring their own compiled library."""
+
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
+        super().__init__(table, LibraryProblem.of(problem), n_jobs, "")
+        self.note = (
+            f"{type(problem.estimator).__name__} is fitted by its own library, with one thread a fit unless it says "
+            "otherwise or there are many values"
+        )
+
+    def grower(self) -> Grower:
+        """Return what fits models of single columns, several columns a task."""
+        return LibraryGrower(self.problem)
+
+
+@dataclass(frozen=True)
+class LibraryGrower(ModelGrower):
+    """Fits models of single columns on threads: the libraries release Python's lock."""
+
+    # A fit takes a few milliseconds, and a task should take more than it costs to hand over.
+    bytes_per_block = 2**14
+    prefers = "threads"
