@@ -20,6 +20,8 @@ from coverage import Coverage
 _seconds: dict[str, float] = {}
 _broken: set[str] = set()
 _coverage: Coverage | None = None
+_written = [0.0]
+_SECONDS_BETWEEN = 30.0
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -40,6 +42,10 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Iterator[None]:
     outcome = yield
     _seconds[item.nodeid] = round(time.process_time() - start, 3)
     _coverage.switch_context("")
+    if time.process_time() - _written[-1] > _SECONDS_BETWEEN:
+        # What is there so far counts if the run is cut short.
+        _write(item.config.getoption("--map"))
+        _written.append(time.process_time())
     return outcome
 
 
@@ -51,18 +57,23 @@ def pytest_runtest_logreport(report: Any) -> None:
 def pytest_unconfigure(config: Any) -> None:
     assert _coverage is not None
     _coverage.stop()
+    _write(config.getoption("--map"))
+
+
+def _write(path: str) -> None:
+    assert _coverage is not None
     data = _coverage.get_data()
     numbers = {test: number for number, test in enumerate(_seconds)}
     lines: dict[str, dict[int, list[int]]] = {}
-    for path in data.measured_files():
-        file = path.split("/ppfs/", 1)[-1]
-        by_line = data.contexts_by_lineno(path)
+    for source in data.measured_files():
+        file = source.split("/ppfs/", 1)[-1]
+        by_line = data.contexts_by_lineno(source)
         lines[file] = {
             line: sorted(numbers[test] for test in tests if test in numbers and test not in _broken)
             for line, tests in by_line.items()
         }
     written = {"tests": [[test, _seconds[test]] for test in numbers], "lines": _shared(lines)}
-    Path(config.getoption("--map")).write_text(json.dumps(written))
+    Path(path).write_text(json.dumps(written))
 
 
 def _shared(lines: dict[str, dict[int, list[int]]]) -> dict[str, list[list[Any]]]:

@@ -1,6 +1,7 @@
 """Change the code, one small fault at a time, and see whether a test notices.
 
-    python benchmarks/mutation/run.py map                 # which tests run which lines: once, and after new tests
+    python benchmarks/mutation/run.py map                 # which tests run which lines; what is mapped is not run again
+    python benchmarks/mutation/run.py map --only tests/cli --again
     python benchmarks/mutation/run.py mutants --jobs 2    # the sample; what is recorded is not run again
     python benchmarks/mutation/run.py mutants --again     # those that survived, once more
     python benchmarks/mutation/run.py by-hand             # the faults of by_hand.toml
@@ -64,42 +65,12 @@ LEFT_OUT = (
     "tests/datasets",
 )
 
-# The tests are mapped in parts, which can run side by side.
-PARTS = {
-    "searches": ["tests/blanket", "tests/checks", "tests/wrappers"],
-    "tests": ["tests/independence", "tests/models", "tests/rows"],
-    "rest": ["tests/cli", "tests/test_*.py"],
-}
-
-# The engine's tests that run without the compiler, by the beginning of a file's name; the last entry is for the rest.
-ENGINE_TESTS = {
-    "boost": ["test_boosted*.py"],
-    "bin": ["test_boosted*.py"],
-    "cuts": ["test_boosted*.py"],
-    "gradients": ["test_boosted*.py"],
-    "logistic": ["test_logistic.py"],
-    "cholesky": ["test_logistic.py"],
-    "neighbour": ["test_neighbours.py"],
-    "counting": ["test_counting.py"],
-    "sums": ["test_logistic.py"],
-    "keyed": ["test_forest_growth.py"],
-    "bits": ["test_neighbours.py", "test_forest_growth.py"],
-    "bags": ["test_forest_growth.py"],
-    "forest_": ["test_forest_growth.py"],
-    "": [
-        "test_columns.py",
-        "test_splits.py",
-        "test_rules.py",
-        "test_single_column.py",
-        "test_cart.py",
-        "test_forest.py",
-        "test_row_losses.py",
-        "test_class_weights.py",
-    ],
-}
+# Where tests are looked for, file by file. Those of the engine are mapped and run without the compiler, which would hide
+# its lines.
+MAPPED = ("tests/[a-z]*/test_*.py", "tests/test_*.py")
 
 # A mutant meets the quickest tests that run its line, as many as fit into so many seconds of the processor.
-BUDGET = 20.0
+BUDGET = 15.0
 _HEAVY = (
     "numpy",
     "scipy.stats",
@@ -144,23 +115,26 @@ def sample() -> list[Mutant]:
     return chosen
 
 
-def make_map(parts: list[str]) -> None:
-    """Run the tests once, part by part, and write down which lines each of them runs."""
+def make_map(only: str, again: bool) -> None:
+    """Run the tests once, file by file, and write down which lines each of them runs."""
     MAPS.mkdir(exist_ok=True)
-    ignored = [f"--ignore={path}" for path in LEFT_OUT]
-    for part in parts:
-        where = sorted(str(path.relative_to(ROOT)) for pattern in PARTS[part] for path in ROOT.glob(pattern))
+    found = sorted(str(path.relative_to(ROOT)) for pattern in MAPPED for path in ROOT.glob(pattern))
+    for file in found:
+        place = _map_of(file)
+        if file.startswith(LEFT_OUT) or not file.startswith(only) or (place.exists() and not again):
+            continue
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "coverage_map"]
-        command += ["--continue-on-collection-errors"]
-        command += [
-            "-k",
-            "not contract and not every_node",
-            "--map",
-            str(MAPS / f"{part}.json"),
-            *where,
-            *ignored,
-        ]
-        subprocess.run(command, cwd=ROOT, env=_environment(ROOT), check=False)
+        command += ["-k", "not contract and not every_node", "--map", str(place), file]
+        environment = _environment(ROOT) | {"NUMBA_DISABLE_JIT": str(int(_is_of_the_engine(file)))}
+        subprocess.run(command, cwd=ROOT, env=environment, check=False)
+
+
+def _map_of(file: str) -> Path:
+    return MAPS / f"{file.removesuffix('.py').replace('/', '-')}.json"
+
+
+def _is_of_the_engine(file: str) -> bool:
+    return file.startswith(("tests/engine", "_engine"))
 
 
 def _environment(root: Path) -> dict[str, str]:
@@ -174,12 +148,13 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 @cache
-def _maps() -> dict[str, dict[int, set[tuple[str, float]]]]:
+def _maps(is_engine: bool) -> dict[str, dict[int, set[tuple[str, float]]]]:
     """Return the tests that run each line of each file, with the seconds they take."""
     found: dict[str, dict[int, set[tuple[str, float]]]] = {}
-    for part in PARTS:
-        path = MAPS / f"{part}.json"
-        read = json.loads(path.read_text()) if path.exists() else {"tests": [], "lines": {}}
+    for path in MAPS.glob("*.json"):
+        if path.name.startswith("tests-engine") != is_engine:
+            continue
+        read = json.loads(path.read_text())
         for file, entries in read["lines"].items():
             for lines, numbers in entries:
                 tests = {tuple(read["tests"][number]) for number in numbers}
@@ -188,18 +163,12 @@ def _maps() -> dict[str, dict[int, set[tuple[str, float]]]]:
     return found
 
 
-def tests_for(mutant: Mutant) -> list[str]:
-    """Return what to run: the tests of the line, or, where it runs when the module is loaded, those of the file.
+def tests_for(mutant: Mutant) -> tuple[list[str], float]:
+    """Return what to run, and how many seconds it takes without the fault.
 
-    The compiler hides the engine's lines, and without it a trace of them takes too long: there every test of the
-    engine that is meant to run without the compiler is run.
+    The tests of the line; or, where it runs when the module is loaded, those of the file.
     """
-    if mutant.file.startswith("_engine"):
-        name = mutant.file.split("/")[1]
-        patterns = next(patterns for start, patterns in ENGINE_TESTS.items() if name.startswith(start))
-        folder = ROOT / "tests" / "engine"
-        return [str(path.relative_to(ROOT)) for pattern in patterns for path in sorted(folder.glob(pattern))]
-    by_line = _maps().get(mutant.file, {})
+    by_line = _maps(_is_of_the_engine(mutant.file)).get(mutant.file, {})
     end = mutant.line + mutant.before.count("\n")
     on_line = set().union(*(by_line.get(line, set()) for line in range(mutant.line, end + 1)))
     in_file = set().union(*by_line.values()) if by_line else set()
@@ -209,7 +178,7 @@ def tests_for(mutant: Mutant) -> list[str]:
             break
         chosen.append(test)
         spent += seconds
-    return chosen
+    return chosen, spent
 
 
 class Workshop:
@@ -235,7 +204,7 @@ class Workshop:
         before = path.read_text()
         path.write_text(changed)
         try:
-            return _in_a_child(self.root, arguments, file.startswith("_engine"), seconds)
+            return _in_a_child(self.root, arguments, _is_of_the_engine(file), seconds)
         finally:
             path.write_text(before)
 
@@ -245,7 +214,7 @@ def _in_a_child(root: Path, arguments: list[str], is_engine: bool, seconds: floa
     log = root / "log.txt"
     child = os.fork()
     if child == 0:
-        _run_tests(root, arguments, is_engine, int(30 + 3 * seconds), log)
+        _run_tests(root, arguments, is_engine, int(20 + 2 * seconds), log)
     deadline = time.monotonic() + 1200
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -284,11 +253,11 @@ def _run_tests(root: Path, arguments: list[str], is_engine: bool, seconds: int, 
 def try_mutant(mutant: Mutant) -> Trial:
     """Try one fault in this worker's copy."""
     workshop = _workshop()
-    chosen = tests_for(mutant)
+    chosen, seconds = tests_for(mutant)
     outcome, by = "survived", ""
     if chosen:
         source = workshop.path(mutant.file).read_text()
-        outcome, by = workshop.outcome(mutant.file, mutant.applied_to(source), chosen, BUDGET)
+        outcome, by = workshop.outcome(mutant.file, mutant.applied_to(source), chosen, seconds)
     fields = {name: getattr(mutant, name) for name in ("key", "file", "line", "operator", "before", "after")}
     return Trial(**fields, outcome=outcome, n_tests=len(chosen), by=by)
 
@@ -358,14 +327,14 @@ def main() -> None:
     )
     parser.add_argument("what", choices=["map", "mutants", "by-hand", "render"])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--again", action="store_true", help="also those that survived")
+    parser.add_argument("--again", action="store_true", help="also what is there: survivors, maps")
     parser.add_argument(
-        "--only", default="", help="mutants: a beginning of file names; map: one of the parts"
+        "--only", default="", help="a beginning of file names: of sources for mutants, of tests for map"
     )
     parser.add_argument("--limit", type=int, default=10**6)
     wanted = parser.parse_args()
     if wanted.what == "map":
-        make_map([wanted.only] if wanted.only else list(PARTS))
+        make_map(wanted.only, wanted.again)
     elif wanted.what == "mutants":
         run_sample(wanted.jobs, wanted.again, wanted.only, wanted.limit)
     elif wanted.what == "by-hand":
