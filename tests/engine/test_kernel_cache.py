@@ -99,6 +99,10 @@ def run(code: str, **environment: str) -> str:
     return finished.stdout
 
 
+class Moved:
+    """What kernels are compiled for, in one version of the sources."""
+
+
 def _doubled(values):
     return values * 2
 
@@ -192,6 +196,34 @@ def test_machine_code_of_older_sources_is_not_run(tmp_path):
     assert new.load("float64") == "code of today"
     data.write_bytes(kept)
     assert new.load("float64") is None
+
+
+@compiles
+def test_files_that_name_what_is_no_longer_there_are_a_silent_miss(tmp_path, monkeypatch):
+    """After an upgrade: the signature and the code of older sources name a class that has moved."""
+    from ppfs._engine.checked_cache import CheckedFiles
+
+    old = CheckedFiles(cache_path=str(tmp_path), filename_base="kernel", source_stamp=0)
+    old.save(Moved, Moved)
+    monkeypatch.delitem(globals(), "Moved")
+    new = CheckedFiles(cache_path=str(tmp_path), filename_base="kernel", source_stamp=1)
+    assert new.load("float64") is None
+    (data,) = tmp_path.glob("*.nbc")
+    kept = data.read_bytes()
+    new.save("float64", "code of today")
+    assert new.load("float64") == "code of today"
+    data.write_bytes(kept)
+    assert new.load("float64") is None
+
+
+@compiles
+def test_files_that_numba_wrote_itself_are_a_silent_miss(start, tmp_path):
+    """An earlier release left the choice of names and contents to Numba."""
+    doubled = numba.njit(nogil=True, cache=True)(_doubled)
+    doubled(np.array([1.0, 2.0]))
+    assert list(tmp_path.rglob("*.nbi"))
+    assert start() == (0, [])
+    assert start() == (2, [])
 
 
 @compiles

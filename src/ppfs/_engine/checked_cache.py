@@ -2,8 +2,9 @@
 
 Numba keeps compiled code in files that it reads back unchecked: a damaged file is an exception in the middle of a
 fit, and one whose machine code has changed may be anything. Here every file ends with a digest of what stands
-before it, and says which signature it was compiled for. Whatever goes wrong with a file, or with the place where
-files are kept, means that the kernel is compiled in memory, as if there were no cache.
+before it, and says which sources and which signature it was compiled for. Whatever goes wrong with a file, or with the
+place where files are kept, means that the kernel is compiled in memory, as if there were no cache. A file of other
+sources is no fault: nothing of it is used, and nothing is said.
 
 The classes rest on private parts of Numba and look whether they are there before they rely on them.
 """
@@ -30,6 +31,10 @@ class DamagedCacheError(Exception):
     """A file of the cache does not hold what was written."""
 
 
+class OtherSourcesError(OSError):
+    """A file of the cache was compiled from other sources. To Numba it is as if the file had been removed."""
+
+
 class CheckedFiles(_caching.IndexDataCacheFile):
     """Numba's index and data files, each with a digest that is checked before a byte of it is interpreted."""
 
@@ -40,8 +45,7 @@ class CheckedFiles(_caching.IndexDataCacheFile):
             return None
         written_for, data = entry
         # Two processes that save at the same time may both take the next free file name: the index of one then
-        # points at the machine code of the other. And the index is written before the file, so that it may point at
-        # what was compiled from older sources.
+        # points at the machine code of the other.
         return data if written_for == self._tag(key) else None
 
     def save(self, key: Any, data: Any) -> None:
@@ -52,9 +56,13 @@ class CheckedFiles(_caching.IndexDataCacheFile):
         return repr((self._source_stamp, key))
 
     def _dump(self, obj: Any) -> bytes:
-        # Unpickling stops before the digest.
-        body: bytes = super()._dump(obj)
+        # Unpickling stops before the digests. That of the sources stands outside of what is pickled, because other
+        # sources may lack what a pickle names.
+        body: bytes = super()._dump(obj) + self._digest_of_sources()
         return body + _digest(body)
+
+    def _digest_of_sources(self) -> bytes:
+        return _digest(repr(self._source_stamp).encode())
 
     def _load_index(self) -> Any:
         try:
@@ -65,12 +73,15 @@ class CheckedFiles(_caching.IndexDataCacheFile):
         if not content.startswith(version):
             # Another version of Numba wrote it, or nobody did: either way there is nothing to use.
             return {}
-        _require_whole(content[len(version) :], self._index_path)
-        return super()._load_index()
+        body = _whole(content[len(version) :], self._index_path)
+        return super()._load_index() if body.endswith(self._digest_of_sources()) else {}
 
     def _load_data(self, name: str) -> Any:
         path = self._data_path(name)
-        _require_whole(Path(path).read_bytes(), path)
+        body = _whole(Path(path).read_bytes(), path)
+        if not body.endswith(self._digest_of_sources()):
+            # The index is written before the file, so that it may point at what older sources left.
+            raise OtherSourcesError(f"{name} was compiled from other sources")
         return super()._load_data(name)
 
 
@@ -93,8 +104,11 @@ class KernelCache(_caching.FunctionCache):
         self, function: Callable[..., Any], stamp: Any, tell: Callable[[str, Exception], None]
     ) -> None:
         super().__init__(function)
+        # A name of their own: files that Numba wrote under the plain one end without a digest.
         files: Any = CheckedFiles(
-            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
+            cache_path=self._cache_path,
+            filename_base=f"{self._impl.filename_base}.checked",
+            source_stamp=stamp,
         )
         missing = [name for name in _FILE_PARTS if not hasattr(files, name)]
         if missing:
@@ -131,7 +145,9 @@ def _digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=_DIGEST_SIZE).digest()
 
 
-def _require_whole(content: bytes, path: str) -> None:
+def _whole(content: bytes, path: str) -> bytes:
+    """Return what stands before the digest, if it is what was written."""
     body, digest = content[:-_DIGEST_SIZE], content[-_DIGEST_SIZE:]
     if _digest(body) != digest:
         raise DamagedCacheError(f"{Path(path).name} is damaged")
+    return body
