@@ -113,7 +113,7 @@ class Mutant:
 
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
-    """Return all faults that the operators can make in one file, in the order of the text."""
+    """Return all faults that the operators can make in one file, in the order of the text; not all of them compile."""
     tree = ast.parse(source)
     starts = _line_starts(source)
     seen = Counter[str]()
@@ -126,7 +126,7 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
             mutant = Mutant(file, node.lineno, operator, source[start:end], after, start, end)
             found.append(replace(mutant, number=seen[mutant.key]))
             seen[mutant.key] += 1
-    return [mutant for mutant in found if _compiles(mutant.applied_to(source))]
+    return found
 
 
 def _deciding_nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -239,7 +239,8 @@ def _characters(source: str, starts: list[int], line: int, offset: int) -> int:
     return len(text.encode()[:offset].decode())
 
 
-def _compiles(source: str) -> bool:
+def compiles(source: str) -> bool:
+    """Tell whether a text is Python: some faults are not."""
     try:
         compile(source, "mutant", "exec")
     except SyntaxError:

@@ -2,7 +2,7 @@
 
     python benchmarks/mutation/run.py map                 # which tests run which lines; what is mapped is not run again
     python benchmarks/mutation/run.py map --only tests/cli --again
-    python benchmarks/mutation/run.py mutants --jobs 2    # the sample; what is recorded is not run again
+    python benchmarks/mutation/run.py mutants             # the sample; what is recorded is not run again
     python benchmarks/mutation/run.py mutants --again     # those that survived, once more
     python benchmarks/mutation/run.py by-hand             # the faults of by_hand.toml
     python benchmarks/mutation/run.py render              # docs/mutation.md
@@ -28,10 +28,10 @@ import time
 import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
-from multiprocessing import get_context
+from itertools import islice
 from pathlib import Path
 
-from operators import Mutant, mutants_of
+from operators import Mutant, compiles, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
@@ -42,10 +42,8 @@ SAMPLE = {
     "independence": 100,
     "blanket": 80,
     "_engine": 60,
-    "_reading": 25,
-    "_models": 20,
-    "_rows": 15,
-    "cli": 10,
+    "_reading": 35,
+    "cli": 15,
     "compat.py": 10,
 }
 SEED = "2021"
@@ -65,20 +63,41 @@ LEFT_OUT = (
     "tests/datasets",
 )
 
-# Where tests are looked for, file by file. Those of the engine are mapped and run without the compiler, which would hide
-# its lines.
+# Where tests are looked for, file by file. Those of the engine are mapped and run without the compiler, which would
+# hide its lines.
 MAPPED = ("tests/[a-z]*/test_*.py", "tests/test_*.py")
 
 # A mutant meets the quickest tests that run its line, as many as fit into so many seconds of the processor.
-BUDGET = 15.0
+BUDGET = 6.0
+
+# Loaded once, before the first fault: everything but the package and its tests.
 _HEAVY = (
-    "numpy",
-    "scipy.stats",
+    "hypothesis.extra.numpy",
+    "joblib.externals.loky",
+    "narwhals",
+    "numba.np.arrayobj",
+    "numba.typed",
     "pandas",
     "polars",
+    "pytest",
+    "scipy.interpolate",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.calibration",
+    "sklearn.compose",
+    "sklearn.datasets",
     "sklearn.ensemble",
+    "sklearn.feature_selection",
+    "sklearn.frozen",
+    "sklearn.gaussian_process",
+    "sklearn.inspection",
+    "sklearn.linear_model",
+    "sklearn.naive_bayes",
+    "sklearn.neighbors",
+    "sklearn.neural_network",
+    "sklearn.pipeline",
+    "sklearn.svm",
     "sklearn.utils.estimator_checks",
-    "numba",
 )
 
 
@@ -97,6 +116,9 @@ class Trial:
     by: str
 
 
+_NAMED = ("key", "file", "line", "operator", "before", "after")
+
+
 def sample() -> list[Mutant]:
     """Return the chosen faults of every part."""
     chosen = []
@@ -111,7 +133,9 @@ def sample() -> list[Mutant]:
             for mutant in mutants_of(name, (folder / name).read_text())
         ]
         found.sort(key=lambda mutant: hashlib.sha256((SEED + mutant.key).encode()).digest())
-        chosen += found[:wanted]
+        sources = {name: (folder / name).read_text() for name in names}
+        # Compiling takes longest: as many as are wanted, not all.
+        chosen += islice((m for m in found if compiles(m.applied_to(sources[m.file]))), wanted)
     return chosen
 
 
@@ -214,7 +238,7 @@ def _in_a_child(root: Path, arguments: list[str], is_engine: bool, seconds: floa
     log = root / "log.txt"
     child = os.fork()
     if child == 0:
-        _run_tests(root, arguments, is_engine, int(20 + 2 * seconds), log)
+        _run_tests(root, arguments, is_engine, int(10 + 3 * seconds), log)
     deadline = time.monotonic() + 1200
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -229,7 +253,8 @@ def _in_a_child(root: Path, arguments: list[str], is_engine: bool, seconds: floa
     failed = [line for line in log.read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
     if code == 0:
         return "survived", ""
-    return ("caught", failed[0].split(" ")[1] if failed else "") if code in (1, 2) else (f"exit {code}", "")
+    # No test that failed: pytest itself did, which is no merit of the tests.
+    return ("caught", failed[0].split(" ")[1]) if failed else (f"exit {code}", "")
 
 
 def _run_tests(root: Path, arguments: list[str], is_engine: bool, seconds: int, log: Path) -> None:
@@ -245,7 +270,16 @@ def _run_tests(root: Path, arguments: list[str], is_engine: bool, seconds: int, 
         import pytest
 
         numba.config.reload_config()
-        code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--no-header", *arguments])
+        options = [
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "--no-header",
+            "-W",
+            "ignore:Module already imported",
+        ]
+        code = pytest.main([*options, *arguments])
         sys.stdout.flush()
     os._exit(int(code))
 
@@ -258,7 +292,7 @@ def try_mutant(mutant: Mutant) -> Trial:
     if chosen:
         source = workshop.path(mutant.file).read_text()
         outcome, by = workshop.outcome(mutant.file, mutant.applied_to(source), chosen, seconds)
-    fields = {name: getattr(mutant, name) for name in ("key", "file", "line", "operator", "before", "after")}
+    fields = {name: getattr(mutant, name) for name in _NAMED}
     return Trial(**fields, outcome=outcome, n_tests=len(chosen), by=by)
 
 
@@ -276,32 +310,49 @@ def read_trials() -> dict[str, Trial]:
     return {trial.key: trial for trial in (Trial(**json.loads(line)) for line in lines)}
 
 
-def run_sample(n_jobs: int, again: bool, only: str, limit: int) -> None:
-    """Try the faults of the sample that are not recorded yet."""
+def run_sample(again: bool, only: str, limit: int, apart: bool) -> None:
+    """Try the faults of the sample that are not recorded yet, in forks of one session, or each in one of its own."""
     RESULTS.mkdir(exist_ok=True)
     known = read_trials()
-    is_open = (
-        {key for key, trial in known.items() if trial.outcome not in ("caught", "hung")} if again else set()
-    )
-    waiting = [m for m in sample() if (m.key not in known or m.key in is_open) and m.file.startswith(only)][
-        :limit
-    ]
-    # Forked children must be free to fork, so the workers are not daemons.
-    context = get_context("fork")
-    parts = [waiting[number::n_jobs] for number in range(n_jobs)]
-    workers = [context.Process(target=_work, args=(part,)) for part in parts if part]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    is_open = {key for key, trial in known.items() if trial.outcome not in ("caught", "hung")}
+    waiting = [
+        mutant
+        for mutant in sample()
+        if mutant.file.startswith(only) and (mutant.key not in known or (again and mutant.key in is_open))
+    ][:limit]
+    if apart:
+        for mutant in waiting:
+            _record(try_mutant(mutant))
+    else:
+        for is_engine in (True, False):
+            _in_one_session([m for m in waiting if _is_of_the_engine(m.file) == is_engine], is_engine)
 
 
-def _work(mutants: list[Mutant]) -> None:
+def _record(trial: Trial) -> None:
+    with (RESULTS / "mutants.jsonl").open("a") as stream:
+        stream.write(json.dumps(asdict(trial)) + "\n")
+    print(f"{trial.outcome:9} {trial.n_tests:4} {trial.key[:150]}", flush=True)
+
+
+def _in_one_session(mutants: list[Mutant], is_engine: bool) -> None:
+    faults, files = [], set()
     for mutant in mutants:
-        trial = try_mutant(mutant)
-        with (RESULTS / "mutants.jsonl").open("a") as stream:
-            stream.write(json.dumps(asdict(trial)) + "\n")
-        print(f"{trial.outcome:9} {trial.n_tests:4} {trial.key[:150]}", flush=True)
+        tests, seconds = tests_for(mutant)
+        source = (ROOT / "src" / "ppfs" / mutant.file).read_text()
+        trial = {name: getattr(mutant, name) for name in _NAMED}
+        changed = mutant.applied_to(source)
+        faults.append(
+            {"file": mutant.file, "changed": changed, "tests": tests, "seconds": seconds, "trial": trial}
+        )
+        files |= {test.split("::")[0] for test in tests}
+    if not faults:
+        return
+    waiting = MAPS / f"waiting-{os.getpid()}.json"
+    waiting.write_text(json.dumps(faults))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "in_forks"]
+    command += ["--faults", str(waiting), "--record", str(RESULTS / "mutants.jsonl"), *sorted(files)]
+    environment = _environment(ROOT) | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
+    subprocess.run(command, cwd=ROOT, env=environment, check=False)
 
 
 def run_by_hand() -> None:
@@ -326,7 +377,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["map", "mutants", "by-hand", "render"])
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--apart", action="store_true", help="every fault in a session of its own: slow")
     parser.add_argument("--again", action="store_true", help="also what is there: survivors, maps")
     parser.add_argument(
         "--only", default="", help="a beginning of file names: of sources for mutants, of tests for map"
@@ -336,7 +387,7 @@ def main() -> None:
     if wanted.what == "map":
         make_map(wanted.only, wanted.again)
     elif wanted.what == "mutants":
-        run_sample(wanted.jobs, wanted.again, wanted.only, wanted.limit)
+        run_sample(wanted.again, wanted.only, wanted.limit, wanted.apart)
     elif wanted.what == "by-hand":
         run_by_hand()
     else:

@@ -15,6 +15,23 @@ _ROWS_TURNED = 2**13
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
+def is_compact(dtype: np.dtype[Any]) -> bool:
+    """Tell whether numbers of a type take less room than floats of 64 bits, which hold them all exactly.
+
+    Floats of 32 bits are read as they are, by whoever reads them.
+    """
+    return (dtype.kind in "biuf" and dtype.itemsize < 4) or (dtype.kind in "iu" and dtype.itemsize == 4)
+
+
+def in_floats(X: Any) -> Any:
+    """Return columns as floats: the same ones, or copies of columns that the caller keeps in fewer bytes.
+
+    A table of such columns stays as it is, and only what is read at a time is converted: 8 bits a number, as of
+    genotypes, would otherwise become 64.
+    """
+    return X if sp.issparse(X) or not is_compact(X.dtype) else X.astype(np.float64)
+
+
 @dataclass(frozen=True)
 class ColumnFacts:
     """What is known of each of some columns, each an array of shape (n_columns,).
@@ -60,6 +77,8 @@ def facts_of(X: Any) -> ColumnFacts:
     ([True, False], [False, True])
     """
     low, high = _sparse_extremes(X) if sp.issparse(X) else _extremes(X)
+    # In 8 bits -128 is its own absolute value.
+    low, high = in_floats(low), in_floats(high)
     has_missing = np.isnan(low)
     is_constant = low == high
     for column in np.flatnonzero(has_missing).tolist():

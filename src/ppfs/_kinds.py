@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 _HEAD = 64
 
 # Values looked at together, so that the copies stay small.
-_VALUES_AT_ONCE = 2**21
+_VALUES_AT_ONCE = 2**18
 
 
 class ColumnKinds:
@@ -152,6 +152,9 @@ class WholeColumns:
 
 
 def _look_at(X: NDArray[Any]) -> WholeColumns:
+    if X.dtype.kind in "biu":
+        extremes = (extreme(axis=0).astype(np.float64) for extreme in (X.min, X.max))
+        return WholeColumns(np.ones(X.shape[1], dtype=bool), *extremes)
     head = X[:_HEAD]
     is_whole = ((head == np.floor(head)) | np.isnan(head)).all(axis=0)
     lowest, highest = np.zeros(is_whole.size), np.zeros(is_whole.size)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._block import Block, Matrix
-from ppfs._facts import ColumnFacts, facts_of
+from ppfs._facts import ColumnFacts, facts_of, in_floats, is_compact
 from ppfs._frames import CallersFrame
 from ppfs._kinds import ColumnKinds
 from ppfs._sources import FileBlock, LazyColumns, LazyKinds
@@ -46,7 +46,8 @@ class Table:
     Parameters
     ----------
     X : ndarray or csc_array of shape (n_rows, n_columns)
-        The columns, as floats; categories as codes.
+        The columns, as floats or as whole numbers of fewer bytes, which become floats when they are read; categories
+        as codes.
 
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         The target: labels of any kind, or numbers; or a structured array of numbers.
@@ -161,9 +162,11 @@ class Table:
 
     @property
     def bytes_per_column(self) -> int:
-        """How much a column takes in memory, on average."""
+        """How much a column takes in memory when it is read, on average."""
         if isinstance(self.X, LazyColumns):
             return self.X.bytes_per_column
+        if not self.is_sparse and is_compact(self.X.dtype):
+            return 8 * self.n_rows
         parts = (self.X.data, self.X.indices) if self.is_sparse else (self.X,)
         return 1 + sum(int(part.nbytes) for part in parts) // int(self.X.shape[1])
 
@@ -302,7 +305,7 @@ class Table:
             parts = [self.codes if v == self.target else self.values(v) for v in variables]
             taken: Matrix = np.column_stack(parts)
         else:
-            chosen = self.X[:, self._columns_of(variables)]
+            chosen = in_floats(self.X[:, self._columns_of(variables)])
             taken = chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
         return taken if self._lens is None else self._lens(taken, self.n_levels_of(variables))
 
@@ -312,7 +315,7 @@ class Table:
         has_target = self.target in variables
         if isinstance(self.X, LazyColumns) and not has_target:
             return self.X.block(variables, names)
-        matrix = self.take(variables) if has_target else self.X[:, self._columns_of(variables)]
+        matrix = self.take(variables) if has_target else in_floats(self.X[:, self._columns_of(variables)])
         return Block(matrix, self.n_levels_of(variables), names)
 
     def places(self, variables: Sequence[int]) -> list[slice]:
@@ -491,7 +494,7 @@ def _sparse_digest(rows: NDArray[Any], values: NDArray[Any], n_levels: int) -> b
 
 
 def _dense(columns: Matrix) -> NDArray[Any]:
-    return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
+    return np.asarray(columns.toarray() if sp.issparse(columns) else in_floats(columns))
 
 
 def dense_column(X: Matrix, position: int) -> NDArray[Any]:

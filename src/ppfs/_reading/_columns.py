@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from ppfs._block import Matrix
+from ppfs._facts import is_compact
 from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
 from ppfs._reading._large_integers import as_floats, beyond_floats, exact_columns
 from ppfs._reading._library_codes import library_codes
@@ -55,7 +56,7 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     check = partial(
         check_array,
         accept_sparse="csc",
-        dtype=[np.float64, np.float32],
+        dtype=None if _has_compact_numbers(X) else [np.float64, np.float32],
         ensure_all_finite=False,
         ensure_min_samples=min_rows,
         estimator=owner,
@@ -90,6 +91,14 @@ def _refuse_lazy(X: Any) -> None:
         raise InvalidInputError(
             f"X is a structured array with the fields {listed(X.dtype.names)}. Pass a data frame: pandas.DataFrame(X)."
         )
+
+
+def _has_compact_numbers(X: Any) -> bool:
+    """Tell whether X is an array, or a pandas frame, of one type of numbers that take less room than floats."""
+    if isinstance(X, np.ndarray):
+        return is_compact(X.dtype)
+    types = set(getattr(X, "dtypes", ())) if nw.dependencies.is_pandas_dataframe(X) else set()
+    return len(types) == 1 and all(isinstance(dtype, np.dtype) and is_compact(dtype) for dtype in types)
 
 
 def column_names(X: Any) -> list[str] | None:

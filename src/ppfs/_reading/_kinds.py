@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._facts import in_floats
 from ppfs._reading._categories import Coded, coded_numbers
 from ppfs._reading._columns import Columns
 from ppfs._table import MISSING_LABEL, column_index, listed
@@ -50,7 +51,8 @@ def with_kinds(columns: Columns, categorical_features: CategoricalFeatures) -> C
             f"categorical_features lists {listed([columns.names[column] for column in wanted])}, but the columns of a "
             "sparse X are numbers. Pass X.toarray(), or a data frame."
         )
-    matrix, n_levels, categories = np.array(columns.matrix), columns.n_levels.copy(), dict(columns.categories)
+    matrix = np.array(in_floats(columns.matrix))
+    n_levels, categories = columns.n_levels.copy(), dict(columns.categories)
     for column in unwanted:
         matrix[:, column] = _numbers_of(categories.pop(column), matrix[:, column], columns.names[column])
         n_levels[column] = 0

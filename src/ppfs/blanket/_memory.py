@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from ppfs._facts import is_compact
 from ppfs._random import RandomStateLike
 from ppfs._sources import LazyColumns
 from ppfs._table import Table
@@ -119,27 +120,30 @@ def digest_of(table: Table) -> bytes:
         if array is None:
             digest.update(b"none")
             continue
-        digest.update(f"{array.shape}{array.dtype}".encode())
-        for part in _bytes_of(array):
+        # Numbers that the caller keeps in fewer bytes are read as floats, and are the same table.
+        dtype = np.dtype(np.float64) if array is X and is_compact(array.dtype) else array.dtype
+        digest.update(f"{array.shape}{dtype}".encode())
+        for part in _bytes_of(array, dtype):
             digest.update(part)
     digest.update(f"{table.task}{table.columns if table.has_feature_groups else ''}".encode())
     return digest.digest()
 
 
-def _bytes_of(array: NDArray[Any]) -> Iterator[Any]:
+def _bytes_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
     """Yield the bytes of an array, row after row, a few at a time: one that lies in columns is never copied whole."""
-    if array.dtype.hasobject:
+    if dtype.hasobject:
         yield repr(array.tolist()).encode()
         return
     # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
-    is_short = array.dtype == np.float64 and all(map(_same_bits, _row_parts(array)))
-    for part in _row_parts(array):
+    is_short = dtype == np.float64 and all(map(_same_bits, _row_parts(array, dtype)))
+    for part in _row_parts(array, dtype):
         yield (part.astype(np.int8) if is_short else part).reshape(-1).view(np.uint8)
 
 
-def _row_parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    n_rows = max(1, _BYTES_AT_ONCE // max(1, array.nbytes // max(1, len(array))))
-    return (np.ascontiguousarray(array[first : first + n_rows]) for first in range(0, len(array), n_rows))
+def _row_parts(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    n_rows = max(1, _BYTES_AT_ONCE // max(1, array.size * dtype.itemsize // max(1, len(array))))
+    for first in range(0, len(array), n_rows):
+        yield np.ascontiguousarray(array[first : first + n_rows], dtype=dtype)
 
 
 def _same_bits(array: NDArray[np.float64]) -> bool:

@@ -1,0 +1,181 @@
+"""One pytest session that meets fault after fault, each in a fork of it: nothing is imported or collected twice.
+
+    pytest -p in_forks --faults waiting.json --record mutants.jsonl tests/...       (run.py does so)
+
+A pytest plugin. The fault is put into the functions, classes and constants that the session has already imported: other
+modules hold on to the same function objects, so their code is replaced in place.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+import pkgutil
+import resource
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+_MISSED, _CAUGHT, _CANNOT_BE_PUT_IN = 0, 1, 3
+_MOST_MEMORY = 6 * 2**30
+
+
+class CannotBePutInError(Exception):
+    """A fault that changes what a module is made of."""
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.addoption("--faults", help="what to try: file, changed source, tests, seconds")
+    parser.addoption("--record", help="where the outcomes go, one line each")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: Any) -> bool:
+    """Try every fault in place of running the tests."""
+    _import_everything()
+    items = {item.nodeid: item for item in session.items}
+    for fault in json.loads(Path(session.config.getoption("--faults")).read_text()):
+        chosen = [items[test] for test in fault["tests"] if test in items]
+        outcome, by = _in_a_child(fault, chosen)
+        trial = {**fault["trial"], "outcome": outcome, "n_tests": len(chosen), "by": by}
+        with Path(session.config.getoption("--record")).open("a") as stream:
+            stream.write(json.dumps(trial) + "\n")
+    return True
+
+
+def _import_everything() -> None:
+    import ppfs
+
+    for module in pkgutil.walk_packages(ppfs.__path__, "ppfs."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def _in_a_child(fault: dict[str, Any], chosen: list[Any]) -> tuple[str, str]:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _try(fault, chosen, write)
+    os.close(write)
+    _, status = os.waitpid(child, 0)
+    with os.fdopen(read) as stream:
+        by = stream.read()
+    if os.WIFSIGNALED(status):
+        return "hung", ""
+    names = {_MISSED: "survived", _CAUGHT: "caught"}
+    return names.get(os.WEXITSTATUS(status), f"exit {os.WEXITSTATUS(status)}"), by
+
+
+def _try(fault: dict[str, Any], chosen: list[Any], write: int) -> None:
+    """Put the fault in, run the tests until one fails, and end the process."""
+    seconds = int(10 + 3 * fault["seconds"])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+    code = _CANNOT_BE_PUT_IN
+    try:
+        put_in(fault["file"], fault["changed"])
+        code = _MISSED
+    except CannotBePutInError as error:
+        os.write(write, str(error).encode()[:1000])
+    except BaseException as error:
+        # The module cannot even be loaded any more.
+        os.write(write, f"import: {error!r}".encode()[:1000])
+        code = _CAUGHT
+    if code == _MISSED:
+        for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+            reports = runtestprotocol(item, nextitem=following, log=False)
+            if any(report.failed for report in reports):
+                os.write(write, item.nodeid.encode()[:1000])
+                code = _CAUGHT
+                break
+    os._exit(code)
+
+
+def put_in(file: str, changed: str) -> None:
+    """Make the imported module behave as its changed source says."""
+    name = ".".join(["ppfs", *Path(file).with_suffix("").parts]).removesuffix(".__init__")
+    old = sys.modules[name]
+    new = types.ModuleType(name)
+    new.__dict__.update(
+        __file__=old.__file__, __package__=old.__package__, __path__=getattr(old, "__path__", None)
+    )
+    # Data classes look their module up by name while they are made.
+    sys.modules[name] = new
+    try:
+        exec(compile(changed, str(old.__file__), "exec"), new.__dict__)
+    finally:
+        sys.modules[name] = old
+    for key, value in list(vars(new).items()):
+        if not key.startswith("__"):
+            _replace(old, key, value)
+
+
+def _replace(owner: Any, name: str, new: Any) -> None:
+    """Give an attribute of a module or a class what its namesake has."""
+    old = vars(owner).get(name)
+    if isinstance(new, type):
+        if getattr(new, "__module__", None) == getattr(old, "__module__", None) and isinstance(old, type):
+            for key, value in list(vars(new).items()):
+                if key not in (
+                    "__dict__",
+                    "__weakref__",
+                    "__module__",
+                    "__doc__",
+                    "__annotations__",
+                    "__slots__",
+                ):
+                    _replace(old, key, value)
+        return
+    pairs = list(zip(_functions_in(old), _functions_in(new), strict=False))
+    for mine, theirs in pairs:
+        if mine.__module__ == theirs.__module__:
+            _take_over(mine, theirs)
+    if not pairs and not isinstance(new, types.ModuleType) and not _same(old, new):
+        if isinstance(owner, types.ModuleType):
+            _set_everywhere(name, old, new)
+        else:
+            setattr(owner, name, new)
+
+
+def _functions_in(value: Any) -> Iterator[types.FunctionType]:
+    """Yield the functions that an attribute wraps: methods, properties, caches, decorated functions."""
+    if isinstance(value, types.FunctionType):
+        yield value
+    for part in ("__func__", "fget", "fset", "func", "__wrapped__"):
+        inner = getattr(value, part, None)
+        if inner is not None and not isinstance(value, type | types.MethodType):
+            yield from _functions_in(inner)
+            if not isinstance(value, property):
+                break
+
+
+def _take_over(mine: types.FunctionType, theirs: types.FunctionType) -> None:
+    if mine.__code__.co_freevars != theirs.__code__.co_freevars:
+        raise CannotBePutInError(f"{mine.__qualname__} closes over other variables")
+    mine.__code__ = theirs.__code__
+    mine.__defaults__ = theirs.__defaults__
+    mine.__kwdefaults__ = theirs.__kwdefaults__
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, int | float | str | bytes | tuple | frozenset | None.__class__):
+        return type(old) is type(new) and repr(old) == repr(new)
+    # Objects of this module are made anew, and their functions have been replaced: only plain values count.
+    return not (isinstance(old, dict | list | set) and repr(old) != repr(new)) or isinstance(
+        old, functools.partial
+    )
+
+
+def _set_everywhere(name: str, old: Any, new: Any) -> None:
+    """Change a constant in every module that imported it."""
+    for module in list(sys.modules.values()):
+        space = getattr(module, "__dict__", {})
+        if str(getattr(module, "__name__", "")).startswith("ppfs") and name in space and space[name] is old:
+            space[name] = new
