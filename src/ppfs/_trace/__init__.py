@@ -5,6 +5,7 @@ from ppfs._trace.batch import StepBatch
 from ppfs._trace.data import DataSummary, summary_of, target_name
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
+from ppfs._trace.plain import as_plain, from_plain
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
 from ppfs._trace.steps import FAVOURABLE, PAIRS, Decision, Step
@@ -21,7 +22,9 @@ __all__ = [
     "Step",
     "StepBatch",
     "Trace",
+    "as_plain",
     "feature_results",
+    "from_plain",
     "results_table",
     "summary_of",
     "target_name",

@@ -42,6 +42,8 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
         return "kept by request"
     if feature in outcome.condition_on:
         return "conditioned on by request"
+    if feature in outcome.left_out:
+        return "left out: it could not be asked about"
     if feature in outcome.filled_up:
         return "came closest, to reach min_features"
     is_selected = feature in outcome.blanket

@@ -216,20 +216,20 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self._fit_table(table, test)
         if self.trace_.data is not None:
             self.trace_.data = replace(self.trace_.data, target=target_name(y))
+        self.warnings_ = look_at(table)
+        if self.warnings_:
+            self.trace_.notes.append(summary(self.warnings_))
 
     def _fit_table(self, table: Table, test: IndependenceTest) -> None:
         """Search in a table that was read before, and set the fitted attributes that do not speak of X itself."""
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
-        self.warnings_ = look_at(table)
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
         if isinstance(test, Automatic):
             choice = test.choose(table)
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
         searched = self._search_parts(table, test, special, trace)
-        if self.warnings_:
-            trace.notes.append(summary(self.warnings_))
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
         trace.data = summary_of(table)

@@ -182,6 +182,14 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     folds_ : tuple of Fold
         Each fold's blanket and z score; empty without folds.
 
+    results_ : data frame
+        One row a column, in the library of the caller's frame: `column`, `selected`, `importance` with
+        `importance_low` and `importance_high`, `pvalue`, `adjusted_pvalue`, `stability`, `phase`, `reason`,
+        `redundant_with`.
+
+    warnings_ : tuple of records
+        Columns that should make a person think, such as identifiers: `column`, `kind`, `message`.
+
     n_fits_ : int
         Models fitted.
 

@@ -7,6 +7,7 @@ from copy import deepcopy
 from numbers import Integral
 from typing import Any, Literal, Self
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._callers_columns import CallersColumns
 from ppfs._frame_selector import FrameSelector
+from ppfs._frames import backend_of
 from ppfs._models import (
     ToFrame,
     estimator_for,
@@ -30,6 +32,7 @@ from ppfs._models import (
     task_of_estimator,
     weight_arguments,
 )
+from ppfs._odd_columns import look_at
 from ppfs._one_step import in_one_step
 from ppfs._progress import Progress, ProgressBar
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
@@ -155,6 +158,12 @@ class PPFSCV(FrameSelector, BaseEstimator):
     scorer_ : callable
         What `score` and the choice use.
 
+    warnings_ : tuple of records
+        Columns that should make a person think: `column`, `kind`, `message`.
+
+    results_ : data frame
+        What became of every column: the `results_` of `selector_`, with the columns chosen here.
+
     task_ : {"classification", "regression"}
         How the target was read.
 
@@ -241,6 +250,14 @@ class PPFSCV(FrameSelector, BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    @property
+    def results_(self) -> Any:
+        """What became of every column, as of `selector_`, with the columns that the cross-validation chose."""
+        check_is_fitted(self)
+        frame = nw.from_native(self.selector_.results_, eager_only=True)
+        chosen = nw.new_series("selected", self.support_.tolist(), nw.Boolean, backend=frame.implementation)
+        return frame.with_columns(chosen).to_native()
+
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Choose among the candidates, search with the chosen one in all rows, and fit the model.
 
@@ -301,6 +318,8 @@ class PPFSCV(FrameSelector, BaseEstimator):
         self.n_splits_ = scored.scores.shape[1]
         self.selector_ = searched([candidates.settings[best.setting]], table, seed)[0]
         validate_data(self.selector_, X, skip_check_array=True)
+        self.selector_._backend = backend_of(X)
+        self.warnings_ = look_at(table)
         features = Path.of(self.selector_, table).features(best.size(table.n_features))
         self._select(features, table)
         if self.refit:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ppfs.cli._apply import apply
+from ppfs.cli._explain import explain
 from ppfs.cli._select import select
 
 
@@ -32,4 +34,5 @@ def app() -> None:
     """Find the smallest set of columns that still predicts the target."""
 
 
-app.add_command(select)
+for command in (select, apply, explain):
+    app.add_command(command)

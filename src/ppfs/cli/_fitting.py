@@ -17,14 +17,24 @@ from ppfs.cli._words import in_flags
 
 def fitted(request: DataRequest, search: SearchRequest) -> tuple[Input, Any]:
     """Return the data that the flags name, and a selector fitted to them."""
+    data = read_and_say(request, search)
+    return data, searched(data, search)
+
+
+def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
+    """Return the data that the flags name, after saying what was found out while reading."""
     data = read(request)
     if not search.quiet:
         for note in data.notes:
             say(note)
+    return data
+
+
+def searched(data: Input, search: SearchRequest) -> Any:
+    """Return the selector that the flags describe, fitted."""
     with warnings_as_messages():
         selector = selector_for(search, data)
-        selector.fit(data.X, data.y, **data.fit_arguments())
-    return data, selector
+        return selector.fit(data.X, data.y, **data.fit_arguments())
 
 
 @contextmanager

@@ -44,6 +44,12 @@ def flag(section: str, *names: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, cls=Flag, section=section, **settings)
 
 
+# Taken off the command line before anything else is read; here for the help.
+debug_flag = click.option(
+    "--debug", cls=Flag, section="Output", is_flag=True, expose_value=False, help="Show tracebacks of errors."
+)
+
+
 def gathered(
     keyword: str, kind: type, flags: Sequence[Callable[[Any], Any]]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

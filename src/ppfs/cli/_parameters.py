@@ -36,6 +36,7 @@ METHODS = {
     "fbed": "ppfs.blanket:FBED",
     "mmmb": "ppfs.blanket:MMMB",
     "hiton-mb": "ppfs.blanket:HITONMB",
+    "ppfs-cv": "ppfs.blanket:PPFSCV",
     "tie-star": "ppfs.blanket:TIEStar",
     "sgai": "ppfs.blanket:SGAI",
     "mixed-mb": "ppfs.blanket:MixedMB",
@@ -99,11 +100,12 @@ class SearchRequest:
     method: str
     method_params: dict[str, Any] | None
     test: str | None
-    estimator: str | None
+    estimator: tuple[str, ...]
     estimator_params: dict[str, Any] | None
     growth_estimator: str | None
     alpha: float | None
     correction: str | None
+    interactions: str | None
     task: str | None
     n_folds: int | None
     min_features: int | None
@@ -124,6 +126,7 @@ class SearchRequest:
     feature_group: tuple[str, ...]
     random_state: int
     n_jobs: int | None
+    on_error: str | None
     memory_limit: int | None
     checkpoint: str | None
     quiet: bool
@@ -158,6 +161,12 @@ _FLAGS = [
     ),
     flag(
         _SEARCH,
+        "--interactions",
+        type=click.Choice(["pairs"]),
+        help="Also look for columns that help only together with another one.",
+    ),
+    flag(
+        _SEARCH,
         "--folds",
         "--n-folds",
         "n_folds",
@@ -175,7 +184,13 @@ _FLAGS = [
         help=f"What answers the questions: {', '.join(TESTS)}. 'calibrated' has p-values that hold their level, "
         "'paper' is the paper's test.  [default: calibrated for --method ppfs, auto for the others]",
     ),
-    flag(_TEST, "--estimator", metavar="MODEL", help=f"The model: {_MODEL}."),
+    flag(
+        _TEST,
+        "--estimator",
+        multiple=True,
+        metavar="MODEL",
+        help=f"The model: {_MODEL}. Several are asked together; 'panel' is a ready choice of several.",
+    ),
     flag(
         _TEST,
         "--estimator-params",
@@ -287,6 +302,12 @@ _FLAGS = [
         type=int,
         callback=_number_of_jobs,
         help="Parallel workers; -1 for all cores.  [default: 1]",
+    ),
+    flag(
+        _RUN,
+        "--on-error",
+        type=click.Choice(["raise", "drop"]),
+        help="What to do with a column on which the model fails.  [default: raise]",
     ),
     flag(
         _RUN,

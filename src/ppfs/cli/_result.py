@@ -50,7 +50,7 @@ def summarised(
             {"column": warning.column, "kind": warning.kind, "finding": warning.finding, "flag": warning.flag}
             for warning in getattr(selector, "warnings_", ())
         ],
-        "notes": list(getattr(getattr(selector, "trace_", None), "notes", [])),
+        "notes": list(getattr(trace_of(selector), "notes", [])),
     }
 
 
@@ -68,6 +68,12 @@ def given_flags(search: SearchRequest) -> dict[str, Any]:
         for name, value in given.items()
         if value not in (None, ())
     }
+
+
+def trace_of(selector: Any) -> Any:
+    """Return the trace of a search, or None where there is none."""
+    searched = getattr(selector, "selector_", selector)
+    return getattr(searched, "trace_", None)
 
 
 def result_rows(selector: Any) -> list[dict[str, Any]]:

@@ -71,6 +71,8 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         "loss",
         "impute",
         "n_jobs",
+        "interactions",
+        "on_error",
         "memory_limit",
         "checkpoint",
     )
@@ -101,30 +103,31 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
 
 
 def _models(request: SearchRequest, data: Input) -> dict[str, Any]:
+    """Return the models that were named; several estimators are a list."""
+    if request.estimator_params and (len(request.estimator) != 1 or request.estimator[0] == "panel"):
+        raise UsageFailure(
+            "--estimator-params needs one model to be the parameters of: add --estimator, such as forest. Of several "
+            "models each has its own: --estimator 'forest{\"max_depth\": 5}'."
+        )
     names = {
         "estimator": request.estimator,
-        "growth_estimator": request.growth_estimator,
-        "conditional": request.conditional,
+        "growth_estimator": (request.growth_estimator,) if request.growth_estimator else (),
+        "conditional": (request.conditional,) if request.conditional else (),
     }
-    if request.estimator_params and request.estimator in (None, "panel"):
-        raise UsageFailure(
-            "--estimator-params needs a model to be parameters of: add --estimator, such as forest."
-        )
-    if request.estimator == "panel":
-        if request.test not in (None, "calibrated"):
-            raise UsageFailure(
-                "--estimator panel belongs to --test calibrated. Name one model, or leave --test out."
-            )
-        # The preset's own choice.
-        del names["estimator"]
     task: Task = data.task(request.task) if any(names.values()) else "classification"
-    return {
-        parameter: model(
-            text, flag_of(parameter), task, request.estimator_params if parameter == "estimator" else None
-        )
-        for parameter, text in names.items()
-        if text is not None
+    found = {
+        parameter: [
+            "panel"
+            if text == "panel"
+            else model(
+                text, flag_of(parameter), task, request.estimator_params if parameter == "estimator" else None
+            )
+            for text in texts
+        ]
+        for parameter, texts in names.items()
+        if texts
     }
+    return {parameter: models[0] if len(models) == 1 else models for parameter, models in found.items()}
 
 
 def _refuse_the_papers(request: SearchRequest, given: dict[str, Any]) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from ppfs.cli._data_flags import DataRequest, data_flags
+from ppfs.cli._failures import UsageFailure
 from ppfs.cli._formats import FORMATS, write
-from ppfs.cli._help import SectionedCommand, flag, gathered
+from ppfs.cli._help import SectionedCommand, debug_flag, flag, gathered
 from ppfs.cli._parameters import SearchRequest, search_flags
 from ppfs.cli._terminal import say, writing
 
@@ -25,11 +26,19 @@ class OutputRequest:
     format : str
         One of `FORMATS`.
 
+    output : str or None
+        Where the reduced data go.
+
+    save : str or None
+        Where the selection goes.
+
     report : Path or None
         Where a report is to be written.
     """
 
     format: str
+    output: str | None
+    save: str | None
     report: Path | None
 
 
@@ -58,13 +67,25 @@ _output_flags = gathered(
         ),
         flag(
             "Output",
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the selected columns, those of --id and the target: .csv, .tsv, .parquet, .feather or .xlsx.",
+        ),
+        flag(
+            "Output",
+            "--save",
+            metavar="FILE",
+            help="Write the selection as JSON, for ppfs apply and ppfs explain.",
+        ),
+        flag(
+            "Output",
             "--report",
             type=click.Path(dir_okay=False, path_type=Path),
             callback=_known_ending,
             help="Also write a report for people: one .html, .json or .md file.",
         ),
-        # Taken off the command line before anything else is read; here for the help.
-        flag("Output", "--debug", is_flag=True, expose_value=False, help="Show tracebacks of errors."),
+        debug_flag,
     ],
 )
 
@@ -88,17 +109,34 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     Results go to standard output, messages to standard error. The exit code is 0 when the search ran, also when it
     selected nothing, 1 when the data cannot be used, 2 when the command was misused.
     """
-    from ppfs.cli._fitting import fitted
+    from ppfs.cli._fitting import read_and_say, searched
     from ppfs.cli._odd_columns import warning_lines
-    from ppfs.cli._result import summarised
+    from ppfs.cli._result import summarised, trace_of
+    from ppfs.cli._selection import save
+    from ppfs.cli._writing import require_table_suffix, require_writable, write_table
 
-    data, selector = fitted(request, search)
+    if output.output is not None:
+        require_table_suffix(output.output, "--output")
+    if output.save is not None:
+        require_writable(output.save, "--save")
+    data = read_and_say(request, search)
+    if output.output is not None and data.rows is None:
+        raise UsageFailure(
+            "--output needs the table in memory. Leave it out, or use ppfs apply on a table that fits."
+        )
+    selector = searched(data, search)
     format = output.format
     if format == "auto":
         format = "table" if sys.stdout.isatty() else "names"
-    result = summarised(selector, data, search, with_columns=format != "names")
+    needs_columns = format != "names" or output.save is not None
+    result = summarised(selector, data, search, with_columns=needs_columns)
     for line in warning_lines(result["warnings"]):
         say(f"warning: {line}")
+    if output.save is not None:
+        save(result, trace_of(selector), output.save)
+    if output.output is not None:
+        chosen = {*data.ids, *result["selected"], data.target}
+        write_table(data.rows[[name for name in data.rows.columns if name in chosen]], output.output)
     with writing():
         write(result, format)
     if not result["selected"]:

@@ -1,0 +1,133 @@
+"""A trace as plain lists and numbers, for files that outlive a program; never pickled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, get_args
+
+from ppfs._trace.batch import StepBatch
+from ppfs._trace.outcome import Outcome
+from ppfs._trace.record import Trace
+from ppfs._trace.steps import Decision, Step
+from ppfs.exceptions import InvalidInputError
+
+_NUMBERS = ("pvalues", "statistics", "effects", "adjusted_pvalues")
+_DECISIONS = frozenset(get_args(Decision))
+
+
+def as_plain(trace: Trace) -> dict[str, Any]:
+    """Return a trace as JSON can hold it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> X, y = load_iris(return_X_y=True)
+    >>> trace = PPFS(n_splits=5, random_state=0).fit(X, y).trace_
+    >>> from_plain(as_plain(trace)).explain(0) == trace.explain(0)
+    True
+    """
+    return {
+        "names": list(trace.names),
+        "column_names": list(trace.column_names),
+        "columns": None if trace._columns is None else [list(group) for group in trace._columns],
+        "models": list(trace.models),
+        "notes": list(trace.notes),
+        "outcome": None if trace.outcome is None else _plain_outcome(trace.outcome),
+        "parts": [_plain_part(part) for part in trace._parts],
+    }
+
+
+def from_plain(plain: Mapping[str, Any]) -> Trace:
+    """Return the trace that `as_plain` made lists of, or say that this is none."""
+    try:
+        columns = plain["columns"]
+        trace = Trace(
+            [str(name) for name in plain["names"]],
+            [str(name) for name in plain["column_names"]],
+            None if columns is None else [tuple(map(int, group)) for group in columns],
+        )
+        trace.models = tuple(str(model) for model in plain["models"])
+        trace.notes.extend(str(note) for note in plain["notes"])
+        for part in plain["parts"]:
+            for step in _steps(part, len(trace.names)):
+                trace.record(step)
+        if plain["outcome"] is not None:
+            trace.conclude(_outcome(plain["outcome"]))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise InvalidInputError(f"This is no trace of a search: {type(error).__name__} {error}.") from error
+    return trace
+
+
+def _plain_part(part: Step | StepBatch) -> dict[str, Any]:
+    steps = [part] if isinstance(part, Step) else list(part)
+    return {
+        "fold": part.fold,
+        "phase": part.phase,
+        "given": list(part.given),
+        "target": part.target,
+        "withheld": list(part.withheld),
+        "features": [step.feature for step in steps],
+        "pvalues": [_finite(step.pvalue) for step in steps],
+        "statistics": [_finite(step.statistic) for step in steps],
+        "effects": [_finite(step.effect) for step in steps],
+        "adjusted_pvalues": [_finite(step.adjusted_pvalue) for step in steps],
+        "is_reliable": [step.is_reliable for step in steps],
+        "decisions": [step.decision for step in steps],
+        "model_pvalues": [[_finite(pvalue) for pvalue in step.model_pvalues] for step in steps],
+    }
+
+
+def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
+    # JSON has no numbers as keys.
+    return {**asdict(outcome), "left_out": [[feature, why] for feature, why in outcome.left_out.items()]}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _steps(part: Mapping[str, Any], n_features: int) -> list[Step]:
+    features = [int(feature) for feature in part["features"]]
+    if features and not 0 <= min(features) <= max(features) <= n_features:
+        raise ValueError(f"a step is about feature {max(features)}, and there are {n_features}")
+    numbers = [[math.nan if value is None else float(value) for value in part[name]] for name in _NUMBERS]
+    decisions: Sequence[Any] = part["decisions"]
+    if not _DECISIONS.issuperset(decisions):
+        raise ValueError(f"unknown decisions {sorted(set(decisions) - _DECISIONS)}")
+    given, withheld = (tuple(map(int, part[name])) for name in ("given", "withheld"))
+    target = None if part["target"] is None else int(part["target"])
+    return [
+        Step(
+            int(part["fold"]),
+            str(part["phase"]),
+            feature,
+            given,
+            pvalue,
+            statistic,
+            effect,
+            adjusted,
+            decision,
+            bool(is_reliable),
+            target,
+            withheld,
+            tuple(math.nan if value is None else float(value) for value in of_models),
+        )
+        for feature, pvalue, statistic, effect, adjusted, decision, is_reliable, of_models in zip(
+            features, *numbers, decisions, part["is_reliable"], part["model_pvalues"], strict=True
+        )
+    ]
+
+
+def _outcome(plain: Mapping[str, Any]) -> Outcome:
+    values = {
+        name: tuple(map(int, plain[name])) for name in ("blanket", "always_keep", "condition_on", "filled_up")
+    }
+    return Outcome(
+        **values,
+        fold=int(plain["fold"]),
+        blankets=tuple(tuple(map(int, blanket)) for blanket in plain["blankets"]),
+        left_out={int(feature): str(why) for feature, why in plain["left_out"]},
+    )

@@ -1,0 +1,169 @@
+"""A selection outlives the command: --save, --output, apply and explain."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppfs import PPFS
+from ppfs._trace import as_plain, from_plain
+from ppfs.exceptions import InvalidInputError
+
+
+@pytest.fixture
+def saved(select, table, tmp_path):
+    path = tmp_path / "selection.json"
+    result = select(table, "-t", "ill", "--save", path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return path
+
+
+def test_apply_keeps_the_selected_columns_of_another_table(ppfs, saved, tmp_path, patients):
+    other = tmp_path / "new.csv"
+    patients[["noise", "bmi"]].iloc[:5].assign(extra="x").to_csv(other, index=False)
+    result = ppfs("apply", saved, other)
+    assert result.exit_code == 0
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(result.stdout)), patients[["bmi"]].iloc[:5])
+    result = ppfs("apply", saved, other, "--id", "extra")
+    assert result.stdout.splitlines()[0] == "extra,bmi"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "feather"])
+def test_tables_are_written_and_read_in_many_formats(select, ppfs, table, tmp_path, patients, suffix):
+    kept, again = tmp_path / f"kept.{suffix}", tmp_path / f"again.{suffix}"
+    result = select(table, "-t", "ill", "--id", "age", "-o", kept, "--save", tmp_path / "s.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert ppfs("apply", tmp_path / "s.json", kept, "--with-target", "-o", again).exit_code == 0
+    shown = ppfs("apply", tmp_path / "s.json", again, "--id", "ill").stdout
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(shown)), patients[["bmi", "ill"]])
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_output_has_identifiers_selected_columns_and_target(select, table, tmp_path, patients):
+    select(table, "-t", "ill", "--id", "noise", "--output", tmp_path / "kept.csv")
+    assert list(pd.read_csv(tmp_path / "kept.csv").columns) == ["bmi", "noise", "ill"]
+
+
+def test_apply_names_what_is_missing(ppfs, saved, tmp_path, patients):
+    other = tmp_path / "new.csv"
+    patients[["noise"]].to_csv(other, index=False)
+    result = ppfs("apply", saved, other)
+    assert result.exit_code == 1
+    assert "lacks 1 of the 1 selected columns: 'bmi'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(schema="other"), "is not a selection"),
+        (lambda d: d.update(schema_version=99), "has the layout 99"),
+        (lambda d: d.pop("selected"), "'selected' is missing"),
+        (lambda d: d.update(columns=[1]), "without a name"),
+        (lambda d: d.update(selected=["stranger"]), "'stranger' is selected, but is none of its columns"),
+    ],
+)
+def test_a_damaged_selection_is_refused(ppfs, saved, table, change, message):
+    document = json.loads(saved.read_text())
+    change(document)
+    saved.write_text(json.dumps(document))
+    result = ppfs("apply", saved, table)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_selection_that_is_no_json(ppfs, table, tmp_path):
+    result = ppfs("apply", table, table)
+    assert result.exit_code == 1
+    assert "cannot be read as JSON" in result.stderr
+    assert "Make one with: ppfs select" in ppfs("apply", tmp_path / "none.json", table).stderr
+
+
+def test_explain_says_the_verdict_first_and_the_same_from_a_file(ppfs, saved, table):
+    flags = ("--test", "paper", "--splits", 10, "--quiet", "--feature", "bmi,noise")
+    asked = ppfs("explain", table, "-t", "ill", *flags)
+    lines = asked.stdout.splitlines()
+    assert asked.exit_code == 0
+    assert lines[0].startswith("'bmi' was selected: the target depends on it")
+    assert lines[2].startswith("  growth: 'bmi': p = ")
+    assert "'noise' was not selected" in asked.stdout
+    assert ppfs("explain", "--from", saved, "--feature", "bmi", "-x", "noise").stdout == asked.stdout
+
+
+def test_explain_of_a_search_without_questions(ppfs, table):
+    result = ppfs("explain", table, "-t", "ill", "--method", "permutation-importance", "-x", "noise", "-q")
+    assert result.stdout == "'noise' was not selected: the model does without.\n"
+
+
+def test_explain_needs_to_know_what(ppfs, saved, table):
+    assert "Say which column to explain" in ppfs("explain", table, "-t", "ill").stderr
+    assert "not both" in ppfs("explain", table, "--from", saved, "-x", "bmi").stderr
+    result = ppfs("explain", "--from", saved, "-x", "bni")
+    assert result.exit_code == 1
+    assert "Did you mean 'bmi'?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "message"),
+    [
+        (["--output", "kept.docx"], 2, "must end with one of .csv"),
+        (["--output", "no/such/kept.csv"], 1, "there is no folder"),
+        (["--save", "no/such/selection.json"], 1, "there is no folder"),
+    ],
+)
+def test_places_are_checked_before_the_search(select, table, flags, code, message, monkeypatch):
+    monkeypatch.setattr(PPFS, "fit", None)
+    result = select(table, "-t", "ill", *flags)
+    assert result.exit_code == code
+    assert message in result.stderr
+
+
+def test_a_full_disk_keeps_the_old_file(select, table, tmp_path, monkeypatch):
+    path = tmp_path / "selection.json"
+    path.write_text("old")
+    monkeypatch.setattr("pathlib.Path.write_text", _full)
+    result = select(table, "-t", "ill", "--save", path)
+    assert result.exit_code == 1
+    assert "No space left on device" in result.stderr
+    assert path.read_text() == "old"
+
+
+def _full(*_, **__):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.fixture(scope="module")
+def trace():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 5))
+    selector = PPFS.calibrated(
+        "panel", n_folds=2, feature_groups={"both": [1, 2]}, always_keep=[3], random_state=0
+    )
+    return selector.fit(X, X[:, 0] + X[:, 1] > 0).trace_
+
+
+def test_a_trace_survives_json(trace):
+    again = from_plain(json.loads(json.dumps(as_plain(trace))))
+    assert list(again) == list(trace) or repr(list(again)) == repr(list(trace))
+    assert again.outcome == trace.outcome
+    assert again.notes == trace.notes
+    for column in ("x0", "both", "x3", "x4"):
+        assert again.explain(column) == trace.explain(column)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plain: plain.pop("names"),
+        lambda plain: plain.update(parts=[1]),
+        lambda plain: plain["parts"][0].update(decisions=["maybe"] * len(plain["parts"][0]["features"])),
+        lambda plain: plain["parts"][0]["features"].append(999),
+        lambda plain: plain["outcome"].pop("blanket"),
+    ],
+)
+def test_a_damaged_trace_is_refused(trace, change):
+    plain = json.loads(json.dumps(as_plain(trace)))
+    change(plain)
+    with pytest.raises(InvalidInputError, match="no trace of a search"):
+        from_plain(plain)
