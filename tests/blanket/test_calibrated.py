@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI, FisherZ
+from ppfs.models import default_panel
 
 
 @pytest.fixture
@@ -138,13 +139,31 @@ def test_a_parameter_without_effect_is_refused(table, parameters, message):
 
 
 def test_the_estimator_of_the_preset_can_be_set(table):
-    """A full tree and a line see different things."""
-    tree = PPFS.calibrated(random_state=0)
-    line = clone(tree).set_params(estimator=LinearRegression()).fit(*table)
+    """A panel and a line see different things."""
+    panel = PPFS.calibrated(random_state=0)
+    line = clone(panel).set_params(estimator=LinearRegression()).fit(*table)
     np.testing.assert_array_equal(
         line.pvalues_, PPFS.calibrated(LinearRegression(), random_state=0).fit(*table).pvalues_
     )
-    assert line.pvalues_.tolist() != tree.fit(*table).pvalues_.tolist()
+    assert line.pvalues_.tolist() != panel.fit(*table).pvalues_.tolist()
+
+
+def test_the_preset_asks_a_panel(table):
+    selector = PPFS.calibrated(random_state=0).fit(*table)
+    assert selector.trace_.models == ("Ridge", "SplineTransformer+Ridge", "BoostedLinearRegressor")
+    by_hand = PPFS.calibrated(default_panel("regression"), random_state=0).fit(*table)
+    np.testing.assert_array_equal(selector.pvalues_, by_hand.pvalues_)
+
+
+def test_the_preset_finds_weak_effects_among_other_columns():
+    """Three equal effects among twenty columns, which a full tree nearly always misses."""
+    n_found = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 20))
+        y = X[:, :3].sum(axis=1) + 2.0 * rng.normal(size=200)
+        n_found += PPFS.calibrated(random_state=0).fit(X, y).support_[:3].sum()
+    assert n_found >= 10
 
 
 def test_a_grid_search_over_the_estimator_of_the_preset_compares_models(table):

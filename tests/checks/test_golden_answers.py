@@ -88,7 +88,7 @@ FITS = {
         quantities,
     ),
     "calibrated, linear": (PPFS.calibrated(LinearRegression(), random_state=10), quantities),
-    "calibrated, trees": (PPFS.calibrated(correction=None, random_state=11), quantities),
+    "calibrated, trees": (PPFS.calibrated(None, correction=None, random_state=11), quantities),
     "early stop": (
         PPFS(
             independence=CrossFitPPI(Ridge(), significance="randomisation", n_draws=99, early_stop=True),

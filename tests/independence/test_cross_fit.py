@@ -7,6 +7,8 @@ import pytest
 from reference import cross_fit as twin
 from reference import drawing
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
+from scipy.stats import chi2
+from scipy.stats import t as student
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -20,6 +22,7 @@ from ppfs._reading import read_table
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.drawing import over_draws
+from ppfs.independence._predictive.significance import seen_by_each_other, t_tail
 
 N_ROWS = 60
 
@@ -241,8 +244,8 @@ def test_a_class_rarer_than_the_folds_is_not_stratified():
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
-def test_the_variance_factor_grows_with_the_coefficients_spent_on_a_feature(n_columns):
-    """A linear model of a group has one coefficient a column: the factor is 2 - 1 / q, in plain loops."""
+def test_the_law_of_the_statistic_follows_the_coefficients_spent_on_a_feature(n_columns):
+    """A linear model of a group has one coefficient a column; in plain loops."""
     rng = np.random.default_rng(8)
     X = rng.normal(size=(N_ROWS, n_columns))
     y = 0.4 * X[:, 0] + rng.normal(size=N_ROWS)
@@ -258,7 +261,24 @@ def test_the_variance_factor_grows_with_the_coefficients_spent_on_a_feature(n_co
             for shuffle in split.permutations
         ]
         rises.append(np.transpose(for_rows))
-    assert step.pvalue == pytest.approx(twin.row_t_test(rises, 2 - 1 / n_columns), rel=1e-9)
+    assert step.pvalue == pytest.approx(twin.shared_pattern_test(rises, n_columns), rel=1e-6)
+
+
+def test_the_level_holds_where_the_statistic_follows_its_law():
+    """A chi-squared pattern gives back its own p-value, and the plain t-test is the least there is."""
+    pattern = np.array([3.0, 9.0])
+    for q in (2.0, 6.0):
+        rows = np.tile(np.r_[np.ones(500), -np.ones(500)], (2, 1))
+        statistic = (pattern - q) / np.sqrt(pattern)
+        rows += (statistic / np.sqrt(1000) * rows.std(axis=1, ddof=1))[:, np.newaxis]
+        found = seen_by_each_other(rows, np.full(2, q))[0]
+        plain = student.sf(statistic, 999)
+        np.testing.assert_allclose(found, np.maximum(chi2.sf(pattern, q), plain), rtol=0.05)
+    assert (seen_by_each_other(rows, np.ones(2))[0] == plain_t(rows)).all()
+
+
+def plain_t(rows):
+    return t_tail(rows, variance_factor=1 / rows.shape[1])[0]
 
 
 def besag_and_clifford(rises, n_draws, enough=10):

@@ -82,7 +82,7 @@ def test_units_of_the_target_do_not_matter(X, quantity, scale, shift):
             DecisionTreeClassifier(max_features=1.0, ccp_alpha=1e-9), random_state=0
         ),  # not the engine's
         lambda: PPFS(RandomForestClassifier(5), n_splits=6, random_state=0),
-        lambda: PPFS.calibrated(random_state=0),
+        lambda: PPFS.calibrated(None, random_state=0),
         lambda: PPFS(knockoff="conditional", significance="corrected-t", random_state=0),
     ],
     ids=["generic tree", "forest", "calibrated", "conditional"],

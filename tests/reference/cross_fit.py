@@ -9,6 +9,8 @@ import math
 import numpy as np
 from reference.paper import column_order
 from reference.smooth_models import expected_quantity, probabilities
+from scipy.stats import chi2
+from scipy.stats import norm as normal
 from scipy.stats import t as student
 from sklearn.base import clone
 
@@ -105,6 +107,20 @@ def row_t_test(by_split, factor):
     mean = sum(rows) / n
     variance = sum((row - mean) ** 2 for row in rows) / (n - 1)
     return student.sf(mean / math.sqrt(factor * variance / n), n - 1)
+
+
+def shared_pattern_test(by_split, n_coefficients):
+    """The t-test over rows, its statistic read as (U - q) / sqrt(U) with a chi-squared U, found by bisection."""
+    plain = row_t_test(by_split, 1.0)
+    z = normal.isf(plain)
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle - n_coefficients < z * math.sqrt(middle):
+            low = middle
+        else:
+            high = middle
+    return max(plain, chi2.sf(low, n_coefficients))
 
 
 def randomisation_test(by_split):

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 from sklearn.utils import Tags
 
-from ppfs._models import Impute, PanelParameters, accepted_input
+from ppfs._models import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
@@ -323,20 +323,22 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     @classmethod
     def calibrated(
         cls,
-        estimator: Any = None,
+        estimator: Any = DEFAULT_PANEL,
         *,
         correction: str | None = "bh",
         **parameters: Any,
     ) -> Self:
-        """Return the recommended settings: p-values that mean what they say, and fewer fits.
+        """Return the recommended settings: p-values that mean what they say, and models that see every kind of link.
 
-        The test is `ppfs.independence.CrossFitPPI`, and the growth phase is corrected for the number of columns:
-        with nothing to find, something is selected in about one of twenty tables.
+        The test is `ppfs.independence.CrossFitPPI`, asked of a panel of models: one for lines, one for curves and
+        one for steps and interactions. The growth phase is corrected for the number of columns: with nothing to find,
+        something is selected in about one of twenty tables.
 
         Parameters
         ----------
-        estimator : estimator, default=None
-            The model of the test; see `PPFS`.
+        estimator : estimator, list of estimator, "panel" or None, default="panel"
+            The models of the test: "panel" is `ppfs.models.default_panel`, one model or a list of them is asked instead
+            of it, and None is a decision tree, which sees little.
 
         correction : {"bh", "by", "bonferroni"} or None, default="bh"
             How the growth phase's p-values are adjusted.

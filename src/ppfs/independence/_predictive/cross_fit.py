@@ -19,7 +19,7 @@ from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, Predictiv
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.significance import randomisation, t_tail
+from ppfs.independence._predictive.significance import randomisation, seen_by_each_other
 
 # Fewer draws cannot give a randomisation p-value of 5 %.
 _MIN_RANDOMISATION_DRAWS = 19
@@ -109,10 +109,9 @@ class CrossFitPPI(PredictiveTest):
     -----
     A chance pattern that two rows share shows twice: when the first is tested by a model that saw the second, and the
     other way round. The variance of the mean difference is therefore larger than that of independent rows, at
-    most twice as large. "paired-t" uses the factor 2 - 1/q, where q is the number of coefficients that
-    a linear model spends on the feature, and 2 for all other models. With q = 1 the plain paired t-test holds its
-    level, because the spread of the rows' differences grows with the chance pattern itself
-    (docs/decisions/0016-rows-share-models.md).
+    most twice as large, which is what "paired-t" allows for. Where it is known how many coefficients a linear model
+    spends on the feature, the law of the t-statistic is known too, and is used; with one coefficient
+    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md).
 
     Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
     sums in place of the rows: rows of a group are not independent, and count as one observation.
@@ -246,10 +245,12 @@ class CrossFitPPI(PredictiveTest):
         if self.significance == "randomisation":
             assert risks.by_draw is not None
             return randomisation(risks.base.mean(axis=1), risks.by_draw, self.stop_after)
-        inflation = 2.0 if risks.n_coefficients is None else 2.0 - 1.0 / risks.n_coefficients
+        n_coefficients = np.full(len(differences), np.inf)
+        if risks.n_coefficients is not None:
+            n_coefficients[:] = risks.n_coefficients
         if problem.pair_groups is not None:
             differences = _group_sums(differences, problem.pair_groups)
-        return t_tail(differences, variance_factor=inflation / differences.shape[1])
+        return seen_by_each_other(differences, n_coefficients)
 
     def smallest_pvalue(self, n_splits: int) -> float:
         """Return the smallest p-value this test can reach, whatever the data."""

@@ -207,6 +207,37 @@ def t_tail(differences: Floats, variance_factor: float) -> tuple[Floats, Floats]
     return pvalues, statistic
 
 
+def seen_by_each_other(differences: Floats, n_coefficients: Floats) -> tuple[Floats, Floats]:
+    """Test the mean over rows, each of which was tested by a model that saw the other ones.
+
+    A chance pattern that rows share shows twice, so their differences are not independent. To first order the
+    t-statistic of a model with q coefficients for the feature is T = (U - q) / sqrt(U), where U is chi-squared with q
+    degrees of freedom: U is solved for, and looked up (docs/decisions/0101-what-rows-share.md).
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_questions, n_rows)
+
+    n_coefficients : ndarray of shape (n_questions,)
+        q; infinite where it is not known, which doubles the variance.
+
+    Returns
+    -------
+    pvalues, statistics : ndarray of shape (n_questions,)
+        Where q is known, never below those of the plain t-test.
+    """
+    as_if_independent, statistics = t_tail(differences, variance_factor=1.0 / differences.shape[1])
+    pvalues = t_tail(differences, variance_factor=2.0 / differences.shape[1])[0]
+    is_known = np.isfinite(n_coefficients)
+    q, z = n_coefficients[is_known], -special.ndtri(as_if_independent[is_known])
+    root = np.sqrt(z**2 + 4.0 * q)
+    with np.errstate(invalid="ignore"):
+        # The same number twice, each where it has all its digits.
+        pattern = np.where(z > 0, (root + z) / 2.0, 2.0 * q / (root - z))
+    pvalues[is_known] = np.maximum(special.chdtrc(q, pattern**2), as_if_independent[is_known])
+    return pvalues, statistics
+
+
 def randomisation(risks: Floats, by_draw: Floats, stop_after: int) -> tuple[Floats, Floats]:
     """Compare each risk with those of random draws.
 
