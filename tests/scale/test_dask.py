@@ -4,6 +4,7 @@ import operator
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks.workers import Counted, deadly_model, told
 from joblib import parallel_config
@@ -11,6 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from ppfs import PPFS
 from ppfs._tasks import run_tasks
+from ppfs.cli._app import app
+from ppfs.cli._failures import run
 from ppfs.exceptions import WorkerLostError
 
 distributed = pytest.importorskip(
@@ -61,6 +64,18 @@ def test_what_tasks_share_is_sent_once(cluster):
     Counted.n_sent = 0
     assert [*run_tasks(operator.mul, Counted(), range(20))] == [5 * item for item in range(20)]
     assert Counted.n_sent == 1
+
+
+def test_the_command_works_on_a_cluster(cluster, data, tmp_path, capsys):
+    X, y = data
+    pd.DataFrame(X).add_prefix("c").assign(y=y).to_csv(tmp_path / "X.csv", index=False)
+    address = cluster.scheduler.address
+    flags = ["--target", "y", "--estimator", "sklearn.naive_bayes:GaussianNB", "--quiet", "--format", "names"]
+    names = []
+    for more in ([], ["--cluster", address]):
+        assert run(app, ["select", str(tmp_path / "X.csv"), *flags, *more]) == 0
+        names.append(capsys.readouterr().out)
+    assert names[0] == names[1] != ""
 
 
 @pytest.mark.skipif(not IN_FULL, reason="starts many workers: make test-scale")

@@ -2,6 +2,7 @@
 
 from ppfs._reading._ambiguous_target import BY_ESTIMATOR, BY_TASK, warn_if_ambiguous
 from ppfs._reading._columns import column_names
+from ppfs._reading._files import available_memory
 from ppfs._reading._finite import require_finite
 from ppfs._reading._kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
 from ppfs._reading._new_rows import NewRows
@@ -15,6 +16,7 @@ __all__ = [
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "CategoricalFeatures",
     "NewRows",
+    "available_memory",
     "column_names",
     "read_table",
     "read_target",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ppfs.cli._cluster import on_cluster
 from ppfs.cli._data_flags import DataRequest
 from ppfs.cli._input import Input, read
 from ppfs.cli._parameters import SearchRequest
@@ -23,7 +24,7 @@ def fitted(request: DataRequest, search: SearchRequest) -> tuple[Input, Any]:
 
 def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
     """Return the data that the flags name, after saying what was found out while reading."""
-    data = read(request)
+    data = read(request, quiet=search.quiet)
     if not search.quiet:
         for note in data.notes:
             say(note)
@@ -34,7 +35,8 @@ def searched(data: Input, search: SearchRequest) -> Any:
     """Return the selector that the flags describe, fitted."""
     with warnings_as_messages():
         selector = selector_for(search, data)
-        return selector.fit(data.X, data.y, **data.fit_arguments())
+        with on_cluster(search.cluster):
+            return selector.fit(data.X, data.y, **data.fit_arguments())
 
 
 @contextmanager

@@ -129,6 +129,8 @@ class SearchRequest:
     on_error: str | None
     memory_limit: int | None
     checkpoint: str | None
+    on_error: str | None
+    cluster: str | None
     quiet: bool
 
 
@@ -321,6 +323,18 @@ _FLAGS = [
         "--checkpoint",
         metavar="FOLDER",
         help="Write finished answers there; a killed run continues from them.",
+    ),
+    flag(
+        _RUN,
+        "--on-error",
+        type=click.Choice(("raise", "drop")),
+        help="End at a column that cannot be asked about, or leave it out with a note.  [default: raise]",
+    ),
+    flag(
+        _RUN,
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a cluster: tcp://scheduler:8786 for Dask, ray://head:10001 or ray for Ray.",
     ),
     flag(_RUN, "--quiet", "--no-progress", "-q", "quiet", is_flag=True, help="No progress and no notes."),
 ]

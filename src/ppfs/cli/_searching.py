@@ -75,6 +75,7 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         "on_error",
         "memory_limit",
         "checkpoint",
+        "on_error",
     )
     given = {name: value for name in plain if (value := getattr(request, name)) is not None}
     if request.correction is not None:

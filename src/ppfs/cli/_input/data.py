@@ -90,8 +90,7 @@ class Input:
             return self.y
         from ppfs._sources import open_source
 
-        source = open_source(self.X)
-        return source.take([source.names.index(self.y)]).ravel()
+        return open_source(self.X).column(self.y)
 
     def fit_arguments(self) -> dict[str, Any]:
         """Return what goes to ``fit`` beside X and y."""

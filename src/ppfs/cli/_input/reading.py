@@ -14,6 +14,7 @@ from ppfs.cli._input.columns import listed, require_column, resolve
 from ppfs.cli._input.content import kind_of, raw_bytes
 from ppfs.cli._input.data import Input
 from ppfs.cli._input.dialect import find_dialect
+from ppfs.cli._input.large import as_columns, is_too_large
 from ppfs.cli._input.text import TextTable
 
 _STREAMED = (".npy", ".zarr", ".h5", ".hdf5", ".h5ad")
@@ -44,16 +45,16 @@ class FrameRead:
     notes: list[str]
 
 
-def read(request: DataRequest) -> Input:
-    """Read what the flags name, and check what a search would stumble over."""
+def read(request: DataRequest, *, quiet: bool = False) -> Input:
+    """Read what the flags name, and check what a search would stumble over; `quiet` shows no progress."""
     if request.dataset is not None:
         return _dataset(request)
     if request.data is None:
         raise UsageFailure(f"Name either a file or a --dataset, {_EXAMPLE}")
     if request.target is None:
         raise UsageFailure(f"Say which column to predict, {_EXAMPLE}")
-    if request.stream or request.data.endswith(_STREAMED):
-        return _streamed(request, request.data, request.target)
+    if request.stream or request.data.endswith(_STREAMED) or is_too_large(request.data):
+        return _streamed(request, request.data, request.target, quiet)
     table = read_frame(
         request.data,
         sep=request.sep,
@@ -221,7 +222,7 @@ def _refuse_dates(frame: Any) -> None:
         )
 
 
-def _streamed(request: DataRequest, data: str, target: str) -> Input:
+def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Input:
     from ppfs._sources import open_source
 
     unusable = [flag for flag in ("drop", "id", "groups", "weights") if getattr(request, flag)]
@@ -229,10 +230,11 @@ def _streamed(request: DataRequest, data: str, target: str) -> Input:
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
     if not Path(data).exists():
         raise InputFailure(f"There is no file {data!r}. Check the path.")
-    source = open_source(data)
+    columns = as_columns(request, data, quiet)
+    source = open_source(columns)
     require_column(target, list(source.names), repr(data))
     names = [name for name in source.names if name != target]
-    return Input(name=Path(data).name, X=data, y=target, names=names, target=target)
+    return Input(name=Path(data).name, X=str(columns), y=target, names=names, target=target)
 
 
 def _dataset(request: DataRequest) -> Input:

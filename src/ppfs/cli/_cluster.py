@@ -1,0 +1,73 @@
+"""Where the work is done: on this machine, or on a cluster by its address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ppfs.cli._failures import InputFailure, UsageFailure
+
+# How long to wait for a scheduler that does not answer.
+_PATIENCE = "20s"
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Have joblib use a Dask or Ray cluster for the time of a search."""
+    if address is None:
+        yield
+    elif address == "ray" or address.startswith("ray://"):
+        with _on_ray(address):
+            yield
+    elif "://" in address:
+        with _on_dask(address):
+            yield
+    else:
+        raise UsageFailure(
+            f"--cluster {address!r} is no address. Write tcp://scheduler:8786 for Dask, ray://head:10001 for Ray, or "
+            "ray for a Ray of this machine."
+        )
+
+
+@contextmanager
+def _on_dask(address: str) -> Iterator[None]:
+    from joblib import parallel_config
+
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        raise InputFailure("--cluster needs Dask. Run: pip install 'ppfs[dask]'") from error
+    try:
+        connect: Any = distributed.Client
+        client = connect(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:
+        raise InputFailure(
+            f"--cluster {address}: no scheduler answers there ({error}). Start one with: dask scheduler"
+        ) from error
+    with client, parallel_config(backend="dask"):
+        yield
+
+
+@contextmanager
+def _on_ray(address: str) -> Iterator[None]:
+    from joblib import parallel_config
+
+    try:
+        import ray
+        from ray.util import joblib as ray_in_joblib
+    except ModuleNotFoundError as error:
+        raise InputFailure("--cluster ray needs Ray. Run: pip install 'ppfs[ray]'") from error
+    try:
+        ray.init(address=None if address == "ray" else address, include_dashboard=False, log_to_driver=False)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise InputFailure(
+            f"--cluster {address}: no Ray answers there ({error}). Start one with: ray start --head"
+        ) from error
+    register: Any = ray_in_joblib.register_ray
+    register()
+    try:
+        with parallel_config(backend="ray"):
+            yield
+    finally:
+        ray.shutdown()
