@@ -129,7 +129,6 @@ class SearchRequest:
     on_error: str | None
     memory_limit: int | None
     checkpoint: str | None
-    on_error: str | None
     cluster: str | None
     quiet: bool
 
@@ -323,12 +322,6 @@ _FLAGS = [
         "--checkpoint",
         metavar="FOLDER",
         help="Write finished answers there; a killed run continues from them.",
-    ),
-    flag(
-        _RUN,
-        "--on-error",
-        type=click.Choice(("raise", "drop")),
-        help="End at a column that cannot be asked about, or leave it out with a note.  [default: raise]",
     ),
     flag(
         _RUN,

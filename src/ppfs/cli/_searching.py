@@ -72,7 +72,6 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         "impute",
         "n_jobs",
         "interactions",
-        "on_error",
         "memory_limit",
         "checkpoint",
         "on_error",
