@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,6 +38,12 @@ _ROWS_PER_COEFFICIENT = 5
 
 # Regressors of columns are remembered up to so many numbers.
 _MAX_REMEMBERED = 2**23
+
+# Sums of squares of numbers up to this, and down to its inverse, are numbers of 64 bits.
+_FAR = 1e100
+
+# Numbers, or labels 0, 1, ...
+Target = TypeVar("Target", bound=NDArray[Any])
 
 ColumnBasis = Callable[[Floats], Floats]
 
@@ -81,6 +87,36 @@ class RememberedCurves:
         return regressors
 
 
+def _in_reach(
+    fit: Callable[[Matrix, NDArray[np.intp], Target, RememberedCurves | None], Callable[[Matrix], Floats]],
+    Z: Matrix,
+    n_levels: NDArray[np.intp],
+    target: Target,
+    curves: RememberedCurves | None,
+) -> Callable[[Matrix], Floats]:
+    """Fit to columns in units in which their squares are neither infinite nor zero, where their own are not such."""
+    units = _units(Z)
+    if units is None:
+        return fit(Z, n_levels, target, curves)
+    fitted = fit(_divided(Z, units), n_levels, target, curves)
+    return lambda new: fitted(_divided(new, units))
+
+
+def _units(columns: Matrix) -> Floats | None:
+    """Return a power of two for each column that brings it near 1; None where none is needed."""
+    size = abs(columns)
+    if sp.issparse(size):
+        largest = sp.csc_array(size).max(axis=0).toarray().ravel()
+    else:
+        largest = np.fmax.reduce(size, axis=0, initial=0.0)
+    is_far = (largest > _FAR) | ((largest > 0.0) & (largest < 1.0 / _FAR))
+    return np.where(is_far, np.exp2(np.frexp(largest)[1]), 1.0) if is_far.any() else None
+
+
+def _divided(columns: Matrix, units: Floats) -> Matrix:
+    return columns @ sp.diags_array(1.0 / units) if sp.issparse(columns) else columns / units
+
+
 def _digest(z: Floats) -> bytes:
     return blake2b(z.tobytes(), digest_size=16).digest()
 
@@ -92,6 +128,16 @@ def fit_smooth_regression(
 
     The penalty, and the choice between lines and curves, minimise the leave-one-out error.
     """
+    unit = _units(x[:, np.newaxis])
+    if unit is None:
+        return _in_reach(_fit_regression, Z, n_levels, x, curves)
+    fitted = _in_reach(_fit_regression, Z, n_levels, x / unit, curves)
+    return lambda new: fitted(new) * unit
+
+
+def _fit_regression(
+    Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None
+) -> Callable[[Matrix], Floats]:
     bases = _candidate_bases(Z, n_levels, curves)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
@@ -106,6 +152,12 @@ def fit_smooth_classifier(
     The choice between lines and curves minimises Akaike's criterion, which estimates the same error for
     likelihoods.
     """
+    return _in_reach(_fit_classifier, Z, n_levels, labels, curves)
+
+
+def _fit_classifier(
+    Z: Matrix, n_levels: NDArray[np.intp], labels: NDArray[np.intp], curves: RememberedCurves | None
+) -> Callable[[Matrix], Floats]:
     rows = np.arange(labels.size)
     fitted = []
     for basis in _candidate_bases(Z, n_levels, curves):

@@ -16,7 +16,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear.outputs import as_predicted
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
-from ppfs.independence._predictive.risks.linear.steps import FittedSteps
+from ppfs.independence._predictive.risks.linear.steps import FittedSteps, require_squarable
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.models import ModelGrower
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -36,6 +36,7 @@ class LinearGrower(Grower):
         # Two columns at least: NumPy adds up a single column in another order than one of several, and a
         # column's answer must not depend on its neighbours.
         columns = dense(block.X[:, [*range(block.n_columns), 0]])
+        require_squarable(columns, block.names, self.recipe.steps, self.problem.estimator)
         by_split = [_split_risks(self.problem, self.recipe, columns, split) for split in self.problem.splits]
         base = np.concatenate([part.base for part in by_split], axis=1)[:-1]
         replaced = np.concatenate([part.replaced for part in by_split], axis=1)[:-1]

@@ -18,7 +18,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear.outputs import as_predicted
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.solver import TrainData
-from ppfs.independence._predictive.risks.linear.steps import FittedSteps
+from ppfs.independence._predictive.risks.linear.steps import FittedSteps, require_squarable
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
@@ -107,6 +107,7 @@ class LinearMembers:
         self._recipe = recipe
         self._design = design
         self._columns = dense(design.X)
+        require_squarable(self._columns, design.column_names, recipe.steps, problem.estimator)
         known = None if larger is None else larger._of_some(design)
 
         def fitted(number: int) -> tuple[SplitData, SplitModel]:

@@ -19,6 +19,10 @@ from sklearn.preprocessing import (
 
 from ppfs._models import KnownParameters
 from ppfs._types import Floats
+from ppfs.exceptions import InvalidInputError
+
+# The square of this, times any number of rows, is a number of 64 bits.
+_LARGEST_SQUARABLE = 1e145
 
 # Splines with given knots belong to certain columns, and every row must have an answer.
 _KNOWN = {
@@ -68,6 +72,28 @@ def is_joint(step: Any) -> bool:
 def keeps_width(step: Any) -> bool:
     """Tell whether a transformer makes one column of one."""
     return not isinstance(step, SplineTransformer | PolynomialFeatures)
+
+
+def require_squarable(columns: Floats, names: Sequence[str], steps: Sequence[Any], model: Any) -> None:
+    """Refuse columns whose squares are beyond 64 bits: a linear model adds them up, and would make nothing of them.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_columns)
+
+    steps : sequence of transformers
+        What stands before the model. Scalers that square nothing bring columns into reach.
+    """
+    if steps and isinstance(steps[0], RobustScaler | MinMaxScaler | MaxAbsScaler):
+        return
+    largest = np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    wrong = np.flatnonzero(largest > _LARGEST_SQUARABLE)
+    if wrong.size:
+        raise InvalidInputError(
+            f"Column {names[wrong[0]]!r} holds numbers up to {largest[wrong[0]]:.3g}, and their squares, which "
+            f"{type(model).__name__} adds up, are beyond 64 bits. Rescale the column, use "
+            "make_pipeline(MaxAbsScaler(), ...), or a model of trees."
+        )
 
 
 @dataclass(frozen=True)
