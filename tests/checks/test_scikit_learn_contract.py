@@ -24,12 +24,13 @@ from ppfs.blanket import (
     TIEStar,
 )
 from ppfs.independence import PPI, LikelihoodRatio
-from ppfs.wrappers import PermutationImportance, Stepwise
+from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
 
 IN_FULL = [
     IAMB(n_folds=2, random_state=0),
     FBED(independence=PPI(n_splits=5), random_state=0),
     Stepwise(cv=2, random_state=0),
+    SubsetSearch(max_subsets=5, cv=2, random_state=0),
     PermutationImportance(select="pvalue", n_nulls=2, n_repeats=1, alpha=0.5, random_state=0),
 ]
 
@@ -48,6 +49,8 @@ OTHERS = [
     SGAI(),
     MixedMB(independence=LikelihoodRatio(symmetric=True)),
     PermutationImportance(n_repeats=2, random_state=0),
+    SubsetSearch(strategy="hill-climbing", max_subsets=6, cv=2, random_state=0),
+    SubsetSearch(strategy="genetic", max_subsets=6, cv=2, random_state=0),
 ]
 
 # What a class can break by its parameters or by what its search does; the rest is decided by the base class.

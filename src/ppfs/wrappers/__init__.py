@@ -2,5 +2,6 @@
 
 from ppfs.wrappers._permutation_importance import PermutationImportance
 from ppfs.wrappers._stepwise import Stepwise
+from ppfs.wrappers._subset_search import SubsetSearch
 
-__all__ = ["PermutationImportance", "Stepwise"]
+__all__ = ["PermutationImportance", "Stepwise", "SubsetSearch"]

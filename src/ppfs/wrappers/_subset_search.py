@@ -1,0 +1,159 @@
+"""Beam search, random hill climbing and a genetic search through the subsets of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from typing import Any, Literal
+
+from sklearn.metrics import get_scorer_names
+
+from ppfs._callers_columns import CallersColumns
+from ppfs._models import Impute
+from ppfs._random import RandomStateLike, stream
+from ppfs._reading import CategoricalFeatures
+from ppfs._scoring import CrossValidated
+from ppfs._sklearn_compat import Interval, StrOptions
+from ppfs._table import ColumnsLike, Table
+from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
+from ppfs.wrappers._strategies import STRATEGIES, Walk
+
+
+class SubsetSearch(BaseWrapper):
+    """The subset of columns with the best cross-validated score that a search finds.
+
+    `Stepwise` moves from one subset to the next and ends where no single step helps. The searches here look further: a
+    beam carries several subsets on, hill climbing begins again from random ones, a genetic search crosses them.
+    All stop after a number of scored subsets. The more subsets are scored, the more the best score is
+    one of chance: see `score_` as a comparison, not as a forecast.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The model that the columns are meant for. None is a decision tree.
+
+    strategy : {"beam", "hill-climbing", "genetic"}, default="beam"
+        "beam" adds one column to each of the five best subsets of a size, and ends when a size brings nothing better
+        (Siedlecki and Sklansky, 1993). "hill-climbing" lets one random column enter or leave and keeps what is better
+        (Skalak, 1994). "genetic" crosses and mutates twenty subsets (Holland, 1992).
+
+    max_subsets : int, default=500
+        How many different subsets are scored at most.
+
+    cv : int, default=5
+        Folds, shuffled, and stratified where every class has enough rows.
+
+    scoring : str or callable, default=None
+        As in scikit-learn; None is the estimator's own score.
+
+    impute : "median" or None, default=None
+        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+
+    always_keep : int, str or collection of them, default=()
+        Columns, by number or name, that are selected in any case.
+
+    min_features : int, default=0
+        How many columns to select at least: those are added that keep the score highest. A group counts as one.
+
+    feature_groups : mapping of str to collection of int or str, default=None
+        Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
+
+    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+        Which columns are categorical; see `Stepwise`.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides the folds and the search, and seeds estimators that were left unseeded.
+
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        Which columns were selected.
+
+    score_ : float
+        The score of the selected columns.
+
+    n_subsets_ : int
+        How many subsets were scored.
+
+    task_ : {"classification", "regression"}
+        How the target was read.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X had string names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from ppfs.wrappers import SubsetSearch
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> search = SubsetSearch(LogisticRegression(max_iter=1000), strategy="genetic", random_state=0).fit(X, y)
+    >>> "petal width (cm)" in search.get_feature_names_out()
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **WRAPPER_CONSTRAINTS,
+        "strategy": [StrOptions(set(STRATEGIES))],
+        "max_subsets": [Interval(Integral, 1, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        strategy: Literal["beam", "hill-climbing", "genetic"] = "beam",
+        max_subsets: int = 500,
+        cv: int = 5,
+        scoring: str | Callable[..., float] | None = None,
+        impute: Impute = None,
+        always_keep: ColumnsLike = (),
+        min_features: int = 0,
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.max_subsets = max_subsets
+        self.cv = cv
+        self.scoring = scoring
+        self.impute = impute
+        self.always_keep = always_keep
+        self.min_features = min_features
+        self.feature_groups = feature_groups
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _select(
+        self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
+    ) -> list[int]:
+        scores = CrossValidated(
+            table,
+            estimator,
+            cv=self.cv,
+            scoring=self.scoring,
+            entropy=entropy,
+            impute=self.impute,
+            n_jobs=self.n_jobs,
+        )
+        free = table.canonical(x for x in range(table.n_features) if x not in kept)
+        walk = Walk(scores, free, frozenset(kept), self.max_subsets)
+        STRATEGIES[self.strategy](walk, stream(entropy, 1))
+        selected = walk.best
+        while len(selected) < self.min_features:
+            added = max((x for x in free if x not in selected), key=lambda x: scores.score(selected | {x}))
+            selected = selected | {added}
+        self.score_ = scores.score(selected)
+        self.n_subsets_ = walk.n_scored
+        return sorted(selected)
