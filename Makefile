@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-scale test-browser docs lint types layers unit doctest clean
+.PHONY: demo test test-scale test-browser docs lint types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -43,6 +43,15 @@ test-browser: $(VENV)/browser.stamp
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/mkdocs build --clean
+
+# The paper's tables: two sets in minutes, or everything in hours. Cells that are there are not run again.
+paper: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/paper/run.py --jobs 2
+	$(BIN)/python benchmarks/paper/render.py
+
+paper-all: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/paper/run.py --all --jobs 2
+	$(BIN)/python benchmarks/paper/render.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
