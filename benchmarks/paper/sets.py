@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import accuracy_score, root_mean_squared_error
 from sklearn.model_selection import KFold
@@ -128,7 +129,10 @@ def judge(model: str, is_sparse: bool = False) -> Any:
     return {
         "tree": lambda: DecisionTreeClassifier(random_state=SEED),
         "svm": lambda: make_pipeline(scaler, SVC(C=1)),
-        "svr": lambda: make_pipeline(scaler, SVR(C=1)),
+        # With C = 1 and a target in thousands of hours it would predict next to a constant.
+        "svr": lambda: TransformedTargetRegressor(
+            make_pipeline(scaler, SVR(C=1)), transformer=StandardScaler()
+        ),
     }[model]()
 
 

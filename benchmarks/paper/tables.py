@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from defaults import table as defaults
 from methods import METHODS
 from published import ACCURACY, EFFORT, ERROR, SIZES
 from scipy.stats import rankdata, studentized_range
@@ -264,6 +265,26 @@ def missing(cells: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def shared_work() -> str:
+    """Return what many candidates cost against the dearest of them."""
+    path = RESULTS / "shared_work.json"
+    if not path.exists():
+        return "Not measured."
+    record = json.loads(path.read_text(encoding="utf-8"))
+    rows = [
+        [
+            name,
+            f"{one['all']:.2f}",
+            f"{one['dearest']:.2f}",
+            f"{one['ratio']:.1f}",
+            "yes" if one["ratio"] <= record["at most"] else "NO",
+        ]
+        for name, one in record["problems"].items()
+    ]
+    header = ["problem", "24 candidates, CPU s", "the dearest alone, CPU s", "ratio", "at most 4"]
+    return markdown(header, rows)
+
+
 def everything(cells: pd.DataFrame) -> dict[str, str]:
     """Return the tables of the page by the names of their blocks."""
     published, n_near, n_cells = as_published()
@@ -277,4 +298,6 @@ def everything(cells: pd.DataFrame) -> dict[str, str]:
         "ranks": ranks_table(cells),
         "times": times(cells),
         "missing": missing(cells),
+        "shared-work": shared_work(),
+        "defaults": defaults(),
     }
