@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ppfs._comparison import compare
     from ppfs.blanket import PPFS, PPFSCV
 
-__all__ = ["PPFS", "PPFSCV", "__version__"]
+__all__ = ["PPFS", "PPFSCV", "__version__", "compare"]
 
 
 def __getattr__(name: str) -> Any:
@@ -14,6 +15,10 @@ def __getattr__(name: str) -> Any:
         from ppfs import blanket
 
         return getattr(blanket, name)
+    if name == "compare":
+        from ppfs._comparison import compare
+
+        return compare
     if name == "__version__":
         from importlib.metadata import version
 

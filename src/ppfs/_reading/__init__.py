@@ -7,7 +7,7 @@ from ppfs._reading._finite import require_finite
 from ppfs._reading._kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
 from ppfs._reading._new_rows import NewRows
 from ppfs._reading._read import read_table
-from ppfs._reading._rows import weights_among
+from ppfs._reading._rows import only_rows, weights_among
 from ppfs._reading._target import read_target
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "NewRows",
     "available_memory",
     "column_names",
+    "only_rows",
     "read_table",
     "read_target",
     "require_finite",

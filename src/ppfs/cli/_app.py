@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ppfs.cli._apply import apply
+from ppfs.cli._compare import compare
 from ppfs.cli._explain import explain
 from ppfs.cli._select import select
 
@@ -34,5 +35,5 @@ def app() -> None:
     """Find the smallest set of columns that still predicts the target."""
 
 
-for command in (select, apply, explain):
+for command in (select, apply, compare, explain):
     app.add_command(command)

@@ -133,7 +133,8 @@ class SearchRequest:
     quiet: bool
 
 
-def _number_of_jobs(_: click.Context, __: click.Parameter, value: int | None) -> int | None:
+def number_of_jobs(_: click.Context, __: click.Parameter, value: int | None) -> int | None:
+    """Refuse 0 workers."""
     if value == 0:
         raise click.UsageError("--jobs 0 means nothing: write 1 for one worker, or -1 for all cores.")
     return value
@@ -301,7 +302,7 @@ _FLAGS = [
         "--n-jobs",
         "n_jobs",
         type=int,
-        callback=_number_of_jobs,
+        callback=number_of_jobs,
         help="Parallel workers; -1 for all cores.  [default: 1]",
     ),
     flag(

@@ -10,7 +10,6 @@ from ppfs.cli._failures import InputFailure
 _KINDS = {
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
-    b"FEA1": "arrow",
     b"PK\x03\x04": "excel",
     b"\xd0\xcf\x11\xe0": "excel",
 }

@@ -118,11 +118,8 @@ def _parquet(content: bytes, name: str, _: str | None) -> Any:
 def _arrow(content: bytes, name: str, _: str | None) -> Any:
     _require("pyarrow", "Arrow", "files")
     import pyarrow as pa
-    from pyarrow import feather
 
     try:
-        if content.startswith(b"FEA1"):
-            return feather.read_feather(io.BytesIO(content))
         opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
         with opened(pa.BufferReader(content)) as reader:
             return reader.read_all().to_pandas()
@@ -131,12 +128,14 @@ def _arrow(content: bytes, name: str, _: str | None) -> Any:
 
 
 def _excel(content: bytes, name: str, sheet: str | None) -> Any:
+    from zipfile import BadZipFile
+
     import pandas as pd
 
     _require("openpyxl", "Excel", "excel")
     try:
         return pd.read_excel(io.BytesIO(content), sheet_name=0 if sheet is None else sheet)
-    except (ValueError, KeyError, OSError, ImportError) as error:
+    except (ValueError, KeyError, OSError, ImportError, BadZipFile) as error:
         raise InputFailure(f"{name!r} cannot be read as an Excel file: {error}") from error
 
 

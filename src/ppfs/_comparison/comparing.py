@@ -1,0 +1,229 @@
+"""The paper's tables for the user's own data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from ppfs._comparison.methods import ALL, methods_of, ready
+from ppfs._comparison.peers import PEERS, selected_by_peer
+from ppfs._comparison.result import Comparison, MethodScores
+from ppfs._models import estimator_for, seeded, task_of_estimator
+from ppfs._progress import Progress, ProgressBar
+from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
+from ppfs._reading import only_rows, read_table
+from ppfs._rows import divide_into_folds, every_class_has
+from ppfs._scoring import Scorer, fold_score, naming_the_model, scorer_for, seen_by
+from ppfs._table import Table, Task
+from ppfs.exceptions import InvalidInputError
+
+Rows = NDArray[np.intp]
+
+_OWN_SCORES = {"classification": "accuracy", "regression": "r2"}
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    methods: Sequence[str] | Mapping[str, Any] | None = None,
+    estimator: Any = None,
+    scoring: str | Callable[..., float] | None = None,
+    cv: int = 5,
+    task: Task | Literal["auto"] = "auto",
+    time_limit: float | None = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+) -> Comparison:
+    """Compare ways to select columns on your own data, each on rows that it has not seen.
+
+    The rows are divided into folds. Outside each fold every method selects columns and one and the same model is
+    fitted on them; inside the fold that model is scored. Selection is part of what is cross-validated, so a method
+    that fits noise is found out.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        The columns: numbers, and in data frames text and categories too.
+
+    y : array-like of shape (n_rows,)
+        The target.
+
+    methods : sequence of str or mapping of str to selector, default=None
+        Names, such as "all" (no selection), "ppfs" (calibrated), "ppfs-paper", "ppfs-cv", "rfecv", "l1", "univariate"
+        and the other searches of this library; or selectors of your own by name. None is the first, the
+        second, and those from "ppfs-cv" to "univariate".
+
+    estimator : estimator, default=None
+        The model that is scored. None is a random forest.
+
+    scoring : str or callable, default=None
+        As in scikit-learn; None is accuracy for classes and r2 for quantities.
+
+    cv : int, default=5
+        Number of folds: shuffled, stratified where every class has enough rows, with groups kept together.
+
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" follows the estimator; without one the target.
+
+    time_limit : float, default=None
+        Seconds for all methods together. Each has an equal share; one that would exceed it is not begun on further
+        folds, and its note says so. What has begun is finished.
+
+    groups : array-like of shape (n_rows,), default=None
+        Labels of rows that belong together.
+
+    sample_weight : array-like of shape (n_rows,), default=None
+        How much each row counts, in the searches of this library, in the model and in the scores.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides the folds, and seeds methods and models that were left unseeded.
+
+    n_jobs : int, default=None
+        Parallel workers of the methods that have them.
+
+    progress : bool or "log", default=False
+        Show a bar on stderr.
+
+    Returns
+    -------
+    Comparison
+        ``to_frame()`` is a table of it, ``print`` shows it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import compare
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> result = compare(X, y, methods=["all", "ppfs", "univariate"], random_state=0)
+    >>> result["all"].n_columns
+    4.0
+    """
+    named = methods_of(methods)
+    if time_limit is not None and not time_limit > 0:
+        raise InvalidInputError(f"time_limit={time_limit!r} must be a positive number of seconds.")
+    table = read_table(
+        X,
+        y,
+        task=task if task != "auto" else task_of_estimator(estimator) or "auto",
+        owner="compare",
+        sample_weight=sample_weight,
+        groups=groups,
+    )
+    entropy = root_entropy(random_state)
+    seed = integer_seed(stream(entropy))
+    model = _model(estimator, table.task, seed)
+    scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
+    race = _Race(X, y, groups, sample_weight, table, model, scorer, scoring, seed, n_jobs)
+    tallies = [_Tally(name, method) for name, method in named.items()]
+    share = None if time_limit is None else time_limit / len(tallies)
+    divisions = _divisions(table, cv, seed)
+    with ProgressBar("compare", len(divisions) * len(tallies), progress) as bar:
+        for train, test in divisions:
+            for tally in tallies:
+                if not tally.note and not tally.stops_at(share, len(divisions)):
+                    race.run(tally, train, test)
+                bar.advance()
+    return Comparison(
+        methods=tuple(tally.result() for tally in tallies),
+        scoring=_OWN_SCORES[table.task] if scoring is None else getattr(scoring, "__name__", str(scoring)),
+        task=table.task,
+        n_rows=table.n_rows,
+        n_columns=table.n_features,
+        n_folds=len(divisions),
+        model=type(model).__name__,
+    )
+
+
+@dataclass
+class _Tally:
+    """What a method has come to so far."""
+
+    name: str
+    method: Any
+    scores: list[float] = field(default_factory=list)
+    selected: list[tuple[str, ...]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    note: str = ""
+
+    def stops_at(self, share: float | None, n_folds: int) -> bool:
+        """Tell whether another fold would take the method beyond its share of the time."""
+        if share is not None and self.seconds and sum(self.seconds) + self.seconds[-1] > share:
+            self.note = f"time limit: {len(self.scores)} of {n_folds} folds"
+        return bool(self.note)
+
+    def result(self) -> MethodScores:
+        return MethodScores(
+            self.name, tuple(self.scores), tuple(self.selected), tuple(self.seconds), self.note
+        )
+
+
+@dataclass(frozen=True)
+class _Race:
+    """The data, the model and the score that all methods share."""
+
+    X: Any
+    y: Any
+    groups: Any
+    sample_weight: Any
+    table: Table
+    model: Any
+    scorer: Scorer
+    scoring: Any
+    seed: int
+    n_jobs: int | None
+
+    def run(self, tally: _Tally, train: Rows, test: Rows) -> None:
+        """Select in the rows `train` and score on the rows `test`; a method that fails is noted, and stops."""
+        begin = time.perf_counter()
+        try:
+            features = self._selected(tally.method, train)
+            seconds = time.perf_counter() - begin
+            X, model = seen_by(self.model, self.table, features)
+            with naming_the_model(model, self.table, features):
+                score = fold_score(model, X, self.table.y, self.table.weights, self.scorer, train, test)
+        except Exception as error:
+            tally.note = f"failed: {type(error).__name__}: {error}"
+            return
+        tally.scores.append(score)
+        tally.selected.append(tuple(self.table.column_names[feature] for feature in features))
+        tally.seconds.append(seconds)
+
+    def _selected(self, method: Any, train: Rows) -> list[int]:
+        """Return the columns that a method selects in some of the rows."""
+        if isinstance(method, str):
+            if method == ALL:
+                return list(range(self.table.n_features))
+            if method in PEERS:
+                return selected_by_peer(method, self.table.rows(train), self.seed)
+        selector = ready(method, model=self.model, scoring=self.scoring, seed=self.seed, n_jobs=self.n_jobs)
+        rows = train if self.table.kept_rows is None else self.table.kept_rows[train]
+        known = {"groups": self.groups, "sample_weight": self.sample_weight}
+        given = {name: only_rows(value, rows) for name, value in known.items() if value is not None}
+        if not type(selector).__module__.startswith("ppfs."):
+            given = {}
+        selector.fit(only_rows(self.X, rows), only_rows(self.y, rows), **given)
+        return [int(column) for column in np.flatnonzero(selector.get_support())]
+
+
+def _model(estimator: Any, task: Task, seed: int) -> Any:
+    if estimator is None:
+        estimator = RandomForestClassifier() if task == "classification" else RandomForestRegressor()
+    return seeded(clone(estimator_for(estimator, task)), seed)
+
+
+def _divisions(table: Table, cv: int, seed: int) -> list[tuple[Rows, Rows]]:
+    if not 2 <= cv <= table.n_rows:
+        raise InvalidInputError(f"cv={cv!r} must be between 2 and the number of rows, {table.n_rows}.")
+    labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
+    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, parameter="cv")

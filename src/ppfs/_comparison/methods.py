@@ -1,0 +1,100 @@
+"""Methods by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any
+
+from sklearn.base import clone
+
+from ppfs._comparison.peers import PEERS
+from ppfs.blanket import (
+    FBED,
+    HITONMB,
+    IAMB,
+    IAMBFDR,
+    MMMB,
+    PPFS,
+    PPFSCV,
+    SGAI,
+    FastIAMB,
+    GrowShrink,
+    IAMBnPC,
+    InterIAMB,
+    InterIAMBnPC,
+    MixedMB,
+)
+from ppfs.exceptions import InvalidInputError
+from ppfs.wrappers import PermutationImportance, Stepwise
+
+#: The name of using all columns.
+ALL = "all"
+
+_SELECTORS: dict[str, Callable[[], Any]] = {
+    "ppfs": PPFS.calibrated,
+    "ppfs-paper": PPFS,
+    "ppfs-cv": PPFSCV,
+    "grow-shrink": GrowShrink,
+    "iamb": IAMB,
+    "inter-iamb": InterIAMB,
+    "fast-iamb": FastIAMB,
+    "iamb-npc": IAMBnPC,
+    "inter-iamb-npc": InterIAMBnPC,
+    "iamb-fdr": IAMBFDR,
+    "fbed": FBED,
+    "mmmb": MMMB,
+    "hiton-mb": HITONMB,
+    "sgai": SGAI,
+    "mixed-mb": MixedMB,
+    "stepwise": Stepwise,
+    "permutation-importance": PermutationImportance,
+}
+
+#: All names: no selection, the peers, and the searches of this library with their defaults.
+METHODS: tuple[str, ...] = (ALL, *PEERS, *_SELECTORS)
+
+DEFAULT_METHODS = (ALL, "ppfs", "ppfs-cv", "rfecv", "l1", "univariate")
+
+
+def methods_of(methods: Sequence[str] | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return each method's name with its selector; the name itself for peers and for all columns."""
+    if methods is None:
+        methods = DEFAULT_METHODS
+    if isinstance(methods, str):
+        methods = (methods,)
+    named = dict(methods) if isinstance(methods, Mapping) else {str(name): str(name) for name in methods}
+    if not named:
+        raise InvalidInputError(f"methods is empty. Name some, such as {', '.join(DEFAULT_METHODS)}.")
+    return {name: _method(method) for name, method in named.items()}
+
+
+def _method(method: Any) -> Any:
+    if not isinstance(method, str):
+        if not hasattr(method, "fit") or not hasattr(method, "get_support"):
+            raise InvalidInputError(
+                f"{method!r} is no selector: it needs fit and get_support. Name a method, or pass a selector."
+            )
+        return method
+    if method in _SELECTORS:
+        return _SELECTORS[method]()
+    if method in METHODS:
+        return method
+    close = get_close_matches(method, METHODS, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidInputError(f"There is no method {method!r}.{hint} The methods are {', '.join(METHODS)}.")
+
+
+def ready(selector: Any, *, model: Any, scoring: Any, seed: int, n_jobs: int | None) -> Any:
+    """Return a copy of a selector with what was left open: the model it is meant for, its score, seed and workers."""
+    selector = clone(selector)
+    known = set(signature(type(selector).__init__).parameters)
+    wanted = {"random_state": seed, "n_jobs": n_jobs}
+    if isinstance(selector, PPFSCV | Stepwise | PermutationImportance):
+        # These are made for a model: the one that will be scored.
+        wanted |= {"estimator": model, "scoring": scoring}
+    for name, value in wanted.items():
+        if name in known and getattr(selector, name) is None:
+            setattr(selector, name, value)
+    return selector

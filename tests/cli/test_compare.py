@@ -1,0 +1,62 @@
+"""`ppfs compare`: methods side by side on the user's own file."""
+
+import csv
+import io
+import json
+
+import pytest
+
+FAST = ("--methods", "all, univariate,ppfs-paper", "--cv", 2, "--estimator", "tree", "-q")
+
+
+def test_a_table_with_the_best_first(ppfs, table):
+    result = ppfs("compare", table, "-t", "ill", *FAST)
+    assert (result.exit_code, result.stderr) == (0, "")
+    first = "patients.csv: ill predicted by DecisionTreeClassifier, 2 folds, 120 rows, 4 columns"
+    assert " ".join(result.stdout.split()).startswith(first)
+    for word in ("all", "univariate", "ppfs-paper", "accuracy", "stability", "seconds"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_the_table_fits_the_terminal(ppfs, table, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert max(map(len, ppfs("compare", table, "-t", "ill", *FAST).stdout.splitlines())) <= width
+
+
+def test_json_csv_and_markdown(ppfs, table):
+    document = json.loads(
+        ppfs("compare", table, "-t", "ill", *FAST, "-f", "json", "--scoring", "balanced_accuracy").stdout
+    )
+    assert (document["schema"], document["scoring"]) == ("ppfs-comparison", "balanced_accuracy")
+    by_name = {method["method"]: method for method in document["methods"]}
+    assert by_name["all"]["n_columns"] == 4
+    assert [len(names) for names in by_name["all"]["selected"]] == [4, 4]
+    rows = list(csv.DictReader(io.StringIO(ppfs("compare", table, "-t", "ill", *FAST, "-f", "csv").stdout)))
+    assert {row["method"] for row in rows} == set(by_name)
+    assert ppfs("compare", table, "-t", "ill", *FAST, "-f", "markdown").stdout.startswith(
+        "| method | accuracy |"
+    )
+
+
+def test_a_method_that_fails_is_named_on_stderr(ppfs, table, patients):
+    patients.assign(bmi=patients["bmi"].mask(patients["bmi"] > 2)).to_csv(table, index=False)
+    result = ppfs("compare", table, "-t", "ill", "--methods", "all,fbed", "--cv", 2, "-q")
+    assert result.exit_code == 0
+    assert "ppfs: fbed: failed: InvalidInputError" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "message"),
+    [
+        (["--methods", "rfevc"], 1, "Did you mean 'rfecv'?"),
+        (["--time-limit", "0"], 2, "--time-limit"),
+        (["--cv", "1"], 2, "--cv"),
+        (["--scoring", "acuracy"], 2, "scoring"),
+        (["--estimator-params", "{}", "--estimator", "nothing"], 2, "does not know 'nothing'"),
+    ],
+)
+def test_wrong_use(ppfs, table, flags, code, message):
+    result = ppfs("compare", table, "-t", "ill", *flags)
+    assert result.exit_code == code
+    assert message in result.stderr

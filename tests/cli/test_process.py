@@ -1,0 +1,78 @@
+"""What only a process shows: signals, pipes, tracebacks."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+SELECT = [sys.executable, "-m", "ppfs", "select"]
+FAST = ["--test", "paper", "--splits", "5", "--quiet"]
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path):
+    pipe = tmp_path / "data.csv"
+    os.mkfifo(pipe)
+    command = subprocess.Popen([*SELECT, pipe, "-t", "y"], stderr=subprocess.PIPE, text=True)
+    # Opening it waits for the reader: the command is at work then.
+    with command as process, open(pipe, "w"):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    # The line break ends the terminal's ^C.
+    assert said == "\nppfs: Interrupted.\n"
+
+
+def test_a_search_that_is_interrupted(ppfs, table, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ppfs.PPFS.fit", interrupt)
+    assert ppfs("select", table, "-t", "ill").exit_code == 130
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(table):
+    with subprocess.Popen(
+        [*SELECT, table, "-t", "ill", "--format", "json", *FAST],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (0, b"")
+
+
+def test_standard_input_and_output(patients):
+    text = patients.to_csv(index=False)
+    done = subprocess.run(
+        [*SELECT, "-", "-t", "ill", *FAST], input=text, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "bmi\n", "")
+
+
+@pytest.mark.parametrize("flags", [[], ["--debug"]])
+def test_only_debug_shows_tracebacks(flags):
+    done = subprocess.run(
+        [*SELECT, "missing.csv", "-t", "y", *flags], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert ("Traceback" in done.stderr) == bool(flags)
+    assert done.stderr.splitlines()[-1].startswith("ppfs: There is no file 'missing.csv'.")
+
+
+def test_an_error_that_nobody_expected_asks_for_debug(ppfs, table, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("ppfs.PPFS.fit", fail)
+    result = ppfs("select", table, "-t", "ill")
+    assert result.exit_code == 1
+    assert "RuntimeError: boom\nppfs: " not in result.stderr
+    assert "run again with --debug" in result.stderr
+
+
+def test_progress_goes_to_stderr_in_lines_where_nobody_watches(ppfs, table):
+    result = ppfs("select", table, "-t", "ill", "--test", "paper", "--splits", 5)
+    assert result.stdout == "bmi\n"
+    assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["growth", "shrink"]
