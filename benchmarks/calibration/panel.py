@@ -1,0 +1,300 @@
+"""Size and power of the default panel, its models and the paper's test, by link and by what the data are like.
+
+    python benchmarks/calibration/panel.py run --replicates 200     # resumes; a line a question in results/panel.csv
+    python benchmarks/calibration/panel.py print                    # the tables of docs/p-values.md
+    python benchmarks/calibration/panel.py draw                     # its picture
+
+A column x is asked about given other columns, the first of which is correlated 0.5 with it. In a cell called "none" the
+target does not depend on x, so that a rejection is an error; in the others it does, along a line, a curve, a step or
+together with the second column.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from provenance import describe
+
+from ppfs.independence import PPI, CrossFitPPI
+
+Floats = NDArray[np.float64]
+
+RESULTS = Path(__file__).parent / "results" / "panel.csv"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "panel-power.png"
+FIELDS = ("cell", "test", "replicate", "pvalue", "by_model", "seconds")
+
+# What x adds to the target, given x and the second of the other columns.
+LINKS: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "none": lambda x, _: np.zeros_like(x),
+    "line": lambda x, _: 0.25 * x,
+    "sine": lambda x, _: 0.5 * np.sin(2.0 * x),
+    "square": lambda x, _: 0.25 * (x**2 - 1.0),
+    "interaction": lambda x, other: 0.35 * x * other,
+    "step": lambda x, _: 0.31 * np.sign(x),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the tables of a cell are like.
+
+    Parameters
+    ----------
+    columns : {"normal", "lognormal", "rare counts"}
+        The laws of x and of the columns it is asked about given; rare counts are those of x alone.
+
+    target : {"quantity", "heavy tails", "two classes", "rare class", "three classes"}
+
+    rows : {"alone", "groups", "weights"}
+        Rows in groups of five that share an effect, or with weights that differ.
+    """
+
+    target: str
+    n_rows: int
+    link: str = "none"
+    columns: str = "normal"
+    n_given: int = 2
+    rows: str = "alone"
+
+    @property
+    def name(self) -> str:
+        """The cell as text: the key of results and random streams."""
+        return f"{self.target}/{self.n_rows}/{self.link}/{self.columns}/{self.n_given}/{self.rows}"
+
+
+POWER = [
+    *(Cell("quantity", 200, link) for link in LINKS),
+    *(Cell("two classes", 300, link) for link in LINKS),
+]
+SIZE = [
+    Cell("quantity", 80),
+    Cell("two classes", 80),
+    Cell("quantity", 1000),
+    Cell("two classes", 1000),
+    Cell("quantity", 200, columns="lognormal"),
+    Cell("two classes", 200, columns="lognormal"),
+    Cell("quantity", 200, columns="rare counts"),
+    Cell("two classes", 200, columns="rare counts"),
+    Cell("quantity", 80, columns="rare counts"),
+    Cell("heavy tails", 200),
+    Cell("heavy tails", 80, columns="lognormal"),
+    Cell("rare class", 300),
+    Cell("three classes", 200),
+    Cell("quantity", 200, n_given=5),
+    Cell("two classes", 200, n_given=5),
+    Cell("quantity", 200, n_given=20),
+    Cell("two classes", 200, n_given=20),
+    Cell("quantity", 200, rows="groups"),
+    Cell("quantity", 200, rows="weights"),
+]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One table of a cell; x is column 0."""
+
+    X: Floats
+    y: NDArray[np.generic]
+    groups: NDArray[np.intp] | None
+    weights: Floats | None
+
+
+def draw(cell: Cell, replicate: int) -> Sample:
+    """Draw a table: the same for a cell's name and a number, whatever else is run."""
+    key = blake2b(f"{cell.name}#{replicate}".encode(), digest_size=8).digest()
+    rng = np.random.default_rng(int.from_bytes(key))
+    n = cell.n_rows
+    given = rng.normal(size=(n, cell.n_given))
+    x = 0.5 * given[:, 0] + np.sqrt(0.75) * rng.normal(size=n)
+    signal = given[:, 0] + 0.5 * given[:, 1]
+    effect = LINKS[cell.link](x, given[:, 1])
+    groups = weights = None
+    if cell.rows == "groups":
+        groups = np.repeat(np.arange(n // 5), 5)
+        # Both sides share something within a group, so that rows are not independent.
+        x = 0.7 * x + 0.7 * rng.normal(size=n // 5)[groups]
+        signal = signal + rng.normal(size=n // 5)[groups]
+    if cell.rows == "weights":
+        weights = rng.exponential(size=n) + 0.1
+    if cell.columns == "lognormal":
+        x, given = np.exp(x), np.exp(given)
+    if cell.columns == "rare counts":
+        x = rng.poisson(0.05 * np.exp(0.5 * given[:, 0] - 0.125)).astype(np.float64)
+    return Sample(np.column_stack([x, given]), _target(cell, signal, effect, rng), groups, weights)
+
+
+def _target(cell: Cell, signal: Floats, effect: Floats, rng: np.random.Generator) -> NDArray[np.generic]:
+    n = cell.n_rows
+    if cell.target == "quantity":
+        return signal + effect + rng.normal(size=n)
+    if cell.target == "heavy tails":
+        return signal + effect + rng.standard_t(2, size=n)
+    if cell.target == "three classes":
+        scores = np.column_stack([signal, -signal, np.zeros(n)]) + rng.gumbel(size=(n, 3))
+        return scores.argmax(axis=1)
+    score = signal + 2.2 * effect + rng.logistic(size=n)
+    return score > (np.quantile(score, 0.95) if cell.target == "rare class" else 0.0)
+
+
+TESTS = {"panel": lambda seed: CrossFitPPI("panel", random_state=seed), "paper": lambda seed: PPI(random_state=seed)}
+
+
+def ask(cell: Cell, test: str, replicate: int) -> dict[str, object]:
+    """Ask one question and return a line of the results."""
+    sample = draw(cell, replicate)
+    task = "regression" if cell.target in ("quantity", "heavy tails") else "classification"
+    began = time.process_time()
+    answer = TESTS[test](replicate).evaluate(
+        sample.X,
+        sample.y,
+        0,
+        given=range(1, sample.X.shape[1]),
+        task=task,
+        groups=sample.groups,
+        sample_weight=sample.weights,
+        categorical_features=None,
+    )
+    seconds = time.process_time() - began
+    by_model = " ".join(f"{pvalue:.6g}" for pvalue in answer.model_pvalues)
+    values = (cell.name, test, replicate, f"{answer.pvalue:.6g}", by_model, f"{seconds:.4f}")
+    return dict(zip(FIELDS, values, strict=True))
+
+
+def read(path: Path = RESULTS) -> list[dict[str, str]]:
+    """Return the lines that there are."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def run(n_replicates: int, tests: list[str], path: Path = RESULTS) -> None:
+    """Ask what is missing, cell after cell in rounds, so that whatever was done before an end is even."""
+    done = {(line["cell"], line["test"], int(line["replicate"])) for line in read(path)}
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        for replicate in range(n_replicates):
+            for test in tests:
+                for cell in [*POWER, *SIZE] if test == "panel" else POWER:
+                    if (cell.name, test, replicate) not in done:
+                        writer.writerow(ask(cell, test, replicate))
+            file.flush()
+
+
+def _of(cell: Cell, test: str, lines: dict[tuple[str, str], list[dict[str, str]]]) -> Floats:
+    """Return the p-values of a cell, shape (n_replicates, 1 + n_models)."""
+    mine = lines.get((cell.name, test), [])
+    return np.array([[float(line["pvalue"]), *map(float, line["by_model"].split())] for line in mine])
+
+
+def _by_cell(path: Path) -> dict[tuple[str, str], list[dict[str, str]]]:
+    def key(line: dict[str, str]) -> tuple[str, str]:
+        return line["cell"], line["test"]
+
+    return {one: list(some) for one, some in groupby(sorted(read(path), key=key), key=key)}
+
+
+MODELS = ("line", "curves", "line, then boosted trees")
+
+
+def power_table(path: Path = RESULTS) -> str:
+    """Return the rejection rates at 5 %, a row a link, a column a model."""
+    lines = _by_cell(path)
+    out = []
+    for target in ("quantity", "two classes"):
+        cells = [cell for cell in POWER if cell.target == target]
+        counts = sorted({len(_of(cell, "panel", lines)) for cell in cells})
+        rows = f"{cells[0].n_rows} rows, {counts[0]} tables a link"
+        out += [
+            f"**{'Regression' if target == 'quantity' else 'Classification'}, {rows}**",
+            "",
+            f"| link | **panel** | {' | '.join(MODELS)} | the paper's test |",
+            "| --- |" + " --- |" * (2 + len(MODELS)),
+        ]
+        found = []
+        for cell in cells:
+            own = (_of(cell, "panel", lines) <= 0.05).mean(axis=0)
+            papers = _of(cell, "paper", lines)
+            beside = f"{(papers <= 0.05).mean():.2f}" if papers.size else ""
+            found.append(own)
+            shown = " | ".join(f"{rate:.2f}" for rate in own[1:])
+            out.append(f"| {cell.link} | **{own[0]:.2f}** | {shown} | {beside} |")
+        mean = np.mean(found[1:], axis=0)
+        out += [f"| mean of the five links | **{mean[0]:.2f}** | {' | '.join(f'{rate:.2f}' for rate in mean[1:])} | |", ""]
+    return "\n".join(out).strip()
+
+
+def size_table(path: Path = RESULTS) -> str:
+    """Return how often true nulls were rejected, a row a cell."""
+    lines = _by_cell(path)
+    out = [
+        "| target | rows | columns | given | tables | at 5 % | at 1 % | largest of the models at 5 % |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for cell in [one for one in [*POWER, *SIZE] if one.link == "none"]:
+        pvalues = _of(cell, "panel", lines)
+        if not pvalues.size:
+            continue
+        five, one = ((pvalues[:, 0] <= level).mean() for level in (0.05, 0.01))
+        most = (pvalues[:, 1:] <= 0.05).mean(axis=0).max()
+        kind = cell.columns if cell.rows == "alone" else f"{cell.columns}, {cell.rows}"
+        cells = (cell.target, cell.n_rows, kind, cell.n_given, len(pvalues), _percent(five, 0.065), _percent(one, 0.015))
+        out.append(f"| {' | '.join(map(str, cells))} | {100 * most:.1f} % |")
+    return "\n".join(out)
+
+
+def _percent(rate: float, most: float) -> str:
+    text = f"{100 * rate:.1f} %"
+    return f"**{text}**" if rate > most else text
+
+
+def picture(path: Path = RESULTS, to: Path = PICTURE) -> None:
+    """Draw what the panel and each of its models see, by link."""
+    import matplotlib.pyplot as plt
+
+    lines = _by_cell(path)
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
+    for axis, target in zip(axes, ("quantity", "two classes"), strict=True):
+        cells = [cell for cell in POWER if cell.target == target]
+        rates = np.array([(_of(cell, "panel", lines) <= 0.05).mean(axis=0) for cell in cells])
+        for number, (name, marker) in enumerate(zip(MODELS, "sdv", strict=True), start=1):
+            axis.plot(rates[:, number], marker, alpha=0.6, label=name)
+        axis.plot(rates[:, 0], "ko", label="all of them together")
+        axis.axhline(0.05, color="grey", linewidth=0.8)
+        axis.set_xticks(range(len(cells)), [cell.link for cell in cells])
+        axis.set_title(f"{'regression' if target == 'quantity' else 'classification'}, {cells[0].n_rows} rows")
+    axes[0].set_ylabel("share of tables in which x is found")
+    axes[0].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(to, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "print", "draw"])
+    parser.add_argument("--replicates", type=int, default=200)
+    parser.add_argument("--tests", nargs="+", choices=list(TESTS), default=["panel"])
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    if arguments.what == "run":
+        run(arguments.replicates, arguments.tests, arguments.results)
+    elif arguments.what == "draw":
+        picture(arguments.results)
+    else:
+        print(power_table(arguments.results), size_table(arguments.results), *describe(), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
