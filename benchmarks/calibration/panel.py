@@ -145,7 +145,10 @@ def _target(cell: Cell, signal: Floats, effect: Floats, rng: np.random.Generator
     return score > (np.quantile(score, 0.95) if cell.target == "rare class" else 0.0)
 
 
-TESTS = {"panel": lambda seed: CrossFitPPI("panel", random_state=seed), "paper": lambda seed: PPI(random_state=seed)}
+TESTS = {
+    "panel": lambda seed: CrossFitPPI("panel", random_state=seed),
+    "paper": lambda seed: PPI(random_state=seed),
+}
 
 
 def ask(cell: Cell, test: str, replicate: int) -> dict[str, object]:
@@ -232,7 +235,10 @@ def power_table(path: Path = RESULTS) -> str:
             shown = " | ".join(f"{rate:.2f}" for rate in own[1:])
             out.append(f"| {cell.link} | **{own[0]:.2f}** | {shown} | {beside} |")
         mean = np.mean(found[1:], axis=0)
-        out += [f"| mean of the five links | **{mean[0]:.2f}** | {' | '.join(f'{rate:.2f}' for rate in mean[1:])} | |", ""]
+        out += [
+            f"| mean of the five links | **{mean[0]:.2f}** | {' | '.join(f'{rate:.2f}' for rate in mean[1:])} | |",
+            "",
+        ]
     return "\n".join(out).strip()
 
 
@@ -250,7 +256,15 @@ def size_table(path: Path = RESULTS) -> str:
         five, one = ((pvalues[:, 0] <= level).mean() for level in (0.05, 0.01))
         most = (pvalues[:, 1:] <= 0.05).mean(axis=0).max()
         kind = cell.columns if cell.rows == "alone" else f"{cell.columns}, {cell.rows}"
-        cells = (cell.target, cell.n_rows, kind, cell.n_given, len(pvalues), _percent(five, 0.065), _percent(one, 0.015))
+        cells = (
+            cell.target,
+            cell.n_rows,
+            kind,
+            cell.n_given,
+            len(pvalues),
+            _percent(five, 0.065),
+            _percent(one, 0.015),
+        )
         out.append(f"| {' | '.join(map(str, cells))} | {100 * most:.1f} % |")
     return "\n".join(out)
 
@@ -274,7 +288,9 @@ def picture(path: Path = RESULTS, to: Path = PICTURE) -> None:
         axis.plot(rates[:, 0], "ko", label="all of them together")
         axis.axhline(0.05, color="grey", linewidth=0.8)
         axis.set_xticks(range(len(cells)), [cell.link for cell in cells])
-        axis.set_title(f"{'regression' if target == 'quantity' else 'classification'}, {cells[0].n_rows} rows")
+        axis.set_title(
+            f"{'regression' if target == 'quantity' else 'classification'}, {cells[0].n_rows} rows"
+        )
     axes[0].set_ylabel("share of tables in which x is found")
     axes[0].legend(fontsize=8)
     figure.tight_layout()
@@ -282,7 +298,9 @@ def picture(path: Path = RESULTS, to: Path = PICTURE) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["run", "print", "draw"])
     parser.add_argument("--replicates", type=int, default=200)
     parser.add_argument("--tests", nargs="+", choices=list(TESTS), default=["panel"])

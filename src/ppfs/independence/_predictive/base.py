@@ -282,7 +282,7 @@ class BoundPredictiveTest(BoundTest):
         # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
-        self._risks_about(table.target, is_marginal=False)
+        self._all_risks_about(table.target, is_marginal=False)
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
@@ -292,7 +292,7 @@ class BoundPredictiveTest(BoundTest):
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
-        risks = self._risks_about(self.table.target, is_marginal=False)[0]
+        risks = self._risks_about(self.table.target, is_marginal=False)
         return self._test.smallest_pvalue(len(risks.problem.splits))
 
     @property
@@ -301,7 +301,7 @@ class BoundPredictiveTest(BoundTest):
         about_target = {
             risks
             for is_marginal in (True, False)
-            for risks in self._risks_about(self.table.target, is_marginal)
+            for risks in self._all_risks_about(self.table.target, is_marginal)
         }
         notes = sorted({risks.note for risks in about_target})
         if self.models:
@@ -323,7 +323,7 @@ class BoundPredictiveTest(BoundTest):
     ) -> Iterator[IndependenceResult]:
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
-            sizes = [risks.batch_sizes(are_members) for risks in self._risks_about(target, not given)]
+            sizes = [risks.batch_sizes(are_members) for risks in self._all_risks_about(target, not given)]
             for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
                 yield from self._judge(batch, target, members)
 
@@ -345,7 +345,7 @@ class BoundPredictiveTest(BoundTest):
     def _growth(self, target: int) -> BlockFunction:
         """Return what answers questions given nothing, prepared once."""
         if target not in self._growths:
-            sources = self._risks_about(target, is_marginal=True)
+            sources = self._all_risks_about(target, is_marginal=True)
             parts = tuple(Growth(self._test, source.problem, source.grower()) for source in sources)
             self._growths[target] = PanelGrowth(parts, self._marginal_seats) if self.models else parts[0]
         return self._growths[target]
@@ -386,12 +386,16 @@ class BoundPredictiveTest(BoundTest):
             return grown.answers
         names = [name_of(self.table, x) for x in xs]
         answers = []
-        for source in self._risks_about(target, is_marginal=not others):
+        for source in self._all_risks_about(target, is_marginal=not others):
             risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
             answers.append(judged(self._test, source.problem, risks, names))
         return (self._seats if others else self._marginal_seats).joined(answers)
 
-    def _risks_about(self, target: int, is_marginal: bool) -> list[Risks]:
+    def _risks_about(self, target: int, is_marginal: bool) -> Risks:
+        """Return who answers about this target; of several models the first."""
+        return self._all_risks_about(target, is_marginal)[0]
+
+    def _all_risks_about(self, target: int, is_marginal: bool) -> list[Risks]:
         """Return who answers about this target; questions given nothing may have models of their own."""
         asked = (self._marginal_seats if is_marginal else self._seats).asked
         for number in asked:

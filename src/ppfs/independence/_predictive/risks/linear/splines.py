@@ -1,0 +1,119 @@
+"""Splines of many columns at once: what scikit-learn's SplineTransformer makes of one column after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.preprocessing import SplineTransformer
+
+from ppfs._types import Floats
+
+
+@dataclass(frozen=True)
+class Splines:
+    """A fitted SplineTransformer that is constant beyond its outer knots.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (n_knots + 2 * degree, n_columns)
+        Increasing in every column.
+
+    degree : int
+
+    keeps_last : bool
+        Whether the last spline of each column is among the regressors.
+    """
+
+    knots: Floats
+    degree: int
+    keeps_last: bool
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the values of the splines, column after column: shape (n_rows, n_columns * n_splines)."""
+        degree, knots = self.degree, self.knots
+        n_splines = knots.shape[0] - degree - 1
+        inner = knots[degree : knots.shape[0] - degree]
+        x = np.clip(X, inner[0], inner[-1])
+        interval = np.zeros(x.shape, dtype=np.intp)
+        for knot in inner[1:-1]:
+            interval += x >= knot
+        columns = np.arange(x.shape[1])
+        around = [knots[interval + step, columns] for step in range(1, 2 * degree + 1)]
+        made = np.zeros((*x.shape, n_splines))
+        for place, values in enumerate(_bases(x, around, degree)):
+            np.put_along_axis(made, (interval + place)[:, :, np.newaxis], values[:, :, np.newaxis], axis=2)
+        return made[:, :, : n_splines if self.keeps_last else -1].reshape(len(x), -1)
+
+
+def _bases(x: Floats, around: list[Floats], degree: int) -> list[Floats]:
+    """Return the `degree` + 1 splines that are not 0 at x, by de Boor's recursion.
+
+    Parameters
+    ----------
+    around : list of ndarray
+        `degree` knots up to x, then `degree` knots above it.
+    """
+    values = [np.ones_like(x)]
+    for order in range(1, degree + 1):
+        saved = np.zeros_like(x)
+        for place in range(order):
+            above, below = around[degree + place], around[degree - order + place]
+            share = values[place] / (above - below)
+            values[place] = saved + (above - x) * share
+            saved = (x - below) * share
+        values.append(saved)
+    return values
+
+
+@dataclass(frozen=True)
+class FittedSplines:
+    """Splines of columns, of which some are left to scikit-learn, each for itself.
+
+    Attributes
+    ----------
+    plain : Splines
+        Of the columns whose knots increase.
+
+    is_plain : ndarray of bool, shape (n_columns,)
+
+    others : SplineTransformer or None
+        Fitted on the other columns.
+    """
+
+    plain: Splines
+    is_plain: NDArray[np.bool_]
+    others: SplineTransformer | None
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the values of the splines, column after column: shape (n_rows, n_columns * n_splines)."""
+        if self.others is None:
+            return self.plain.transform(X)
+        rest = np.asarray(self.others.transform(X[:, ~self.is_plain]))
+        n_splines = rest.shape[1] // int((~self.is_plain).sum())
+        made = np.empty((*X.shape, n_splines))
+        made[:, ~self.is_plain] = rest.reshape(len(X), -1, n_splines)
+        if self.is_plain.any():
+            made[:, self.is_plain] = self.plain.transform(X[:, self.is_plain]).reshape(len(X), -1, n_splines)
+        return made.reshape(len(X), -1)
+
+
+def fitted_splines(step: SplineTransformer, X: Floats) -> FittedSplines | SplineTransformer:
+    """Fit splines to columns; knots that coincide, and ends that are not constant, are left to scikit-learn."""
+    if step.extrapolation != "constant" or step.degree < 1:
+        return clone(step).fit(X)
+    shares = np.linspace(0.0, 1.0, step.n_knots)
+    if step.knots == "quantile":
+        inner = np.percentile(X, 100.0 * shares, axis=0)
+    else:
+        inner = np.linspace(X.min(axis=0), X.max(axis=0), step.n_knots, endpoint=True, dtype=np.float64)
+    is_plain: NDArray[np.bool_] = np.all(np.diff(inner, axis=0) > 0, axis=0)
+    inner = inner[:, is_plain]
+    steps = np.arange(step.degree, 0, -1)[:, np.newaxis]
+    before = inner[0] - steps * (inner[1] - inner[0])
+    after = inner[-1] + steps[::-1] * (inner[-1] - inner[-2])
+    plain = Splines(np.vstack([before, inner, after]), step.degree, step.include_bias)
+    others = None if is_plain.all() else clone(step).fit(X[:, ~is_plain])
+    return FittedSplines(plain, is_plain, others)
