@@ -1,5 +1,6 @@
 """How rows are divided and what they weigh: folds, splits, any splitter, weights."""
 
+from ppfs._rows.exchange import Exchange
 from ppfs._rows.folds import divide_into_folds, every_class_has
 from ppfs._rows.splits import (
     Split,
@@ -17,6 +18,7 @@ from ppfs._rows.weights import ClassWeight, RowWeights, require_known_labels, we
 
 __all__ = [
     "ClassWeight",
+    "Exchange",
     "RowWeights",
     "Split",
     "Stratify",

@@ -23,3 +23,19 @@ def adjust(pvalues: NDArray[np.float64], correction: str | None) -> NDArray[np.f
         return np.minimum(1.0, pvalues * pvalues.size)
     adjusted: NDArray[np.float64] = false_discovery_control(pvalues, method=correction)
     return adjusted
+
+
+def level_of(alpha: float, correction: str | None, n_asked: int, n_called: int) -> float:
+    """Return how small `n_called` equal p-values of `n_asked` have to be so that all of them are called.
+
+    Examples
+    --------
+    >>> level_of(0.05, "bh", n_asked=1000, n_called=10)
+    0.0005
+    """
+    if correction is None:
+        return alpha
+    if correction == "bonferroni":
+        return alpha / n_asked
+    harmonic = float((1.0 / np.arange(1, n_asked + 1)).sum()) if correction == "by" else 1.0
+    return alpha * n_called / (n_asked * harmonic)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppfs._trace import Decision
 from ppfs.blanket._correction import adjust
+from ppfs.blanket._exact_growth import count_small_pvalues
 from ppfs.blanket._inquiry import Answered, Inquiry
 from ppfs.blanket._order import strongest_first
+from ppfs.independence import Answers, ExactTail
 
 # Which of the dependent columns, strongest first, enter the blanket together.
 Entrants = Callable[[Inquiry, Sequence[int], Sequence[int]], Sequence[int]]
@@ -35,8 +38,54 @@ def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | 
         answers = answers.take(np.flatnonzero(is_told))
     adjusted = adjust(answers.pvalues, correction)
     is_candidate = adjusted <= inquiry.alpha
-    inquiry.record_all("growth", columns, given, answers, is_candidate, adjusted)
+    tail = None if given else inquiry.test.exact_tail(inquiry.target)
+    if tail is None:
+        inquiry.record_all("growth", columns, given, answers, is_candidate, adjusted)
+    else:
+        answers, is_candidate = _count(inquiry, tail, columns, answers, is_candidate, correction)
     return [(columns[i], answers[i]) for i in np.flatnonzero(is_candidate).tolist()]
+
+
+def _count(
+    inquiry: Inquiry,
+    tail: ExactTail,
+    columns: Sequence[int],
+    answers: Answers,
+    is_candidate: NDArray[np.bool_],
+    correction: str | None,
+) -> tuple[Answers, NDArray[np.bool_]]:
+    """Ask again about columns with small p-values, whose exact ones decide.
+
+    Returns
+    -------
+    answers : Answers
+        With counted p-values where they were counted.
+
+    is_candidate : ndarray of bool, shape (n_columns,)
+    """
+    counted = count_small_pvalues(tail, columns, answers.pvalues, correction, inquiry.alpha)
+    goes_on = is_candidate.copy()
+    goes_on[counted.places] = True
+    inquiry.record_all("growth", columns, (), answers, goes_on, adjust(answers.pvalues, correction))
+    if not counted.places.size:
+        return answers, is_candidate
+    inquiry.trace.notes.append(counted.note)
+    pvalues = answers.pvalues.copy()
+    pvalues[counted.places] = counted.pvalues
+    exact = replace(answers, pvalues=pvalues)
+    adjusted = adjust(pvalues, correction)
+    is_called = (adjusted <= inquiry.alpha) & goes_on
+    again = exact.take(counted.places)
+    again = replace(again, statistics=counted.n_as_extreme.astype(np.float64))
+    inquiry.record_all(
+        "exact growth",
+        [columns[place] for place in counted.places.tolist()],
+        (),
+        again,
+        is_called[counted.places],
+        adjusted[counted.places],
+    )
+    return exact, is_called
 
 
 @dataclass(frozen=True)

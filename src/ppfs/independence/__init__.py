@@ -3,6 +3,7 @@
 from ppfs.independence._base import (
     Answers,
     BoundTest,
+    ExactTail,
     IndependenceResult,
     IndependenceTest,
     KnownAnswers,
@@ -29,6 +30,7 @@ __all__ = [
     "ChiSquared",
     "CrossFitPPI",
     "DSeparation",
+    "ExactTail",
     "FisherZ",
     "GSquared",
     "IndependenceResult",

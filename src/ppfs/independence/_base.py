@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from math import isfinite
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,6 +241,26 @@ class Listener(Protocol):
         """Hear one answer, given other columns."""
 
 
+class ExactTail(Protocol):
+    """Whatever counts how often chance alone looks as good as a column, given nothing.
+
+    Attributes
+    ----------
+    draws_at_once : int
+        Draws are asked for in multiples of this.
+    """
+
+    draws_at_once: ClassVar[int]
+
+    def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
+        """Tell which columns can be rearranged."""
+
+    def n_as_extreme(
+        self, xs: Sequence[int], pvalues: NDArray[np.float64], first: int, end: int
+    ) -> NDArray[np.intp]:
+        """Count, of some draws of each column, those with no larger a p-value than the column itself."""
+
+
 class BoundTest(ABC):
     """A test together with the data it is asked about.
 
@@ -292,6 +312,10 @@ class BoundTest(ABC):
     def notes(self) -> list[str]:
         """How the answers are computed, where there is a choice: sentences for the trace."""
         return []
+
+    def exact_tail(self, target: int) -> ExactTail | None:
+        """Return what counts small p-values given nothing; None where they stay as they are."""
+        return None
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
         """Tell whether there are rows enough to ask about `target` given these columns.

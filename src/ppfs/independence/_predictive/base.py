@@ -37,6 +37,7 @@ from ppfs._random import RandomStateLike, root_entropy
 from ppfs._reading import require_finite
 from ppfs._rows import (
     ClassWeight,
+    Exchange,
     RowWeights,
     Split,
     Stratify,
@@ -58,6 +59,7 @@ from ppfs.independence._base import (
     IndependenceTest,
 )
 from ppfs.independence._batches import growing_batches
+from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.growth import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
 from ppfs.independence._predictive.losses import (
@@ -125,6 +127,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     is_by_row: bool = False
     loss_of_probabilities: str = "log-loss"
     stop_after: int = 0
+    exact_tail: bool | Literal["auto"] = False
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -249,6 +252,9 @@ class PredictiveTest(PanelParameters, IndependenceTest):
             )
 
 
+# Where there are more rows, a t-test over them is close enough, and refits take long.
+_MAX_ROWS_COUNTED = 2000
+
 # Of so many variables other than the target the fitted models are kept.
 _MAX_OTHER_TARGETS = 8
 
@@ -279,6 +285,7 @@ class BoundPredictiveTest(BoundTest):
         # By the target and the number of the model.
         self._risks: dict[tuple[int, int], Risks] = {}
         self._growths: dict[int, BlockFunction] = {}
+        self._tails: dict[int, PermutationTail] = {}
         # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
@@ -287,7 +294,8 @@ class BoundPredictiveTest(BoundTest):
     @property
     def n_fits(self) -> int:  # type: ignore[override]
         """Models fitted so far, over all targets."""
-        return self._n_grown + sum(risks.n_fits for risks in set(self._risks.values()))
+        n_counted = sum(tail.n_fits for tail in self._tails.values())
+        return self._n_grown + n_counted + sum(risks.n_fits for risks in set(self._risks.values()))
 
     @property
     def smallest_pvalue(self) -> float:
@@ -349,6 +357,20 @@ class BoundPredictiveTest(BoundTest):
             parts = tuple(Growth(self._test, source.problem, source.grower()) for source in sources)
             self._growths[target] = PanelGrowth(parts, self._marginal_seats) if self.models else parts[0]
         return self._growths[target]
+
+    def exact_tail(self, target: int) -> PermutationTail | None:
+        """Return what counts small p-values given nothing by refitting rearranged columns, where that is wanted."""
+        wanted = self._test.exact_tail
+        growth = self._growth(target)
+        is_quick = growth.prefers == "threads" and self.table.n_rows <= _MAX_ROWS_COUNTED
+        if not wanted or (wanted == "auto" and not is_quick):
+            return None
+        if target not in self._tails:
+            exchange = Exchange(self.table.n_rows, self.table.groups)
+            self._tails[target] = PermutationTail(
+                growth, self.table, exchange, self._entropy, self._fold, self._n_jobs
+            )
+        return self._tails[target]
 
     def _judge(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterator[IndependenceResult]:
         """Answer about columns that lie all inside or all outside `given`."""

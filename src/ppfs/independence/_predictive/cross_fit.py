@@ -71,6 +71,13 @@ class CrossFitPPI(PredictiveTest):
         than the feature itself; the p-value is then 10 divided by the draws made. It is valid too, and saves most of
         the work where there is nothing to find.
 
+    exact_tail : bool or "auto", default="auto"
+        Whether a search that asks about every column on its own, as `PPFS` does, counts small p-values by
+        permutations: the column's values are rearranged, the models refitted, the same statistic compared. Such
+        p-values are exact for any model, number of rows and distribution; a t-test over rows is not, where
+        thousands of columns ask for p-values of 1e-5. "auto" counts where the engine does the refits and there are at
+        most 2,000 rows. See Notes.
+
     stratify : bool or "auto", default="auto"
         Keep the proportions of the classes in the folds; "auto" does when every class has a row for each fold.
 
@@ -116,6 +123,12 @@ class CrossFitPPI(PredictiveTest):
     Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
     sums in place of the rows: rows of a group are not independent, and count as one observation.
 
+    Permutations (`exact_tail`) are made for columns whose approximate p-value is small, and end as soon as the
+    correction for the number of columns has what it needs (docs/decisions/0105-counted-p-values.md). Rows trade places
+    freely; with `groups`, a column that is constant within groups trades the groups' values, and any other column
+    trades whole groups of the same number of rows. Weights stay with the target. Questions given other columns, and
+    `evaluate`, are not counted.
+
     A row's difference and the p-value are only as good as the estimate of the feature given the others: no test is
     valid for every law of the data and has power as well (Shah and Peters, 2020).
 
@@ -147,6 +160,7 @@ class CrossFitPPI(PredictiveTest):
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "significance": [StrOptions({"paired-t", "randomisation"})],
         "early_stop": ["boolean"],
+        "exact_tail": ["boolean", StrOptions({"auto"})],
     }
 
     is_by_row = True
@@ -162,6 +176,7 @@ class CrossFitPPI(PredictiveTest):
         knockoff: str = "conditional",
         conditional: Any = None,
         early_stop: bool = False,
+        exact_tail: bool | Literal["auto"] = "auto",
         stratify: Stratify = "auto",
         loss: str | LossFunction = "auto",
         class_weight: ClassWeight = None,
@@ -179,6 +194,7 @@ class CrossFitPPI(PredictiveTest):
         self.knockoff = knockoff
         self.conditional = conditional
         self.early_stop = early_stop
+        self.exact_tail = exact_tail
         self.stratify = stratify
         self.loss = loss
         self.class_weight = class_weight
