@@ -32,9 +32,7 @@ class KnownTail:
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         return np.ones(len(xs), dtype=bool)
 
-    def n_as_extreme(
-        self, xs: Sequence[int], pvalues: NDArray[np.float64], first: int, end: int
-    ) -> NDArray[np.intp]:
+    def n_as_extreme(self, xs: Sequence[int], first: int, end: int) -> NDArray[np.intp]:
         self.n_draws += len(xs) * (end - first)
         return self.rng.binomial(end - first, self.chances[list(xs)])
 
@@ -140,7 +138,7 @@ def test_counted_pvalues_are_those_of_a_plain_permutation_test() -> None:
     rng = np.random.default_rng(5)
     for x in (1, 2, 7):
         pvalue = bound.query(x, table.target).pvalue
-        counted = tail.n_as_extreme([x], np.array([pvalue]), 0, 1024)[0] / 1024
+        counted = tail.n_as_extreme([x], 0, 1024)[0] / 1024
         shuffled = rng.permuted(np.tile(X[:, x], (1024, 1)), axis=1).T
         other = test.bind(read_table(shuffled, y, task="classification", owner=test))
         drawn = [answer.pvalue for answer in other.query_many(range(1024), 1024)]

@@ -140,7 +140,7 @@ def count_small_pvalues(
         if not active.size:
             break
         asked = [columns[place] for place in places[active].tolist()]
-        n_as_extreme[active] += tail.n_as_extreme(asked, approximate[places[active]], done, end)
+        n_as_extreme[active] += tail.n_as_extreme(asked, done, end)
         n_draws[active] = end
         budget -= active.size * (end - done)
         done = end

@@ -255,10 +255,8 @@ class ExactTail(Protocol):
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         """Tell which columns can be rearranged."""
 
-    def n_as_extreme(
-        self, xs: Sequence[int], pvalues: NDArray[np.float64], first: int, end: int
-    ) -> NDArray[np.intp]:
-        """Count, of some draws of each column, those with no larger a p-value than the column itself."""
+    def n_as_extreme(self, xs: Sequence[int], first: int, end: int) -> NDArray[np.intp]:
+        """Count, of some draws of each column, those that are as extreme as the column itself."""
 
 
 class BoundTest(ABC):

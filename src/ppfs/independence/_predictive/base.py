@@ -362,13 +362,13 @@ class BoundPredictiveTest(BoundTest):
         """Return what counts small p-values given nothing by refitting rearranged columns, where that is wanted."""
         wanted = self._test.exact_tail
         growth = self._growth(target)
-        is_quick = growth.prefers == "threads" and self.table.n_rows <= _MAX_ROWS_COUNTED
-        if not wanted or (wanted == "auto" and not is_quick):
+        quick = growth.quick_part() if self.table.n_rows <= _MAX_ROWS_COUNTED else None
+        if not wanted or (wanted == "auto" and quick is None):
             return None
         if target not in self._tails:
             exchange = Exchange(self.table.n_rows, self.table.groups)
             self._tails[target] = PermutationTail(
-                growth, self.table, exchange, self._entropy, self._fold, self._n_jobs
+                quick or growth, self.table, exchange, self._entropy, self._fold, self._n_jobs
             )
         return self._tails[target]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._block import Block
 from ppfs._random import stream
 from ppfs._rows import Exchange
-from ppfs._sources import FileBlock
 from ppfs._table import Table, column_digest, dense_column
 from ppfs._types import Floats
 from ppfs.independence._predictive.growth import BlockFunction, Grown
@@ -26,6 +25,8 @@ DRAWS_AT_ONCE = 32
 
 # So many bytes of rearranged columns are asked about together.
 _BYTES_AT_ONCE = 2**19
+
+_COLUMNS_AT_ONCE = 256
 
 # Equal arrangements give equal p-values but for rounding, and an equal one is as extreme.
 _ROUNDING = 1e-7
@@ -42,9 +43,10 @@ class PermutationTail:
     """Tells how many rearrangements of a column look at least as dependent on the target as the column itself.
 
     A rearranged column is asked about exactly like the column: the same folds, the same models fitted anew, the same
-    statistic (the p-value of the growth phase, whatever it is made of). If the column is independent of the target, it
-    is one of its rearrangements, none of them special, so that its rank among them is uniform: exactly, for any model,
-    any number of rows and any distribution. Target, folds, weights and groups stay where they are.
+    statistic (the p-value of the growth phase, or of those models of a panel that are refitted quickly). If the
+    column is independent of the target, it is one of its rearrangements, none of them special, so that its rank among
+    them is uniform: exactly, for any model, any number of rows and any distribution. Target, folds, weights and groups
+    stay where they are.
 
     The draws of a column depend on its content and their number alone.
 
@@ -69,6 +71,7 @@ class PermutationTail:
     fold: int
     n_jobs: int | None
     n_fits: int = 0
+    _statistics: dict[int, float] = field(default_factory=dict)
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         """Tell of which variables the rows can trade places: of single columns, if enough rows have a like."""
@@ -83,16 +86,13 @@ class PermutationTail:
             dtype=bool,
         )
 
-    def n_as_extreme(self, xs: Sequence[int], pvalues: Floats, first: int, end: int) -> NDArray[np.intp]:
+    def n_as_extreme(self, xs: Sequence[int], first: int, end: int) -> NDArray[np.intp]:
         """Count the draws whose p-value is no larger than that of the column itself.
 
         Parameters
         ----------
         xs : sequence of int
             The columns.
-
-        pvalues : ndarray of shape (n_columns,)
-            What growth said of them.
 
         first, end : int
             The numbers of the draws; multiples of `DRAWS_AT_ONCE`.
@@ -105,7 +105,7 @@ class PermutationTail:
         self.growth.prepare()
         run = Parallel(n_jobs=n_workers, prefer=self.growth.prefers, return_as="generator")
         counts = np.zeros(len(xs), dtype=np.intp)
-        bounds = pvalues * (1.0 + _ROUNDING)
+        bounds = self._observed(xs) * (1.0 + _ROUNDING)
         tasks = list(self._tasks(xs, first, end))
         found = run(
             delayed(_asked)(self.growth, self.exchange, self.entropy, self.fold, task) for task in tasks
@@ -115,6 +115,16 @@ class PermutationTail:
             of_draws = drawn.answers.pvalues.reshape(len(task.places), -1)
             counts[task.places] += (of_draws <= bounds[task.places, np.newaxis]).sum(axis=1)
         return counts
+
+    def _observed(self, xs: Sequence[int]) -> Floats:
+        """Return the statistics of the columns as they are."""
+        new = [x for x in xs if x not in self._statistics]
+        for start in range(0, len(new), _COLUMNS_AT_ONCE):
+            some = new[start : start + _COLUMNS_AT_ONCE]
+            grown = self.growth(self.table.block(some))
+            self.n_fits += grown.n_fits
+            self._statistics.update(zip(some, grown.answers.pvalues.tolist(), strict=True))
+        return np.array([self._statistics[x] for x in xs])
 
     def _tasks(self, xs: Sequence[int], first: int, end: int) -> Iterator[_Task]:
         """Cut the work into parts of a bounded size: several columns, or some of the draws of one."""

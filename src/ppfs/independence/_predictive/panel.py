@@ -88,6 +88,14 @@ class PanelGrowth:
         for part in self.parts:
             part.prepare()
 
+    def quick_part(self) -> PanelGrowth | None:
+        """Return the models that answer quickly; None if no model does, or some are left to scikit-learn."""
+        quick = [number for number, part in enumerate(self.parts) if part.quick_part() is not None]
+        if not quick or self.prefers != "threads":
+            return None
+        asked = tuple(self.seats.asked[number] for number in quick)
+        return PanelGrowth(tuple(self.parts[number] for number in quick), Seats(asked, self.n_models))
+
     def __call__(self, unread: Block | FileBlock) -> Grown:
         """Answer whether each column of a block is independent of the target."""
         block = unread.read()

@@ -26,6 +26,11 @@ class Grower(ABC):
     bytes_per_block: ClassVar[int]
     prefers: ClassVar[Literal["threads"] | None]
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether a refit takes little enough to be done some ten thousand times."""
+        return self.prefers == "threads"
+
     @abstractmethod
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block, none of them constant."""

@@ -31,6 +31,11 @@ class LinearGrower(Grower):
     bytes_per_block = 2**20
     prefers = "threads"
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether a refit takes little: one step, or several with one coefficient only."""
+        return not self.problem.classes.size or self.recipe.width == 1
+
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
         # Two columns at least: NumPy adds up a single column in another order than one of several, and a
