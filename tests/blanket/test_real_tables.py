@@ -132,7 +132,7 @@ def test_whole_weights_are_repeated_rows(model):
         splitter = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(3)]
         test = PPI(model, splitter=splitter, significance="paired-t", random_state=0)
         table = read_table(X, y, task="classification", owner=test, **weighted)
-        source = test.bind(table)._risks_about(table.target, is_marginal=False)
+        source = test.bind(table)._risks_about(table.target, is_marginal=False)[0]
         return source.of_members([0], frozenset({0, 1})).base[0]
 
     weighted = base_risks(X, y, part, sample_weight=weights)

@@ -94,7 +94,7 @@ def test_a_linear_model_sees_dummies(frame, y):
     """Compared with dummies made by hand, once for the first split."""
     test = PPI(LogisticRegression(), n_splits=5, random_state=0)
     table = read_table(frame, y, task="auto", owner=test)
-    risks = test.bind(table)._risks_about(4, is_marginal=False)
+    risks = test.bind(table)._risks_about(4, is_marginal=False)[0]
     found = risks.of_members([0], frozenset({0, 1}))
     split = risks.problem.splits[0]
     encoder = OneHotEncoder(sparse_output=False).fit(frame[["colour"]].iloc[split.train])
@@ -120,14 +120,14 @@ def test_coefficients_of_a_category_are_its_dummies_but_one(frame):
     test = CrossFitPPI(Ridge(), random_state=0)
     groups = {"both": ["town", "size"]}
     table = read_table(frame, frame["noise"], task="auto", owner=test, feature_groups=groups)
-    risks = test.bind(table)._risks_about(table.target, is_marginal=False)
+    risks = test.bind(table)._risks_about(table.target, is_marginal=False)[0]
     features = frozenset(range(3))
     n_coefficients = risks.of_members([0, 1, 2], features).n_coefficients.tolist()
     assert dict(zip(table.names, n_coefficients, strict=True)) == {"colour": 3, "both": 2 + 1, "noise": 1}
     tree = CrossFitPPI(DecisionTreeClassifier(max_features=1.0), random_state=0)
     labelled = read_table(frame, frame["noise"] > 0, task="auto", owner=tree)
     assert (
-        tree.bind(labelled)._risks_about(4, is_marginal=False).of_members([0], features).n_coefficients
+        tree.bind(labelled)._risks_about(4, is_marginal=False)[0].of_members([0], features).n_coefficients
         is None
     )
 

@@ -74,7 +74,7 @@ def test_groups_behind_a_mixture_of_columns_get_the_safe_factor():
     wide = np.column_stack([X, X**2])
     groups = {"a": [0, 1], "b": [2, 3], "c": [4, 5]}
     table = read_table(wide, QUANTITY, task="auto", owner=test, feature_groups=groups)
-    risks = test.bind(table)._risks_about(table.target, is_marginal=False).of_members([0, 1, 2], {0, 1, 2})
+    risks = test.bind(table)._risks_about(table.target, is_marginal=False)[0].of_members([0, 1, 2], {0, 1, 2})
     assert risks.n_coefficients is None
 
 

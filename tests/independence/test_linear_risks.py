@@ -43,7 +43,7 @@ def problem(task, n_rows=80):
 def both(test, X, y, **reading):
     """Return who answers, the engine and scikit-learn."""
     bound = test.bind(read_table(X, y, task="auto", owner="test", **reading))
-    ours = bound._risks_about(bound.table.target, is_marginal=True)
+    ours = bound._risks_about(bound.table.target, is_marginal=True)[0]
     assert isinstance(ours, LinearRisks)
     return ours, ModelRisks(bound.table, ours.problem, None, "a comparison")
 
@@ -319,7 +319,7 @@ def test_train_parts_that_lack_classes_never_predict_them(y):
 def test_other_models_and_parameters_are_left_to_scikit_learn(estimator):
     task = "classification" if isinstance(estimator, LogisticRegression) else "regression"
     bound = PPI(estimator, n_splits=5).bind(read_table(*problem(task), task="auto", owner="test"))
-    assert type(bound._risks_about(6, is_marginal=True)) is ModelRisks
+    assert type(bound._risks_about(6, is_marginal=True)[0]) is ModelRisks
 
 
 def test_parameters_of_steps_that_scikit_learn_refuses_are_refused():
@@ -334,7 +334,7 @@ def test_scalers_that_fill_up_sparse_columns_are_left_to_scikit_learn():
         bound = PPI(make_pipeline(scaler, Ridge()), n_splits=5).bind(
             read_table(sp.csr_array(X), y, task="auto", owner="test")
         )
-        assert type(bound._risks_about(6, is_marginal=True)) is ModelRisks
+        assert type(bound._risks_about(6, is_marginal=True)[0]) is ModelRisks
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.0), LogisticRegression(C=1e6)], ids=repr)
@@ -367,7 +367,7 @@ def test_answers_do_not_depend_on_the_batch_the_threads_or_what_was_asked_before
     table = read_table(*problem(task), task="auto", owner="test")
 
     def source(n_jobs):
-        return test.bind(table, n_jobs=n_jobs)._risks_about(table.target, is_marginal=True)
+        return test.bind(table, n_jobs=n_jobs)._risks_about(table.target, is_marginal=True)[0]
 
     together, one_by_one = source(2), source(1)
     everything, fewer = frozenset({0, 1, 2, 3, 5}), frozenset({0, 2, 5})

@@ -55,7 +55,7 @@ def test_medians_are_those_of_the_train_part(X, y):
     """Written out for a linear model of two columns."""
     test = PPI(Ridge(), n_splits=5, impute="median", task="regression", random_state=0)
     table = read_table(X, y, task="regression", owner=test)
-    risks = test.bind(table)._risks_about(3, is_marginal=False)
+    risks = test.bind(table)._risks_about(3, is_marginal=False)[0]
     found = risks.of_members([0], frozenset({0, 1}))
     columns = list(table.canonical({0, 1}))
     for number, split in enumerate(risks.problem.splits):

@@ -150,7 +150,7 @@ def test_stratified_splits_keep_proportions():
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], [90, 10])
     asked = bound(rng.normal(size=(100, 1)), y, PPI(n_splits=5, random_state=0))
-    for split in asked._risks_about(1, is_marginal=False).problem.splits:
+    for split in asked._risks_about(1, is_marginal=False)[0].problem.splits:
         assert y[split.test].sum() == 2
         assert set(split.train) | set(split.test) == set(range(100))
         assert sorted(split.permutation) == list(range(20))

@@ -34,7 +34,7 @@ def outputs(X):
 def test_the_loss_is_the_mean_over_outputs(X, outputs, loss):
     test = PPI(LinearRegression(), n_splits=5, loss=loss, random_state=0)
     table = read_table(X, outputs, task="auto", owner=test)
-    risks = test.bind(table)._risks_about(3, is_marginal=False)
+    risks = test.bind(table)._risks_about(3, is_marginal=False)[0]
     found = risks.of_members([0], frozenset({0, 1}))
     columns = list(table.canonical({0, 1}))
     for number, split in enumerate(risks.problem.splits):

@@ -46,7 +46,7 @@ def test_risks_are_weighted_means_of_weighted_models(X, y, class_weight):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     test = PPI(GaussianNB(), n_splits=6, class_weight=class_weight, random_state=0)
     table = read_table(X, y, task="auto", owner=test, sample_weight=weights)
-    risks = test.bind(table)._risks_about(4, is_marginal=False)
+    risks = test.bind(table)._risks_about(4, is_marginal=False)[0]
     found = risks.of_members([0], frozenset({0, 1}))
     own = {0: 1.0, 1: 1.0}
     if class_weight == "balanced":

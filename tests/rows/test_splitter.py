@@ -39,7 +39,7 @@ def splits_of(test, X, y, fold=0, **rows):
     """The splits that a test makes of a table."""
     table = read_table(X, y, task="auto", owner=test, **rows)
     bound = test.bind(table, fold=fold, random_state=3)
-    return bound._risks_about(table.target, is_marginal=False).problem.splits
+    return bound._risks_about(table.target, is_marginal=False)[0].problem.splits
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_cross_fitting_tests_the_sums_of_groups():
     answer = test.evaluate(X, y, 0, groups=groups)
     rises = np.zeros(60)
     table = read_table(X, y, task="auto", owner=test, groups=groups)
-    for split in test.bind(table)._risks_about(1, is_marginal=False).problem.splits:
+    for split in test.bind(table)._risks_about(1, is_marginal=False)[0].problem.splits:
         model = LinearRegression().fit(X[split.train], y[split.train])
         own = (y[split.test] - model.predict(X[split.test])) ** 2
         for permutation in split.permutations:
