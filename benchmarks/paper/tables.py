@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from counts import MODELS
 from defaults import table as defaults
 from methods import METHODS
 from published import ACCURACY, EFFORT, ERROR, SIZES
@@ -145,7 +146,7 @@ def accuracies(cells: pd.DataFrame, model: str, keys: Sequence[str], *, as_error
     """Return one of the tables of protocol (b): a row for each method, a column for each set."""
     found = summary(cells).set_index(["set", "method", "model"])
     rows = []
-    for method in _ordered(cells[cells.set.isin(keys)].method):
+    for method in METHODS:
         row = [method]
         for key in keys:
             if (key, method, model) in found.index:
@@ -212,7 +213,7 @@ def times(cells: pd.DataFrame) -> str:
     first = cells[cells.seed == SEED].drop_duplicates(["set", "method"])
     keys = [key for key in SETS if key in set(first.set)]
     rows = []
-    for method in _ordered(first.method):
+    for method in METHODS:
         own = first[first.method == method].set_index("set")
         shown = []
         for key in keys:
@@ -231,7 +232,7 @@ def times(cells: pd.DataFrame) -> str:
 
 
 def missing(cells: pd.DataFrame) -> str:
-    """List what was cut, failed or not run."""
+    """List what was cut or failed, and the seeds; the tables say what was not run."""
     lines = []
     for status in ("cut", "failed"):
         some = cells[cells.status == status].drop_duplicates(["set", "method"])
@@ -240,14 +241,6 @@ def missing(cells: pd.DataFrame) -> str:
                 f"{m}: {', '.join(SETS[k].label for k in g.set)}" for m, g in some.groupby("method")
             )
             lines.append(f"- {status}: {named}.")
-    there = set(zip(cells.set, cells.method, strict=True))
-    absent: dict[str, list[str]] = {}
-    for method in METHODS:
-        for key, one in SETS.items():
-            if (key, method) not in there:
-                absent.setdefault(method, []).append(one.label)
-    if absent:
-        lines.append("- not run: " + "; ".join(f"{m}: {', '.join(sets)}" for m, sets in absent.items()) + ".")
     seeds = cells[cells.status == "done"].groupby(["set", "method"]).seed.nunique()
     several = seeds[seeds > 1]
     lines.append(
@@ -263,6 +256,23 @@ def missing(cells: pd.DataFrame) -> str:
         + "."
     )
     return "\n".join(lines)
+
+
+def counts() -> str:
+    """Return how many columns PPFS keeps on all rows with several models, beside table 6."""
+    records = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "counts").glob("*.json"))
+    ]
+    found = {(one["set"], one["model"]): one for one in records}
+    models = [model for model in MODELS if any(model == one["model"] for one in records)]
+    rows = []
+    for model in models:
+        cells = [found.get((one.key, model)) for one in WIDE]
+        rows.append(
+            [model, *("not run" if cell is None else f"{cell['grown']:,} / {cell['kept']}" for cell in cells)]
+        )
+    rows.append(["published", *(str(SIZES[one.key]["PPFS"]) for one in WIDE)])
+    return markdown(["model", *(one.label for one in WIDE)], rows)
 
 
 def shared_work() -> str:
@@ -298,6 +308,7 @@ def everything(cells: pd.DataFrame) -> dict[str, str]:
         "ranks": ranks_table(cells),
         "times": times(cells),
         "missing": missing(cells),
+        "counts": counts(),
         "shared-work": shared_work(),
         "defaults": defaults(),
     }

@@ -136,6 +136,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     warnings_: tuple[ColumnWarning, ...]
 
     _memory: Memory | None = None
+    # By fold: tests that searches with the same test, seed and rows hand on to each other, models and all.
+    _bound_tests: dict[int, BoundTest] | None = None
     # The library of the caller's data frame.
     _backend: str | None = None
 
@@ -317,9 +319,9 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         left_out: list[dict[int, str]] = []
         n_fits = n_tests = 0
         for fold, part in self._parts(table, entropy):
-            bound = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
+            bound = self._bound_to(part, fold, test, entropy, memory)
             bound.on_error = self.on_error
-            memory.recall(bound, fold)
+            n_fits, n_tests = n_fits - bound.n_fits, n_tests - bound.n_answers
             if checkpoint is not None:
                 checkpoint.recall(bound, fold)
             if fold <= 1:
@@ -349,6 +351,16 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             n_tests += bound.n_answers
         memory.forget_the_last()
         return _Searched(found, blankets, left_out, n_fits, n_tests)
+
+    def _bound_to(
+        self, part: Table, fold: int, test: IndependenceTest, entropy: int, memory: Memory
+    ) -> BoundTest:
+        """Return the test of a fold's rows: one that was handed on, or a new one that knows the last fit's answers."""
+        handed_on = {} if self._bound_tests is None else self._bound_tests
+        if fold not in handed_on:
+            handed_on[fold] = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
+            memory.recall(handed_on[fold], fold)
+        return handed_on[fold]
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -421,7 +433,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_memory"}
+        return {name: value for name, value in state.items() if name not in ("_memory", "_bound_tests")}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ppfs.blanket._base import BaseBlanketSelector
 from ppfs.blanket._candidates import Candidates
 from ppfs.blanket._memory import Memory
 from ppfs.blanket._path import Path
+from ppfs.independence import BoundTest
 
 Rows = NDArray[np.intp]
 
@@ -87,24 +88,36 @@ class Judge:
 
 
 def searched(settings: Sequence[BaseBlanketSelector], table: Table, seed: int) -> list[BaseBlanketSelector]:
-    """Search a table with each setting; what one was told is not asked again by others that have the same test.
+    """Search a table with each setting; those that have the same test share its splits, models and answers.
 
-    So the growth phase is shared by all levels and corrections, and whatever their shrink phases have in common.
+    So the growth phase is done once for all levels and corrections, and whatever their shrink phases have in common.
     """
     fitted: list[BaseBlanketSelector] = []
-    # By number of folds: a memory holds the folds of the last fit.
-    memories: dict[int, list[Memory]] = {}
+    benches: list[_Bench] = []
     for setting in settings:
         selector = ready(setting, seed)
         test = selector._independence_test()
-        wanted = Memory(test, selector.random_state)  # type: ignore[arg-type]
-        known = memories.setdefault(selector.n_folds, [])
-        place = next((i for i, memory in enumerate(known) if memory.serves(wanted)), len(known))
-        selector._memory = known[place] if place < len(known) else None
+        wanted = _Bench(selector.n_folds, Memory(test, selector.random_state))  # type: ignore[arg-type]
+        bench = next((bench for bench in benches if bench.serves(wanted)), wanted)
+        if bench is wanted:
+            benches.append(bench)
+        selector._bound_tests = bench.bound_tests
         selector._fit_table(table, test)
-        known[place : place + 1] = [selector._memory]  # type: ignore[list-item]
+        selector._bound_tests = None
         fitted.append(selector)
     return fitted
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """Where searches with the same test and number of folds leave their bound tests for each other."""
+
+    n_folds: int
+    memory: Memory
+    bound_tests: dict[int, BoundTest] = field(default_factory=dict)
+
+    def serves(self, other: _Bench) -> bool:
+        return self.n_folds == other.n_folds and self.memory.serves(other.memory)
 
 
 def ready(setting: BaseBlanketSelector, seed: int) -> BaseBlanketSelector:

@@ -1,0 +1,64 @@
+"""Which model gives the columns of the paper's table 6: PPFS on all rows of the wide sets, with several models.
+
+    python benchmarks/paper/counts.py [--sets arcene] [--models tree linear]
+
+B is the paper's; K is 0, and for Arcene, where the paper has 5, the largest of five folds' blankets is about as large.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from published import SIZES
+from sets import WIDE, load
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from ppfs import PPFS
+
+RESULTS = Path(__file__).parent / "results" / "counts"
+N_SPLITS = {"arcene": 10, "dexter": 5, "dorothea": 5, "madelon": 5}
+MODELS: dict[str, Any] = {
+    "tree": DecisionTreeClassifier(random_state=0),
+    "tree of depth 3": DecisionTreeClassifier(max_depth=3, random_state=0),
+    "linear": LogisticRegression(),
+    "forest": RandomForestClassifier(n_estimators=20, random_state=0),
+    "boosting": HistGradientBoostingClassifier(max_iter=20, random_state=0),
+    "naive Bayes": GaussianNB(),
+}
+
+
+def count(key: str, model: str) -> dict[str, Any]:
+    """Return how many columns grow and how many stay."""
+    X, y = load(key)
+    start = time.process_time()
+    fitted = PPFS(MODELS[model], n_splits=N_SPLITS[key], random_state=0).fit(X, y)
+    n_grown = sum(step.decision == "candidate" for step in fitted.trace_)
+    seconds = round(time.process_time() - start, 1)
+    return {"set": key, "model": model, "grown": n_grown, "kept": len(fitted.blanket_), "seconds": seconds}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=[one.key for one in WIDE])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for key in arguments.sets:
+        for model in arguments.models:
+            path = RESULTS / f"{key}-{model.replace(' ', '-').lower()}.json"
+            if not path.exists():
+                path.write_text(json.dumps(count(key, model)) + "\n", encoding="utf-8")
+            print(path.read_text().strip(), "published:", SIZES[key]["PPFS"], flush=True)
+
+
+if __name__ == "__main__":
+    main()
