@@ -8,10 +8,11 @@ from ppfs._trace.outcome import Outcome
 from ppfs._trace.plain import as_plain, from_plain
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
-from ppfs._trace.steps import FAVOURABLE, PAIRS, Decision, Step
+from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, PAIRS, Decision, Step
 
 __all__ = [
     "FAVOURABLE",
+    "FOLD_ASIDE",
     "PAIRS",
     "Asked",
     "DataSummary",

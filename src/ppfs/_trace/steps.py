@@ -8,6 +8,8 @@ from typing import Literal
 
 Decision = Literal["candidate", "added", "rejected", "kept", "dropped"]
 
+FOLD_ASIDE = -1
+
 # Decisions that speak for a column, and leave it in the running.
 FAVOURABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
 
@@ -22,7 +24,8 @@ class Step:
     Attributes
     ----------
     fold : int
-        0 when there are no folds, else counted from 1.
+        0 when there are no folds, else counted from 1. -1 for questions about rows that were set aside: they
+        come after the search, and decide nothing.
 
     phase : str
         The part of the search that asked, such as "growth" or "shrink".

@@ -7,7 +7,7 @@ from math import isnan
 
 from ppfs._table import listed
 from ppfs._trace.outcome import Outcome, decides, gave_way_to
-from ppfs._trace.steps import FAVOURABLE, Step
+from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, Step
 
 # From a feature's number to how it is called in a sentence, quotation marks included.
 Call = Callable[[int | None], str]
@@ -16,6 +16,8 @@ Call = Callable[[int | None], str]
 def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: int = 0) -> str:
     """Return a question, its answer and what followed, in one line."""
     fold = f"fold {step.fold}{' (chosen)' if step.fold == chosen_fold else ''}, " if step.fold else ""
+    if step.fold == FOLD_ASIDE:
+        fold = "on rows set aside, "
     withheld = f" without {enumerated(step.withheld, call)}" if step.withheld else ""
     against = f" against {call(step.target)}" if step.target is not None else ""
     given = f" given {enumerated(step.others, call)}" if step.others else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -13,9 +14,10 @@ from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._rows import ClassWeight, Stratify
-from ppfs._sklearn_compat import StrOptions
-from ppfs._table import ColumnsLike, Task, listed
+from ppfs._sklearn_compat import Interval, StrOptions
+from ppfs._table import ColumnsLike, Table, Task, listed
 from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
+from ppfs.blanket._confirm import Confirmation, RowsAside, confirm
 from ppfs.blanket._correction import CORRECTIONS
 from ppfs.blanket._described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._growth import grow_marginally
@@ -26,6 +28,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
+    Automatic,
     IndependenceTest,
     LossFunction,
     OnError,
@@ -95,6 +98,11 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     correction : {"bh", "by", "bonferroni"}, default=None
         Adjust the growth phase's p-values for the number of columns. None is the paper's way.
+
+    confirm : float, default=None
+        Share of the rows that the search never sees, such as 0.3. On them each selected column is tested given the
+        other selected ones, corrected for their number ("bh" where `correction` is None): `confirmed_` holds the
+        p-values, which a selection from the same rows could not give.
 
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator; without one the target: text, truth values and at most 20
@@ -190,6 +198,10 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     warnings_ : tuple of records
         Columns that should make a person think, such as identifiers: `column`, `kind`, `message`.
 
+    confirmed_ : Confirmation or None
+        What rows that the search never saw say about the selected columns: `pvalues`, `adjusted_pvalues`,
+        `is_confirmed`, `fdr`, `to_frame()`. None without `confirm`.
+
     n_fits_ : int
         Models fitted.
 
@@ -250,6 +262,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         **SEARCH_CONSTRAINTS,
         "growth_estimator": PPI_CONSTRAINTS["marginal_estimator"],
         "correction": [StrOptions(set(CORRECTIONS)), None],
+        "confirm": [Interval(Real, 0, 1, closed="neither"), None],
         "interactions": [StrOptions({"pairs"}), None],
         "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest, None],
         "n_draws": [*PPI_CONSTRAINTS["n_draws"], None],
@@ -273,6 +286,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         impute: Impute = None,
         splitter: Any = None,
         correction: str | None = None,
+        confirm: float | None = None,
         interactions: Literal["pairs"] | None = None,
         task: Task | Literal["auto"] = "auto",
         growth_estimator: Any = None,
@@ -304,6 +318,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         self.impute = impute
         self.splitter = splitter
         self.correction = correction
+        self.confirm = confirm
         self.interactions = interactions
         self.task = task
         self.growth_estimator = growth_estimator
@@ -372,6 +387,32 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     def _independence_test(self) -> IndependenceTest:
         return described_test(self, self.independence)
+
+    confirmed_: Confirmation | None
+
+    def _fit_table(self, table: Table, test: IndependenceTest) -> None:
+        self.confirmed_ = None
+        if self.confirm is None:
+            super()._fit_table(table, test)
+            return
+        parts = RowsAside.of(table, self.confirm, self.random_state)
+        if not isinstance(test, Automatic):
+            # Before the search: it may take long, and this may fail.
+            parts.bind(test, self.confirm, self.random_state, self.n_jobs)
+        super()._fit_table(parts.searched, test)
+        bound = parts.bind(self.independence_, self.confirm, self.random_state, self.n_jobs)
+        outcome = self.trace_.outcome
+        assert outcome is not None
+        self.confirmed_ = confirm(
+            bound,
+            (*outcome.blanket, *outcome.filled_up),
+            outcome.condition_on,
+            self.trace_,
+            self.correction,
+            self.alpha,
+        )
+        self.n_fits_ += bound.n_fits
+        self.n_tests_ += bound.n_answers
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
