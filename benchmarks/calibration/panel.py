@@ -180,7 +180,7 @@ def read(path: Path = RESULTS) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def run(n_replicates: int, tests: list[str], path: Path = RESULTS) -> None:
+def run(replicates: range, tests: list[str], path: Path = RESULTS) -> None:
     """Ask what is missing, cell after cell in rounds, so that whatever was done before an end is even."""
     done = {(line["cell"], line["test"], int(line["replicate"])) for line in read(path)}
     is_new = not path.exists()
@@ -188,7 +188,7 @@ def run(n_replicates: int, tests: list[str], path: Path = RESULTS) -> None:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if is_new:
             writer.writeheader()
-        for replicate in range(n_replicates):
+        for replicate in replicates:
             for test in tests:
                 for cell in [*POWER, *SIZE] if test == "panel" else POWER:
                     if (cell.name, test, replicate) not in done:
@@ -209,7 +209,7 @@ def _by_cell(path: Path) -> dict[tuple[str, str], list[dict[str, str]]]:
     return {one: list(some) for one, some in groupby(sorted(read(path), key=key), key=key)}
 
 
-MODELS = ("line", "curves", "line, then boosted trees")
+MODELS = ("line", "curves", "products", "line, then boosted trees")
 
 
 def power_table(path: Path = RESULTS) -> str:
@@ -283,7 +283,7 @@ def picture(path: Path = RESULTS, to: Path = PICTURE) -> None:
     for axis, target in zip(axes, ("quantity", "two classes"), strict=True):
         cells = [cell for cell in POWER if cell.target == target]
         rates = np.array([(_of(cell, "panel", lines) <= 0.05).mean(axis=0) for cell in cells])
-        for number, (name, marker) in enumerate(zip(MODELS, "sdv", strict=True), start=1):
+        for number, (name, marker) in enumerate(zip(MODELS, "sdpv", strict=True), start=1):
             axis.plot(rates[:, number], marker, alpha=0.6, label=name)
         axis.plot(rates[:, 0], "ko", label="all of them together")
         axis.axhline(0.05, color="grey", linewidth=0.8)
@@ -303,11 +303,12 @@ def main() -> None:
     )
     parser.add_argument("what", choices=["run", "print", "draw"])
     parser.add_argument("--replicates", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--tests", nargs="+", choices=list(TESTS), default=["panel"])
     parser.add_argument("--results", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     if arguments.what == "run":
-        run(arguments.replicates, arguments.tests, arguments.results)
+        run(range(arguments.first, arguments.replicates), arguments.tests, arguments.results)
     elif arguments.what == "draw":
         picture(arguments.results)
     else:

@@ -28,9 +28,12 @@ def curved():
 
 
 def test_the_combination_is_the_mean_of_cauchy_variables():
-    pvalues = np.random.default_rng(0).uniform(size=(50, 3)) * 0.98
+    pvalues = np.random.default_rng(0).uniform(size=(50, 3)) * 0.9
     expected = cauchy.sf(cauchy.isf(pvalues).mean(axis=1))
     np.testing.assert_allclose(cauchy_combination(pvalues)[0], expected, rtol=1e-9)
+    weighted = cauchy.sf(cauchy.isf(pvalues) @ [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(cauchy_combination(pvalues, [2, 1, 1])[0], weighted, rtol=1e-9)
+    assert cauchy_combination(np.array([[1.0, 0.95]]))[0] == 0.95
 
 
 def test_the_combination_keeps_what_all_agree_on_and_hears_one_among_many():
@@ -137,6 +140,7 @@ def test_the_default_panel_follows_the_task_of_each_target():
     assert search.trace_.models == (
         "LogisticRegression",
         "SplineTransformer+LogisticRegression",
+        "PolynomialFeatures+LogisticRegression",
         "BoostedLinearClassifier",
     )
 
@@ -168,8 +172,24 @@ def test_the_engine_knows_the_default_panel(task, curved):
     target = y > y.mean() if task == "classification" else y
     notes = PPFS("panel", independence="cross-fit-ppi", random_state=0).fit(X, target).trace_.notes
     assert sum("engine" in note for note in notes) >= 2
-    assert not any("scikit-learn" in note for note in notes)
-    assert len(default_panel(task)) == 3
+    # Products are the engine's in growth only, where they are not asked.
+    assert sum("scikit-learn" in note for note in notes) <= 1
+    assert len(default_panel(task)) == 4
+
+
+def test_products_are_asked_about_given_some_others_and_the_line_counts_twice(curved):
+    X, y = curved
+    rng = np.random.default_rng(5)
+    X = np.column_stack([X, rng.normal(size=(150, 20))])
+    y = y + X[:, 2] * X[:, 3]
+    test = CrossFitPPI("panel", random_state=0)
+    others = [], [0, 1, 2], [0, 1, 2, *range(4, 23)]
+    alone, among_few, among_many = (test.evaluate(X, y, 3, given) for given in others)
+    assert np.isnan(alone.model_pvalues[2])
+    assert np.isnan(among_many.model_pvalues[2])
+    assert among_few.model_pvalues[2] < 1e-4 < min(among_few.model_pvalues[:2])
+    weighted = cauchy_combination(np.array([among_few.model_pvalues]), [2, 1, 1, 1])
+    assert among_few.pvalue == weighted[0][0]
 
 
 def test_answers_of_a_panel_do_not_depend_on_workers(curved):

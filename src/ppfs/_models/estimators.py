@@ -16,6 +16,12 @@ from ppfs._table import Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.models import default_panel
 
+# Places in the default panel.
+_LINE, _PRODUCTS = 0, 2
+
+# Products are made of so many other columns at most: with 20 of them a model has 252 regressors.
+_MOST_FOR_PRODUCTS = 20
+
 
 @dataclass(frozen=True)
 class DefaultMember:
@@ -36,6 +42,18 @@ class DefaultMember:
     def of(self, task: Task) -> Any:
         """Return the model for a task."""
         return default_panel(task, sparse=self.is_sparse)[self.number]
+
+    @property
+    def weight(self) -> float:
+        """How much its answer counts: most links are lines, or nearly so, and asking three others is to cost little."""
+        return 2.0 if self.number == _LINE else 1.0
+
+    def is_asked_given(self, n_others: int) -> bool:
+        """Tell whether it has something to say about a column given so many others.
+
+        A column has no product with nothing, and of many columns there are more products than rows.
+        """
+        return self.number != _PRODUCTS or 1 <= n_others <= _MOST_FOR_PRODUCTS
 
 
 # Steps that take gaps and leave them where they are.

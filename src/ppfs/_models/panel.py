@@ -75,14 +75,17 @@ def task_of_members(estimator: Any, parameter: str = "estimator") -> Task | None
 def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -> list[Any]:
     """Return the models to ask about a table: all that the caller names, or those of the default panel that take it.
 
-    The linear model takes whatever there is; splines and boosted trees take dense columns, and the trees one output.
+    The linear model takes whatever there is; the others take dense columns, the trees one output, and products are
+    made of columns that are one number each.
     """
     models = members_of(estimator, parameter)
     if not isinstance(estimator, str):
         return models
     if table.is_sparse:
         return [DefaultMember(0, is_sparse=True)]
-    return models[:2] if table.codes.ndim > 1 else models
+    line, curves, products, trees = models
+    makes_products = not (table.is_mixed or table.has_feature_groups)
+    return [line, curves, *[products] * makes_products, *[trees] * (table.codes.ndim == 1)]
 
 
 def accepted_input(estimator: Any, task: Task) -> InputTags:

@@ -6,16 +6,18 @@ from typing import Any, Literal
 
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 from ppfs.models._boosted_linear import BoostedLinearClassifier, BoostedLinearRegressor
 
 
 def default_panel(task: Literal["classification", "regression"], *, sparse: bool = False) -> list[Any]:
-    """Return the models that ``estimator="panel"`` stands for: one for lines, one for curves, one for all else.
+    """Return the models that ``estimator="panel"`` stands for: for lines, curves, products, and all else.
 
-    No single model sees every link: a line is seen best by a linear model, a curve by splines, a step or an interaction
-    by trees. Asked together, they are close to the best of them everywhere (docs/p-values.md).
+    No single model sees every link: a line is seen best by a linear model, a curve by splines, two columns that act
+    together by their product, a step by trees. Asked together, they are close to the best of them everywhere
+    (docs/p-values.md). As the panel that a test asks, the line counts twice, and products are asked about
+    columns given 1 to 20 others.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def default_panel(task: Literal["classification", "regression"], *, sparse: bool
     --------
     >>> from ppfs.models import default_panel
     >>> [type(model).__name__ for model in default_panel("regression")]
-    ['Pipeline', 'Pipeline', 'BoostedLinearRegressor']
+    ['Pipeline', 'Pipeline', 'Pipeline', 'BoostedLinearRegressor']
     """
     if sparse:
         line = LogisticRegression() if task == "classification" else Ridge()
@@ -43,10 +45,12 @@ def default_panel(task: Literal["classification", "regression"], *, sparse: bool
         return [
             make_pipeline(StandardScaler(), LogisticRegression()),
             make_pipeline(StandardScaler(), SplineTransformer(), LogisticRegression()),
+            make_pipeline(StandardScaler(), PolynomialFeatures(include_bias=False), LogisticRegression()),
             BoostedLinearClassifier(),
         ]
     return [
         make_pipeline(StandardScaler(), Ridge()),
         make_pipeline(StandardScaler(), SplineTransformer(), Ridge()),
+        make_pipeline(StandardScaler(), PolynomialFeatures(include_bias=False), Ridge()),
         BoostedLinearRegressor(),
     ]

@@ -274,10 +274,8 @@ class BoundPredictiveTest(BoundTest):
         is_panel = max(n_own, len(only_given_nothing)) > 1
         super().__init__(table, names_of(self._models, table.task) if is_panel else ())
         # Who is asked given other columns, and who given nothing.
-        self._seats = Seats(tuple(range(n_own)), len(self.models))
-        self._marginal_seats = (
-            Seats(tuple(range(n_own, n_all)), len(self.models)) if only_given_nothing else self._seats
-        )
+        self._own = range(n_own)
+        self._marginal = range(n_own, n_all) if only_given_nothing else self._own
         self._test = test
         self._entropy = entropy
         self._fold = fold
@@ -289,7 +287,7 @@ class BoundPredictiveTest(BoundTest):
         # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
-        self._all_risks_about(table.target, is_marginal=False)
+        self._all_risks_about(table.target, self._seats(n_others=1))
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
@@ -308,8 +306,8 @@ class BoundPredictiveTest(BoundTest):
         """Who grows or fits the models of this table's target, and why; and how they see categories."""
         about_target = {
             risks
-            for is_marginal in (True, False)
-            for risks in self._all_risks_about(self.table.target, is_marginal)
+            for n_others in (0, 1)
+            for risks in self._all_risks_about(self.table.target, self._seats(n_others))
         }
         notes = sorted({risks.note for risks in about_target})
         if self.models:
@@ -331,7 +329,8 @@ class BoundPredictiveTest(BoundTest):
     ) -> Iterator[IndependenceResult]:
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
-            sizes = [risks.batch_sizes(are_members) for risks in self._all_risks_about(target, not given)]
+            seats = self._seats(len(members) - are_members)
+            sizes = [risks.batch_sizes(are_members) for risks in self._all_risks_about(target, seats)]
             for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
                 yield from self._judge(batch, target, members)
 
@@ -353,9 +352,10 @@ class BoundPredictiveTest(BoundTest):
     def _growth(self, target: int) -> BlockFunction:
         """Return what answers questions given nothing, prepared once."""
         if target not in self._growths:
-            sources = self._all_risks_about(target, is_marginal=True)
+            seats = self._seats(n_others=0)
+            sources = self._all_risks_about(target, seats)
             parts = tuple(Growth(self._test, source.problem, source.grower()) for source in sources)
-            self._growths[target] = PanelGrowth(parts, self._marginal_seats) if self.models else parts[0]
+            self._growths[target] = PanelGrowth(parts, seats) if self.models else parts[0]
         return self._growths[target]
 
     def exact_tail(self, target: int) -> PermutationTail | None:
@@ -408,18 +408,30 @@ class BoundPredictiveTest(BoundTest):
             return grown.answers
         names = [name_of(self.table, x) for x in xs]
         answers = []
-        for source in self._all_risks_about(target, is_marginal=not others):
+        seats = self._seats(len(given - {xs[0]}))
+        for source in self._all_risks_about(target, seats):
             risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
             answers.append(judged(self._test, source.problem, risks, names))
-        return (self._seats if others else self._marginal_seats).joined(answers)
+        return seats.joined(answers)
+
+    def _seats(self, n_others: int) -> Seats:
+        """Return who is asked about a feature given so many others; given nothing there may be models of their own."""
+        numbers = self._own if n_others else self._marginal
+        models = self._models
+        asked = [
+            number
+            for number in numbers
+            if not isinstance(model := models[number], DefaultMember) or model.is_asked_given(n_others)
+        ]
+        return Seats.of(models, asked, len(self.models))
 
     def _risks_about(self, target: int, is_marginal: bool) -> Risks:
         """Return who answers about this target; of several models the first."""
-        return self._all_risks_about(target, is_marginal)[0]
+        return self._all_risks_about(target, self._seats(0 if is_marginal else 1))[0]
 
-    def _all_risks_about(self, target: int, is_marginal: bool) -> list[Risks]:
-        """Return who answers about this target; questions given nothing may have models of their own."""
-        asked = (self._marginal_seats if is_marginal else self._seats).asked
+    def _all_risks_about(self, target: int, seats: Seats) -> list[Risks]:
+        """Return who answers about this target."""
+        asked = seats.asked
         for number in asked:
             if (target, number) not in self._risks:
                 self._let_go_of_targets(beside=target)

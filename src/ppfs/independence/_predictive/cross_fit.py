@@ -18,6 +18,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.boosted_linear import is_boosted_linear, most_coefficients
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.significance import randomisation, seen_by_each_other
 
@@ -261,7 +262,8 @@ class CrossFitPPI(PredictiveTest):
         if self.significance == "randomisation":
             assert risks.by_draw is not None
             return randomisation(risks.base.mean(axis=1), risks.by_draw, self.stop_after)
-        n_coefficients = np.full(len(differences), np.inf)
+        is_counted = is_boosted_linear(problem.estimator)
+        n_coefficients = np.full(len(differences), most_coefficients(problem) if is_counted else np.inf)
         if risks.n_coefficients is not None:
             n_coefficients[:] = risks.n_coefficients
         if problem.pair_groups is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,12 +26,23 @@ class Seats:
     asked : tuple of int
         Their numbers.
 
+    weights : tuple of float
+        How much the answer of each of them counts.
+
     n_models : int
         How many models all questions have together; 0 where there is no panel.
     """
 
     asked: tuple[int, ...]
+    weights: tuple[float, ...]
     n_models: int
+
+    @classmethod
+    def of(cls, models: Sequence[Any], asked: Iterable[int], n_models: int) -> Seats:
+        """Seat some of the models; all of the caller's count alike."""
+        numbers = tuple(asked)
+        weights = tuple(getattr(models[number], "weight", 1.0) for number in numbers)
+        return cls(numbers, weights, n_models)
 
     def joined(self, answers: Sequence[Answers]) -> Answers:
         """Join what the models say: one p-value, and the effect that the model with the clearest answer saw.
@@ -50,7 +61,7 @@ class Seats:
         by_model[:, self.asked] = pvalues
         # Of models that are equally sure, the one that saw most.
         clearest = np.lexsort((-effects, pvalues), axis=1)[:, 0]
-        combined, statistics = cauchy_combination(pvalues)
+        combined, statistics = cauchy_combination(pvalues, self.weights)
         return Answers(
             combined,
             statistics,

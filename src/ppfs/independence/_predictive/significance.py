@@ -6,7 +6,7 @@ small p-values. Rows are questions, columns are splits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,7 +26,7 @@ _MAX_EXACT = 50
 _MAX_EXACT_TIED = 13
 
 # A p-value above this counts as this one when it is joined with others.
-_LARGEST_VOTE = 0.99
+_LARGEST_VOTE = 0.9
 
 # So few rows are looked up faster one by one than they are grouped by their pattern of ties.
 _FEW_ROWS = 32
@@ -272,7 +272,7 @@ def randomisation(risks: Floats, by_draw: Floats, stop_after: int) -> tuple[Floa
     return pvalues, counts
 
 
-def cauchy_combination(pvalues: Floats) -> tuple[Floats, Floats]:
+def cauchy_combination(pvalues: Floats, weights: Sequence[float] | None = None) -> tuple[Floats, Floats]:
     """Join the p-values of several tests of the same hypothesis, however they depend on each other.
 
     A p-value becomes a Cauchy variable, and the mean of these is Cauchy again: exactly where they are independent or
@@ -283,6 +283,9 @@ def cauchy_combination(pvalues: Floats) -> tuple[Floats, Floats]:
     ----------
     pvalues : ndarray of shape (n_questions, n_tests)
 
+    weights : sequence of float, default=None
+        How much each of the tests counts; None is all alike.
+
     Returns
     -------
     pvalues, statistics : ndarray of shape (n_questions,)
@@ -292,12 +295,13 @@ def cauchy_combination(pvalues: Floats) -> tuple[Floats, Floats]:
     >>> cauchy_combination(np.array([[0.02, 0.02], [0.001, 0.5]]))[0].round(4).tolist()
     [0.02, 0.002]
     """
-    # The Cauchy variable of p is cot(pi p): of 1 it would be minus infinity, and no other test could be heard.
+    # The Cauchy variable of p is cot(pi p): of 1 it would be minus infinity, and no other test would be heard.
     capped = np.minimum(pvalues, _LARGEST_VOTE)
     with np.errstate(divide="ignore"):
-        statistics: Floats = (1.0 / np.tan(np.pi * capped)).mean(axis=1)
+        statistics: Floats = np.average(1.0 / np.tan(np.pi * capped), axis=1, weights=weights)
         combined = np.arctan(1.0 / statistics) / np.pi
-    return np.where(statistics < 0, 1.0 + combined, combined), statistics
+    combined = np.where(statistics < 0, 1.0 + combined, combined)
+    return np.maximum(combined, pvalues.min(axis=1)), statistics
 
 
 def _smallest_signed_rank(n_splits: int) -> float:

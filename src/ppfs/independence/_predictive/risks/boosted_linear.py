@@ -33,6 +33,13 @@ def is_boosted_linear(estimator: Any) -> bool:
     return type(estimator) in (BoostedLinearClassifier, BoostedLinearRegressor)
 
 
+def most_coefficients(problem: Problem) -> float:
+    """Return how many numbers such a model estimates at most: slopes, and the leaves of its trees less one a tree."""
+    model = problem.estimator
+    n_outputs = problem.classes.size if problem.classes.size > 2 else 1
+    return float(n_outputs * (1 + model.n_rounds * (2**model.max_depth - 1)))
+
+
 def why_not_boosted_linear(problem: Problem, table: Table) -> str | None:
     """Return None if the engine can fit these models to these data, else the reason why not."""
     if problem.weights.fit is not None:
