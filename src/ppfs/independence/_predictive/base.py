@@ -287,7 +287,7 @@ class BoundPredictiveTest(BoundTest):
         # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
-        self._all_risks_about(table.target, self._seats(n_others=1))
+        self._risks_of(table.target, self._seats(n_others=1))
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
@@ -298,16 +298,14 @@ class BoundPredictiveTest(BoundTest):
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
-        risks = self._risks_about(self.table.target, is_marginal=False)
+        risks = self._risks_about(self.table.target, is_marginal=False)[0]
         return self._test.smallest_pvalue(len(risks.problem.splits))
 
     @property
     def notes(self) -> list[str]:
         """Who grows or fits the models of this table's target, and why; and how they see categories."""
         about_target = {
-            risks
-            for n_others in (0, 1)
-            for risks in self._all_risks_about(self.table.target, self._seats(n_others))
+            risks for n_others in (0, 1) for risks in self._risks_of(self.table.target, self._seats(n_others))
         }
         notes = sorted({risks.note for risks in about_target})
         if self.models:
@@ -330,7 +328,7 @@ class BoundPredictiveTest(BoundTest):
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
             seats = self._seats(len(members) - are_members)
-            sizes = [risks.batch_sizes(are_members) for risks in self._all_risks_about(target, seats)]
+            sizes = [risks.batch_sizes(are_members) for risks in self._risks_of(target, seats)]
             for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
                 yield from self._judge(batch, target, members)
 
@@ -353,7 +351,7 @@ class BoundPredictiveTest(BoundTest):
         """Return what answers questions given nothing, prepared once."""
         if target not in self._growths:
             seats = self._seats(n_others=0)
-            sources = self._all_risks_about(target, seats)
+            sources = self._risks_of(target, seats)
             parts = tuple(Growth(self._test, source.problem, source.grower()) for source in sources)
             self._growths[target] = PanelGrowth(parts, seats) if self.models else parts[0]
         return self._growths[target]
@@ -409,7 +407,7 @@ class BoundPredictiveTest(BoundTest):
         names = [name_of(self.table, x) for x in xs]
         answers = []
         seats = self._seats(len(given - {xs[0]}))
-        for source in self._all_risks_about(target, seats):
+        for source in self._risks_of(target, seats):
             risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
             answers.append(judged(self._test, source.problem, risks, names))
         return seats.joined(answers)
@@ -425,11 +423,11 @@ class BoundPredictiveTest(BoundTest):
         ]
         return Seats.of(models, asked, len(self.models))
 
-    def _risks_about(self, target: int, is_marginal: bool) -> Risks:
-        """Return who answers about this target; of several models the first."""
-        return self._all_risks_about(target, self._seats(0 if is_marginal else 1))[0]
+    def _risks_about(self, target: int, is_marginal: bool) -> list[Risks]:
+        """Return who answers about this target given nothing, or given another feature."""
+        return self._risks_of(target, self._seats(0 if is_marginal else 1))
 
-    def _all_risks_about(self, target: int, seats: Seats) -> list[Risks]:
+    def _risks_of(self, target: int, seats: Seats) -> list[Risks]:
         """Return who answers about this target."""
         asked = seats.asked
         for number in asked:

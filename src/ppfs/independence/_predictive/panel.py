@@ -104,8 +104,12 @@ class PanelGrowth:
         quick = [number for number, part in enumerate(self.parts) if part.quick_part() is not None]
         if not quick or self.prefers != "threads":
             return None
-        asked = tuple(self.seats.asked[number] for number in quick)
-        return PanelGrowth(tuple(self.parts[number] for number in quick), Seats(asked, self.n_models))
+        seats = Seats(
+            tuple(self.seats.asked[number] for number in quick),
+            tuple(self.seats.weights[number] for number in quick),
+            self.n_models,
+        )
+        return PanelGrowth(tuple(self.parts[number] for number in quick), seats)
 
     def __call__(self, unread: Block | FileBlock) -> Grown:
         """Answer whether each column of a block is independent of the target."""
