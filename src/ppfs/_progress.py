@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Literal
 
@@ -34,19 +35,26 @@ class ProgressBar:
         False draws nothing; neither does True where nobody looks, such as a log file. There "log" writes a line every
         ten seconds, and one at the end.
 
+    note : function that returns text, default=one that returns ""
+        What else to show, such as a number that grows.
+
     Examples
     --------
     >>> with ProgressBar("growth", total=2, progress=False) as bar:
     ...     bar.advance()
     """
 
-    def __init__(self, label: str, total: int, progress: Progress) -> None:
+    def __init__(
+        self, label: str, total: int, progress: Progress, note: Callable[[], str] = lambda: ""
+    ) -> None:
         self._label = label
         self._total = total
         is_watched = bool(progress) and total > 0 and _someone_watches()
         self._is_drawn = is_watched
         self._is_logged = progress == "log" and total > 0 and not is_watched
+        self._note = note
         self._done = 0
+        self._logged = -1
         self._started = self._shown = time.monotonic()
 
     def __enter__(self) -> ProgressBar:
@@ -58,7 +66,7 @@ class ProgressBar:
         if self._is_drawn:
             self._draw()
             print(file=sys.stderr, flush=True)
-        elif self._is_logged:
+        elif self._is_logged and self._done != self._logged:
             self._log()
 
     def advance(self, n: int = 1) -> None:
@@ -80,13 +88,15 @@ class ProgressBar:
         print(f"\r{line:<78}", end="", file=sys.stderr, flush=True)
 
     def _log(self) -> None:
+        self._logged = self._done
         print(f"{self._label}: {self._so_far()}", file=sys.stderr, flush=True)
 
     def _so_far(self) -> str:
         seconds = time.monotonic() - self._started
         ahead = self._total - self._done
         remaining = f", {seconds / self._done * ahead:.0f} s left" if self._done and ahead > 0 else ""
-        return f"{self._done}/{self._total} in {seconds:.1f} s{remaining}"
+        note = self._note()
+        return f"{self._done}/{self._total} in {seconds:.1f} s{remaining}{', ' if note else ''}{note}"
 
 
 def _someone_watches() -> bool:

@@ -27,7 +27,7 @@ from ppfs.blanket import (
     MixedMB,
 )
 from ppfs.exceptions import InvalidInputError
-from ppfs.wrappers import PermutationImportance, Stepwise
+from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
 
 #: The name of using all columns.
 ALL = "all"
@@ -49,6 +49,7 @@ _SELECTORS: dict[str, Callable[[], Any]] = {
     "sgai": SGAI,
     "mixed-mb": MixedMB,
     "stepwise": Stepwise,
+    "subset-search": SubsetSearch,
     "permutation-importance": PermutationImportance,
 }
 
@@ -91,7 +92,7 @@ def ready(selector: Any, *, model: Any, scoring: Any, seed: int, n_jobs: int | N
     selector = clone(selector)
     known = set(signature(type(selector).__init__).parameters)
     wanted = {"random_state": seed, "n_jobs": n_jobs}
-    if isinstance(selector, PPFSCV | Stepwise | PermutationImportance):
+    if isinstance(selector, PPFSCV | Stepwise | SubsetSearch | PermutationImportance):
         # These are made for a model: the one that will be scored.
         wanted |= {"estimator": model, "scoring": scoring}
     for name, value in wanted.items():

@@ -96,7 +96,11 @@ class Inquiry:
 
     def bar(self, phase: str, total: int) -> ProgressBar:
         """Return the progress bar of a phase."""
-        return ProgressBar(f"fold {self.fold} {phase}" if self.fold else phase, total, self.progress)
+        label = f"fold {self.fold} {phase}" if self.fold else phase
+        return ProgressBar(label, total, self.progress, self._fits_so_far)
+
+    def _fits_so_far(self) -> str:
+        return f"{self.test.n_fits:,} fits" if self.test.n_fits else ""
 
     def note(self, remark: str) -> None:
         """Enter a remark about the whole search into the trace."""

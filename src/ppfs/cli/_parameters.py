@@ -41,6 +41,7 @@ METHODS = {
     "sgai": "ppfs.blanket:SGAI",
     "mixed-mb": "ppfs.blanket:MixedMB",
     "stepwise": "ppfs.wrappers:Stepwise",
+    "subset-search": "ppfs.wrappers:SubsetSearch",
     "permutation-importance": "ppfs.wrappers:PermutationImportance",
 }
 

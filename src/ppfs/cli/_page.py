@@ -1,0 +1,38 @@
+"""The command line's own help as a page: ``python -m ppfs.cli._page > docs/cli.md``."""
+
+from __future__ import annotations
+
+import click
+
+from ppfs.cli._app import app
+
+_HEAD = """# The command line
+
+This page is the help of the command, made by `python -m ppfs.cli._page` and checked by a test.
+[The quick start](quick-start.md) shows it at work.
+
+- Results go to standard output, messages and progress to standard error: after `ppfs select data.csv -t y > names.txt`
+  the file holds names only.
+- Exit codes: 0 it ran, also when nothing was selected; 1 the data cannot be used; 2 the command was misused; 130
+  Ctrl-C.
+- `--debug` shows tracebacks. Flags that are not given leave the library's defaults alone.
+- COLUMNS are names with commas between; a flag may be repeated, and a name with a comma in it is taken as it is.
+- MODEL is a short name or `module:Class`, with parameters behind it as JSON: `'forest{"max_depth": 5}'`. Nothing is
+  ever evaluated.
+"""
+
+
+def page() -> str:
+    """Return the page: the help of every command, 100 letters wide."""
+    parts = [_HEAD, _section(app, "ppfs")]
+    parts += [_section(command, f"ppfs {name}") for name, command in sorted(app.commands.items())]
+    return "\n".join(parts)
+
+
+def _section(command: click.Command, name: str) -> str:
+    context = click.Context(command, info_name=name, terminal_width=100, **command.context_settings)
+    return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,55 @@
+"""The commands of docs/quick-start.md, with what they print; ``python tests/cli/tour.py`` prints it anew."""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "quick-start.md"
+
+_BLOCK = re.compile(r"```console\n\$ ppfs (.*?)\n(.*?)```", flags=re.DOTALL)
+
+
+def steps(page):
+    """Yield each command's arguments, and the text below it."""
+    for command, printed in _BLOCK.findall(page):
+        yield shlex.split(command), printed
+
+
+def without_times(text):
+    """Leave out seconds, which no two machines share."""
+    return re.sub(r"\d+\.\d+ │$", "│", text, flags=re.MULTILINE)
+
+
+def rewritten(page, run):
+    """Return the page with what the commands print now."""
+    return _BLOCK.sub(lambda found: f"```console\n$ ppfs {found[1]}\n{run(shlex.split(found[1]))}```", page)
+
+
+def write_credit():
+    """Write the table of the tour."""
+    from ppfs.datasets import load_dataset
+
+    load_dataset("credit").to_frame().to_csv("credit.csv", index=False)
+
+
+def _printed(arguments):
+    from ppfs.cli._app import app
+    from ppfs.cli._failures import run
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = run(app, arguments)
+    assert code == 0, arguments
+    return out.getvalue()
+
+
+if __name__ == "__main__":
+    os.environ["COLUMNS"] = "100"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write_credit()
+        PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), _printed), encoding="utf-8")
