@@ -31,11 +31,17 @@ FEW = {"n_splits": [6], "alpha": [0.05, 0.3]}
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
     [
-        PPFSCV(candidates=FEW, cv=3, random_state=0),
+        PPFSCV(candidates=FEW, cv=3, n_repeats=1, random_state=0),
         PPFSCV(
             GaussianNB(), candidates=[FEW, {"n_splits": [6], "n_features": [1, 1.0]}], cv=3, random_state=0
         ),
-        PPFSCV(LinearRegression(), candidates=[{"n_splits": [6], "n_features": [0.5]}], cv=3, random_state=0),
+        PPFSCV(
+            LinearRegression(),
+            candidates=[{"n_splits": [6], "n_features": [0.5]}],
+            cv=3,
+            n_repeats=1,
+            random_state=0,
+        ),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -53,7 +59,7 @@ def planted():
 
 
 def quick(estimator=None, **parameters):
-    return PPFSCV(estimator, **{"candidates": FEW, "cv": 3, "random_state": 0, **parameters})
+    return PPFSCV(estimator, **{"candidates": FEW, "cv": 3, "n_repeats": 1, "random_state": 0, **parameters})
 
 
 def test_results_are_those_of_selecting_and_fitting_in_each_fold(planted):

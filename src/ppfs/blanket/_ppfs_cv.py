@@ -50,10 +50,9 @@ from ppfs.blanket._path import Path
 from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
 
-# What a user gets who asks for nothing; see docs/decisions/0110.
+# What a user gets who asks for nothing: the blanket, and a path over size; see docs/decisions/0110.
 DEFAULT_CANDIDATES: tuple[dict[str, list[Any]], ...] = (
-    {"n_splits": [10, 30], "alpha": [0.01, 0.05, 0.2]},
-    {"n_features": [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 0.25, 0.5, 1.0]},
+    {"n_features": [None, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256, 0.25, 0.5, 1.0]},
 )
 
 
@@ -91,7 +90,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         or several. Two keys mean more: "selector", another search, and "n_features", how many columns to take: a whole
         number, a share of all columns as a fraction, or None for the blanket as found. They are the first so many
         members of the blanket, most important first, and beyond these the others by what they tell of the target on
-        their own. "auto" is a few settings of PPFS and a path over size.
+        their own. "auto" is the search as it is, with its blanket and with a path over size from 1 to all columns.
 
     rule : {"best", "one-se"}, default="best"
         "best" takes the highest mean score, "one-se" the fewest columns among the candidates whose mean score is
@@ -104,7 +103,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         How the rows are divided. A number of folds means shuffled ones, stratified where every class has enough
         rows, that keep groups together.
 
-    n_repeats : int, default=1
+    n_repeats : int, default=2
         How often the rows are divided into `cv` folds, where that is a number. Choosing among many candidates
         fits the folds; more of them leave less to chance.
 
@@ -232,7 +231,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         rule: Rule = "best",
         scoring: str | Callable[..., float] | None = None,
         cv: Any = 5,
-        n_repeats: int = 1,
+        n_repeats: int = 2,
         refit: bool = True,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
