@@ -42,7 +42,7 @@ test-browser: $(VENV)/browser.stamp
 	$(BIN)/pytest -q tests/report/test_browser.py
 
 docs: $(VENV)/docs.stamp
-	$(BIN)/mkdocs build --clean
+	$(BIN)/sphinx-build -W --keep-going -q docs site
 
 # The paper's tables: two sets in minutes, or everything in hours. Cells that are there are not run again.
 paper: $(VENV)/test.stamp

@@ -1,5 +1,6 @@
 """
-# A file with categories and gaps: who gets credit
+A file with categories and gaps: who gets credit
+================================================
 
 653 applications for credit, nine columns of letters and six of numbers, names removed.
 Which columns does the decision depend on?

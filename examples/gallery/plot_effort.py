@@ -1,5 +1,6 @@
 """
-# Regression with few rows: the effort of software projects
+Regression with few rows: the effort of software projects
+=========================================================
 
 Desharnais lists 81 projects of a Canadian software house. What does the effort, in person-hours, depend on?
 """

@@ -1,5 +1,6 @@
 """
-# Far more columns than rows: cancer from mass spectra
+Far more columns than rows: cancer from mass spectra
+====================================================
 
 Arcene has 10,000 columns and 100 patients. With a level of 5 % and no correction, 500 columns would pass by
 chance alone; the calibrated preset corrects for the number of columns.

@@ -38,7 +38,7 @@ class FisherZ(IndependenceTest):
     Notes
     -----
     z = sqrt(n - k - 3) atanh(r) is compared with the standard normal; k is the number of given columns.
-    With n <= k + 3 the test cannot tell: the answer has ``is_reliable=False``. `effect` is |r|.
+    With n <= k + 3 the test cannot tell: the answer has ``is_reliable=False``. `effect` is abs(r).
 
     Numbers are used as they are, so whole-numbered codes of unordered categories make no sense here, and
     columns of text with more than two categories are refused. A target of two classes counts as 0 and 1; more
