@@ -42,12 +42,19 @@ def pytest_runtestloop(session: Any) -> bool:
     _import_everything()
     items = {item.nodeid: item for item in session.items}
     for fault in json.loads(Path(session.config.getoption("--faults")).read_text()):
-        chosen = [items[test] for test in fault["tests"] if test in items]
+        chosen = [item for test in fault["tests"] for item in _called(items, test)]
         outcome, by = _in_a_child(fault, chosen)
         trial = {**fault["trial"], "outcome": outcome, "n_tests": len(chosen), "by": by}
         with Path(session.config.getoption("--record")).open("a") as stream:
             stream.write(json.dumps(trial) + "\n")
     return True
+
+
+def _called(items: dict[str, Any], test: str) -> list[Any]:
+    """Return a test by its full name, or all cases of one, or all tests of a file."""
+    if test in items:
+        return [items[test]]
+    return [item for name, item in items.items() if name.startswith((f"{test}[", f"{test}::"))]
 
 
 def _import_everything() -> None:

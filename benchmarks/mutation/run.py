@@ -310,7 +310,7 @@ def read_trials() -> dict[str, Trial]:
     return {trial.key: trial for trial in (Trial(**json.loads(line)) for line in lines)}
 
 
-def run_sample(again: bool, only: str, limit: int, apart: bool) -> None:
+def run_sample(again: bool, only: str, limit: int, apart: bool, tests: list[str]) -> None:
     """Try the faults of the sample that are not recorded yet, in forks of one session, or each in one of its own."""
     RESULTS.mkdir(exist_ok=True)
     known = read_trials()
@@ -325,7 +325,8 @@ def run_sample(again: bool, only: str, limit: int, apart: bool) -> None:
             _record(try_mutant(mutant))
     else:
         for is_engine in (True, False):
-            _in_one_session([m for m in waiting if _is_of_the_engine(m.file) == is_engine], is_engine)
+            some = [m for m in waiting if _is_of_the_engine(m.file) == is_engine]
+            _in_one_session(some, is_engine, tests)
 
 
 def _record(trial: Trial) -> None:
@@ -334,10 +335,10 @@ def _record(trial: Trial) -> None:
     print(f"{trial.outcome:9} {trial.n_tests:4} {trial.key[:150]}", flush=True)
 
 
-def _in_one_session(mutants: list[Mutant], is_engine: bool) -> None:
+def _in_one_session(mutants: list[Mutant], is_engine: bool, named: list[str]) -> None:
     faults, files = [], set()
     for mutant in mutants:
-        tests, seconds = tests_for(mutant)
+        tests, seconds = (named, BUDGET) if named else tests_for(mutant)
         source = (ROOT / "src" / "ppfs" / mutant.file).read_text()
         trial = {name: getattr(mutant, name) for name in _NAMED}
         changed = mutant.applied_to(source)
@@ -382,12 +383,13 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", help="a beginning of file names: of sources for mutants, of tests for map"
     )
+    parser.add_argument("--tests", nargs="*", default=[], help="these, in place of those that the map has")
     parser.add_argument("--limit", type=int, default=10**6)
     wanted = parser.parse_args()
     if wanted.what == "map":
         make_map(wanted.only, wanted.again)
     elif wanted.what == "mutants":
-        run_sample(wanted.again, wanted.only, wanted.limit, wanted.apart)
+        run_sample(wanted.again, wanted.only, wanted.limit, wanted.apart, wanted.tests)
     elif wanted.what == "by-hand":
         run_by_hand()
     else:

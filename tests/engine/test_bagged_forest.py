@@ -226,3 +226,20 @@ def test_replaced_columns_and_unused_ones():
     np.testing.assert_array_equal(same.base_risk, forest.base_risk)
     with pytest.raises(ValueError, match=r"values\[0\] has the shape"):
         forest.replaced_row_losses([0], values)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_small_sparse_forest_is_the_dense_one(n_classes):
+    """Zeros lie between the stored values, so both sides of a cut are counted anew after them."""
+    rng = np.random.default_rng(5)
+    X = np.round(rng.normal(size=(40, 2)), 1) * (rng.random((40, 2)) < 0.6)
+    y, splits = rng.integers(0, n_classes, 40), draw_splits(rng, 40, 2)
+    y[X[:, 0] > 0] = 0
+    counts = _counts(rng, splits, 3)
+    prepared = prepare_forest(y, n_classes, splits, TreeRules(loss="brier"), counts)
+    rules = ForestRules(_n_tried(None), _keys(2, 3))
+    dense, sparse = (
+        grow_bagged_forest(build(X), prepared, rules)
+        for build in (SortedColumns.from_dense, SortedColumns.from_sparse)
+    )
+    _assert_same(sparse, dense, [0, 1])

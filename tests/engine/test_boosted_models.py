@@ -167,3 +167,16 @@ def test_one_column_agrees_with_the_kernel_of_single_columns():
         outcome = models.replaced([0], drawn_values(problem, [column]))
         np.testing.assert_allclose(outcome.base[0], single.base[column], atol=1e-9)
         np.testing.assert_allclose(outcome.replaced[0], single.replaced[column], atol=1e-9)
+
+
+def test_a_column_is_used_where_the_trees_of_one_class_cut_it():
+    """What removing it says too: some models must be grown again."""
+    problem = make_problem(15, 80, 3, n_columns=4, max_iter=1, max_leaf_nodes=2)
+    prepared = problem.prepared("brier")
+    models = grow_models(bin_columns(problem.X, prepared), prepared)
+    n_grown = [models.without([column])[1] for column in range(4)]
+    assert models.used.sum(axis=0).tolist() == n_grown
+    assert 0 < models.used.sum()
+    assert any(
+        0 < model.uses[:, column].sum() < len(model.uses) for model in models.models for column in range(4)
+    )

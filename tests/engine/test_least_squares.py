@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from reference import least_squares as twin
 
 from ppfs._engine import (
+    fit_linear,
     independent_rows,
     products,
     ridge_columns,
@@ -15,6 +16,7 @@ from ppfs._engine import (
     solve_ridge,
     solve_symmetric,
 )
+from ppfs._engine.boosting_rules import Kind
 
 
 def data(seed, n_rows, n_regressors):
@@ -103,3 +105,13 @@ def test_symmetric_equations_are_solved_or_refused():
     assert solve_symmetric(X @ X.T, y, 0.1, solution)
     np.testing.assert_allclose((X @ X.T + 0.1 * np.eye(5)) @ solution, y, atol=1e-9)
     assert not solve_symmetric(np.ones((5, 5)), y, 0.0, solution)
+
+
+def test_a_start_from_copies_without_a_penalty_is_the_shortest_line():
+    """Nothing can be solved there, and the slopes of copies are shared out evenly."""
+    X, y = data(7, 30, 2)
+    copies = X[:, [0, 1, 0]]
+    start = fit_linear(copies, y, int(Kind.NUMBERS), 1, 0.0)
+    Z = (copies - copies.mean(axis=0)) / copies.std(axis=0)
+    shortest = np.linalg.lstsq(Z, y - y.mean(), rcond=None)[0]
+    np.testing.assert_allclose(start.slopes[0], shortest / copies.std(axis=0), atol=1e-9)

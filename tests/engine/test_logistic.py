@@ -8,6 +8,7 @@ from reference import logistic as twin
 from sklearn.linear_model import LogisticRegression
 
 from ppfs._engine import Likelihood, fit_scores, logistic_columns
+from ppfs._engine.cholesky import factorise
 
 NO_WEIGHTS = np.empty(0)
 
@@ -117,3 +118,38 @@ def test_constant_column_gets_no_slope():
     )
     assert coefficients[0, 0, 0] == pytest.approx(0.0, abs=1e-12)
     assert intercepts[0, 0] == pytest.approx(np.log(2.0))
+
+
+def test_the_likelihood_of_many_rows_is_that_of_plain_logarithms():
+    """A product of so many factors leaves the range of floats on the way."""
+    X, codes = data(3, 2000, 1, 2)
+    design = np.vstack([X[:, 0], np.ones(len(X))])
+    theta, value = fit_scores(
+        Likelihood(design, codes, NO_WEIGHTS, np.zeros(2), 2, False), np.zeros((1, 2)), 1e-9
+    )
+    scores = theta[0] @ design
+    assert value == pytest.approx(np.logaddexp(0.0, np.where(codes == 1, -scores, scores)).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_a_class_without_rows_leaves_the_others_alone(missing):
+    """A train part may lack a class; its share has no logarithm to start from."""
+    X, codes = data(5, 40, 1, 2)
+    there = np.array([label for label in range(3) if label != missing])
+    both = logistic_columns(X[np.newaxis], codes, NO_WEIGHTS, 2, 1.0, True, False, 1e-13)
+    coefficients, intercepts = logistic_columns(
+        X[np.newaxis], there[codes], NO_WEIGHTS, 3, 1.0, True, True, 1e-13
+    )
+    assert np.isfinite(both[0]).all()
+    assert np.isfinite(coefficients).all()
+    assert np.isfinite(intercepts).all()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_a_matrix_without_an_inverse_is_told_at_any_scale(scale):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3, 5))
+    rows[2] = rows[0] + rows[1]
+    whole, factor = rows[:2] @ rows[:2].T * scale, np.zeros((3, 3))
+    assert factorise(whole, factor[:2, :2].copy(), 0.0, 1e-13)
+    assert not factorise(rows @ rows.T * scale, factor, 0.0, 1e-13)
