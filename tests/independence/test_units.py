@@ -16,7 +16,7 @@ from ppfs import PPFS
 from ppfs._facts import facts_of
 from ppfs._models import target_in_reach
 from ppfs._models.reach import _moved_columns
-from ppfs.exceptions import PrecisionWarning
+from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 from ppfs.wrappers import PermutationImportance, Stepwise
 
 N_ROWS = 160
@@ -187,6 +187,16 @@ def test_a_criterion_in_units_of_the_target_forbids_to_move_it(X, quantity):
     """min_impurity_decrease is in squared units: scaling the target would change what it means."""
     tree = DecisionTreeRegressor(min_impurity_decrease=0.5)
     assert PPFS(tree, random_state=0).fit(X, quantity * 1e-9).blanket_.tolist() == []
+
+
+@pytest.mark.parametrize("make", [lambda X: X, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("model", [None, RandomForestClassifier(3)], ids=["tree", "forest"])
+def test_a_number_beyond_32_bits_beside_ordinary_ones_is_refused_by_name(X, labels, model, make):
+    """No unit shows a tree both, and a tree that saw one value only would say that the column is of no use."""
+    X = X.copy()
+    X[7, 2] = -1e200
+    with pytest.raises(UnusableColumnError, match=r"'x2' holds -1e\+200 beside .* Clip the column"):
+        PPFS(model, n_splits=5, random_state=0).fit(make(X), labels)
 
 
 def test_trees_that_are_out_of_reach_are_warned_of_by_the_name_of_the_column(X, labels):

@@ -10,6 +10,7 @@ exact here, and only columns that a tree would see blurred are touched.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ppfs._facts import ColumnFacts, facts_of
 from ppfs._models.wanted_encoding import TRANSPARENT, TREES_BY_DEFAULT, is_tree_itself, wanted_encoding
 from ppfs._table import Table, dense_column, listed
 from ppfs._types import Floats
-from ppfs.exceptions import PrecisionWarning
+from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 
 # scikit-learn's FEATURE_THRESHOLD, and the variance at which a node is a leaf.
 _TIE = np.float32(1e-7)
@@ -79,7 +80,7 @@ def table_in_reach(table: Table, estimator: Any) -> Table:
 
 def block_in_reach(block: Block) -> Block:
     """Return the block with blurred columns shifted and scaled; itself where there are none."""
-    moved = _moved_columns(block.X, block.facts, block.n_levels)
+    moved = _moved_columns(block.X, block.facts, block.n_levels, block.names)
     return block if not moved else Block(_with_columns(block.X, moved), block.n_levels, block.names)
 
 
@@ -141,7 +142,9 @@ def target_in_reach(y: Floats) -> tuple[Floats, float]:
     return _moved(y, _TARGET_EXPONENT), 2.0 ** (int(np.frexp(spread)[1]) - _TARGET_EXPONENT)
 
 
-def _moved_columns(X: Matrix, facts: ColumnFacts, n_levels: NDArray[np.intp]) -> dict[int, Floats]:
+def _moved_columns(
+    X: Matrix, facts: ColumnFacts, n_levels: NDArray[np.intp], names: Sequence[str] = ()
+) -> dict[int, Floats]:
     """Return other values for each column that 32 bits blur: the stored ones, where the matrix is sparse."""
     moved = {}
     for column in np.flatnonzero(_may_be_blurred(facts, int(X.shape[0])) & (n_levels == 0)).tolist():
@@ -149,6 +152,13 @@ def _moved_columns(X: Matrix, facts: ColumnFacts, n_levels: NDArray[np.intp]) ->
         other = _moved(values, _COLUMN_EXPONENT, may_shift=not sp.issparse(X))
         if _is_sharper(other, values):
             moved[column] = other
+        elif facts.is_too_large[column]:
+            largest = max(facts.low[column], facts.high[column], key=abs)
+            raise UnusableColumnError(
+                f"{repr(names[column]) if names else 'A column'} holds {largest:.3g} "
+                "beside numbers that are so much smaller that trees, which read 32 bits, could not tell them apart in "
+                "any unit. Clip the column, take its logarithm or its ranks, or drop it."
+            )
     return moved
 
 

@@ -1,8 +1,8 @@
 """A thousand random fits: each ends in an answer that the slow path confirms, or in an error of this package.
 
-    python benchmarks/soak/run.py                 # 1,000 fits, a process for every 50: a crash is one of the outcomes
-    python benchmarks/soak/run.py --only 217      # one of them, with what it is
-    python benchmarks/soak/run.py render          # the table of docs/reliability.md
+    python benchmarks/soak/soak.py                 # 1,000 fits, a process for every 50: a crash is one of the outcomes
+    python benchmarks/soak/soak.py --only 217      # one of them, with what it is
+    python benchmarks/soak/soak.py render          # the table of docs/reliability.md
 
 A number draws the data, their kinds, forms and units, the search, its parameters, and in three of ten cases a fault.
 What is recorded is not run again.
@@ -27,6 +27,21 @@ RESULTS = HERE / "results" / "fits.jsonl"
 
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import numpy as np  # noqa: E402
+from cases import FAULTS as FAULTS  # noqa: E402
+from cases import case  # noqa: E402
+from confirm import disagreement  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
+
+from pages import fill  # noqa: E402
+from ppfs import exceptions  # noqa: E402
+
+OWN_ERRORS = tuple(
+    error
+    for name in exceptions.__all__
+    if issubclass(error := getattr(exceptions, name), Exception) and not issubclass(error, Warning)
+)
 AT_ONCE = 50
 ENDS = ("confirmed", "error")
 FITTED = ("pvalues_", "importances_", "scores_")
@@ -34,8 +49,6 @@ FITTED = ("pvalues_", "importances_", "scores_")
 
 def outcome_of(number: int) -> dict[str, Any]:
     """Fit one case and say how it ended: "confirmed", "error" (one of this package), or what went wrong."""
-    from cases import case
-
     drawn = case(number)
     record = {"number": number, "kind": drawn.kind, "fault": drawn.fault}
     with warnings.catch_warnings(record=True) as told:
@@ -48,23 +61,11 @@ def outcome_of(number: int) -> dict[str, Any]:
 
 
 def _end_of(drawn: Any) -> tuple[str, str]:
-    import numpy as np
-    from confirm import disagreement
-    from sklearn.base import clone
-    from sklearn.exceptions import NotFittedError
-
-    from ppfs import exceptions
-
-    own = tuple(
-        error
-        for name in exceptions.__all__
-        if issubclass(error := getattr(exceptions, name), Exception) and not issubclass(error, Warning)
-    )
     fitted = clone(drawn.search)
     weights = {} if drawn.weights is None else {"sample_weight": drawn.weights}
     try:
         fitted.fit(drawn.X, drawn.y, **weights)
-    except own as error:
+    except OWN_ERRORS as error:
         try:
             fitted.get_support()
         except NotFittedError:
@@ -84,8 +85,6 @@ def _end_of(drawn: Any) -> tuple[str, str]:
 
 def _is_expected(category: type[Warning]) -> bool:
     """Tell whether a warning is this package's, or scikit-learn's about a model that did not converge."""
-    from sklearn.exceptions import ConvergenceWarning
-
     return category.__module__ == "ppfs.exceptions" or issubclass(category, ConvergenceWarning)
 
 
@@ -143,26 +142,23 @@ def main() -> None:
     parser.add_argument("what", nargs="?", default="run", choices=["run", "these", "render"])
     parser.add_argument("numbers", nargs="*", type=int)
     parser.add_argument("--fits", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first fit")
     parser.add_argument("--only", type=int, default=None)
     parser.add_argument("--again", action="store_true", help="those that ended otherwise, once more")
     wanted = parser.parse_args()
     if wanted.only is not None:
-        from cases import case
-
         print(case(wanted.only))
         print(outcome_of(wanted.only))
     elif wanted.what == "these":
         for number in wanted.numbers:
             _write(outcome_of(number))
     elif wanted.what == "render":
-        from pages import fill
-
         page = ROOT / "docs" / "reliability.md"
         page.write_text(fill(page.read_text(), {"soak": table()}))
     else:
         known = read()
         is_open = {number for number, record in known.items() if record["end"] not in ENDS and wanted.again}
-        run([n for n in range(wanted.fits) if n not in known or n in is_open])
+        run([n for n in range(wanted.first, wanted.first + wanted.fits) if n not in known or n in is_open])
         print(Counter(record["end"] for record in read().values()))
 
 
