@@ -176,6 +176,16 @@ def test_wrong_use_ends_with_the_fix(ppfs, table, arguments, message):
     assert result.stdout == ""
 
 
+def test_rows_aside_confirm_the_selection(ppfs, table):
+    flags = ("select", table, "-t", "ill", "--confirm", "0.3", "-q")
+    confirmation = json.loads(ppfs(*flags, "-f", "json").stdout)["confirmation"]
+    assert confirmation["n_rows"] == 36
+    assert [row["feature"] for row in confirmation["columns"] if row["confirmed"]] == ["bmi"]
+    assert "Confirmed on 36 rows that the search never saw" in " ".join(
+        ppfs(*flags, "-f", "table").stdout.split()
+    )
+
+
 def test_text_columns_are_selected_from(select, table, patients):
     patients["city"] = np.where(
         patients["ill"] == "yes", "Rome", np.where(patients["age"] > 0, "Oslo", "Bern")

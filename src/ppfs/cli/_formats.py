@@ -92,15 +92,19 @@ def closing(result: Result) -> str:
     parts = [f"Method {result['method']}"]
     if result["test"]:
         parts.append(f"p-values of the test: {result['test']}")
+    if result["models"]:
+        parts.append(f"asked of {', '.join(result['models'])}")
     if result["alpha"] is not None:
         parts.append(f"alpha {result['alpha']}")
     if result["correction"]:
         parts.append(f"correction {result['correction']}")
     if result["n_fits"] is not None:
         parts.append(f"{result['n_fits']} models fitted")
+    confirmed = result["confirmation"]
+    more = f"\n{confirmed['summary'].capitalize()}." if confirmed else ""
     return (
         f"Not selected: {n_weak} that do not help on their own, {n_redundant} that add nothing to the others{other}.\n"
-        f"{', '.join(parts)}."
+        f"{', '.join(parts)}.{more}"
     )
 
 

@@ -24,14 +24,15 @@ This page is the help of the command, made by `python -m ppfs.cli._page` and che
 
 def page() -> str:
     """Return the page: the help of every command, 100 letters wide."""
-    parts = [_HEAD, _section(app, "ppfs")]
-    parts += [_section(command, f"ppfs {name}") for name, command in sorted(app.commands.items())]
+    group = click.Context(app, info_name="ppfs", terminal_width=100, **app.context_settings)
+    parts = [_HEAD, _section(app, group)]
+    for name, command in sorted(app.commands.items()):
+        parts.append(_section(command, click.Context(command, group, info_name=name, terminal_width=100)))
     return "\n".join(parts)
 
 
-def _section(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, terminal_width=100, **command.context_settings)
-    return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+def _section(command: click.Command, context: click.Context) -> str:
+    return f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
 if __name__ == "__main__":

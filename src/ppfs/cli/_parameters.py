@@ -107,6 +107,7 @@ class SearchRequest:
     alpha: float | None
     correction: str | None
     interactions: str | None
+    confirm: float | None
     task: str | None
     n_folds: int | None
     min_features: int | None
@@ -167,6 +168,13 @@ _FLAGS = [
         "--interactions",
         type=click.Choice(["pairs"]),
         help="Also look for columns that help only together with another one.",
+    ),
+    flag(
+        _SEARCH,
+        "--confirm",
+        type=float,
+        metavar="SHARE",
+        help="Set a share of the rows aside, such as 0.3, and test the selected columns on them.",
     ),
     flag(
         _SEARCH,

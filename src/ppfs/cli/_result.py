@@ -36,6 +36,7 @@ def summarised(
         "task": selector.task_,
         "method": search.method,
         "test": None if test is None else test_name(search, test),
+        "models": list(getattr(trace_of(selector), "models", ())),
         "alpha": getattr(selector, "alpha", None),
         "correction": getattr(selector, "correction", None),
         "n_folds": getattr(selector, "n_folds", 0),
@@ -46,6 +47,7 @@ def summarised(
         "flags": given_flags(search),
         "selected": [data.names[column] for column in _in_order(selector)],
         "columns": columns,
+        "confirmation": _confirmation(getattr(selector, "confirmed_", None)),
         "warnings": [
             {"column": warning.column, "kind": warning.kind, "finding": warning.finding, "flag": warning.flag}
             for warning in getattr(selector, "warnings_", ())
@@ -67,6 +69,20 @@ def given_flags(search: SearchRequest) -> dict[str, Any]:
         flag_of(name).removeprefix("--"): list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
         if value not in (None, ())
+    }
+
+
+def _confirmation(confirmed: Any) -> dict[str, Any] | None:
+    """Return what rows that were set aside say about the selected columns."""
+    if confirmed is None:
+        return None
+    import narwhals as nw
+
+    rows = nw.from_native(confirmed.to_frame(), eager_only=True).rows(named=True)
+    return {
+        "summary": str(confirmed),
+        "n_rows": confirmed.n_rows,
+        "columns": [{name: _plain(value) for name, value in row.items()} for row in rows],
     }
 
 

@@ -72,6 +72,7 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         "impute",
         "n_jobs",
         "interactions",
+        "confirm",
         "memory_limit",
         "checkpoint",
         "on_error",
