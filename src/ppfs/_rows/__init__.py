@@ -2,6 +2,7 @@
 
 from ppfs._rows.exchange import Exchange
 from ppfs._rows.folds import divide_into_folds, every_class_has
+from ppfs._rows.halves import complementary_halves
 from ppfs._rows.splits import (
     Split,
     Stratify,
@@ -22,6 +23,7 @@ __all__ = [
     "RowWeights",
     "Split",
     "Stratify",
+    "complementary_halves",
     "divide_into_folds",
     "draw_folds",
     "draw_splits",

@@ -12,6 +12,7 @@ from ppfs.blanket._iamb_npc import IAMBnPC, InterIAMBnPC
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._ppfs_cv import PPFSCV
 from ppfs.blanket._sgai import SGAI
+from ppfs.blanket._stability import StabilitySelection
 from ppfs.blanket._tie_star import TIEStar
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "InterIAMB",
     "InterIAMBnPC",
     "MixedMB",
+    "StabilitySelection",
     "TIEStar",
 ]

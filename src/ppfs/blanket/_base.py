@@ -241,6 +241,20 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self.trace_ = trace
 
     @property
+    def stability_(self) -> NDArray[np.float64]:
+        """Share of the folds that selected each column, shape (n_columns,); NaN without folds.
+
+        `StabilitySelection` counts halves of the rows in place of folds, and selects by that.
+        """
+        check_is_fitted(self)
+        if not self.folds_:
+            return np.full(self.support_.size, np.nan)
+        counts = np.zeros(self.support_.size)
+        for fold in self.folds_:
+            counts[list(fold.blanket)] += 1
+        return counts / len(self.folds_)
+
+    @property
     def results_(self) -> Any:
         """What became of every column: a data frame of the caller's kind, one row a column of X.
 

@@ -1,0 +1,229 @@
+"""How often a column is selected when the rows are others, and a selection by that."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
+
+from ppfs._frame_selector import FrameSelector
+from ppfs._models import seeded
+from ppfs._one_step import in_one_step
+from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
+from ppfs._reading import weights_among
+from ppfs._rows import complementary_halves, every_class_has
+from ppfs._sklearn_compat import HasMethods, Interval, n_rows_of
+from ppfs._sources import is_path
+from ppfs.blanket._ppfs import PPFS
+from ppfs.exceptions import InvalidInputError
+
+
+class StabilitySelection(FrameSelector, BaseEstimator):
+    """Select the columns that a selector finds in most halves of the rows.
+
+    The rows are divided into two halves at random, again and again; the selector searches in every half. A column
+    that depends on the data at hand is found now and then, one that does not nearly always. The number of false columns
+    has a bound that does not depend on the selector, its model or the law of the data.
+
+    Parameters
+    ----------
+    selector : selector, default=None
+        Any selector of this package, or of scikit-learn. None is ``PPFS.calibrated()``.
+
+    n_pairs : int, default=25
+        Divisions of the rows: the selector is fitted twice as often.
+
+    threshold : float, default=0.75
+        Share of the halves in which a selected column was found, above 0.5.
+
+    max_false : float, default=None
+        Choose the threshold so that no more false columns than this are expected; `threshold` is then not used.
+
+    random_state : int, Generator, RandomState or None, default=None
+        Decides the halves, and seeds selectors that were left unseeded.
+
+    n_jobs : int, default=None
+        Parallel fits.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        Which columns were selected.
+
+    stability_ : ndarray of shape (n_features,)
+        Share of the halves in which each column was found.
+
+    threshold_ : float
+        The threshold that was used.
+
+    n_found_ : float
+        How many columns were found in a half, on average.
+
+    expected_false_ : float
+        The bound on the expected number of false columns; see Notes.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X had string names.
+
+    Notes
+    -----
+    With q columns found in a half, p columns in all and the threshold t, of the selected columns at most
+    q^2 / ((2t - 1) p) are expected to be such that a search in a half finds them no more often than a column taken at
+    random, q / p (Shah and Samworth, theorem 1). Meinshausen and Buhlmann have the same number for false columns, if
+    they are exchangeable and the selector is better than guessing. q is estimated from the halves.
+
+    References
+    ----------
+    Meinshausen and Buhlmann, "Stability selection", Journal of the Royal Statistical Society B 72, 2010.
+
+    Shah and Samworth, "Variable selection with error control: another look at stability selection", Journal of the
+    Royal Statistical Society B 75, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.blanket import StabilitySelection
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> stable = StabilitySelection(PPFS(n_splits=5), n_pairs=5, random_state=0).fit(X, y)
+    >>> "petal length (cm)" in stable.get_feature_names_out()
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "selector": [HasMethods(["fit", "get_support", "get_params"]), None],
+        "n_pairs": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0.5, 1, closed="right")],
+        "max_false": [Interval(Real, 0, None, closed="neither"), None],
+        "random_state": ["random_state", np.random.Generator],
+        "n_jobs": [Integral, None],
+    }
+
+    stability_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        n_pairs: int = 25,
+        threshold: float = 0.75,
+        max_false: float | None = None,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.selector = selector
+        self.n_pairs = n_pairs
+        self.threshold = threshold
+        self.max_false = max_false
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
+        """Search in many halves of the rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The columns.
+
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            The target.
+
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together: they are in the same half.
+
+        **params
+            `sample_weight`, array-like of shape (n_rows,), passed on to the selector.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        with in_one_step(self) as draft:
+            draft._fit(X, y, groups, weights_among(params, self))
+        return self
+
+    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> None:
+        if is_path(X):
+            raise InvalidInputError(
+                "StabilitySelection divides rows in memory, but X is a path. Read the columns into memory first."
+            )
+        validate_data(self, X, skip_check_array=True)
+        if y is None:
+            raise InvalidInputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
+        halves = self._halves(X, y, groups)
+        selector = PPFS.calibrated() if self.selector is None else self.selector
+        entropy = root_entropy(self.random_state)
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(_found)(
+                selector, integer_seed(stream(entropy, number, 1)), X, y, groups, sample_weight, rows
+            )
+            for number, rows in enumerate(halves)
+        )
+        self.stability_ = np.mean(found, axis=0)
+        self.n_found_ = float(self.stability_.sum())
+        self.threshold_ = self.threshold if self.max_false is None else self._threshold_for(self.max_false)
+        self.support_ = self.stability_ >= self.threshold_
+        self.expected_false_ = self.n_found_**2 / ((2 * self.threshold_ - 1) * self.stability_.size)
+
+    def _halves(self, X: Any, y: Any, groups: Any) -> list[NDArray[np.intp]]:
+        n_rows = n_rows_of(X)
+        target = np.asarray(y)
+        is_labels = target.ndim == 1 and type_of_target(target) in ("binary", "multiclass")
+        labels = target if is_labels and every_class_has(target, 4) else None
+        if n_rows < 4:
+            raise InvalidInputError(
+                f"Found array with {n_rows} sample(s) while a minimum of 4 is required: each half needs two rows."
+            )
+        entropy = root_entropy(self.random_state)
+        grouped = None if groups is None else np.asarray(groups)
+        return [
+            half
+            for pair in range(self.n_pairs)
+            for half in complementary_halves(n_rows, labels, grouped, stream(entropy, pair, 0))
+        ]
+
+    def _threshold_for(self, max_false: float) -> float:
+        """Return the smallest threshold with a bound that is small enough."""
+        threshold = (1 + self.n_found_**2 / (max_false * self.stability_.size)) / 2
+        if threshold > 1:
+            raise InvalidInputError(
+                f"max_false={max_false} cannot be reached: the selector finds {self.n_found_:.1f} of "
+                f"{self.stability_.size} columns in a half, for which no threshold gives a bound below "
+                f"{self.n_found_**2 / self.stability_.size:.2g}. Use a selector that finds fewer columns, for example "
+                "with a smaller alpha, or a larger max_false."
+            )
+        return max(threshold, 0.5 + 0.25 / self.n_pairs)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(PPFS.calibrated() if self.selector is None else self.selector)
+        tags.target_tags.required = True
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+
+def _found(
+    selector: Any, seed: int, X: Any, y: Any, groups: Any, sample_weight: Any, rows: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Return which columns a copy of the selector finds in some of the rows."""
+    named = {"groups": groups, "sample_weight": sample_weight}
+    params = {name: _safe_indexing(value, rows) for name, value in named.items() if value is not None}
+    one = seeded(selector, seed).fit(_safe_indexing(X, rows), _safe_indexing(y, rows), **params)
+    support: NDArray[np.bool_] = one.get_support()
+    return support

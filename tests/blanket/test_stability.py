@@ -1,0 +1,115 @@
+"""Selection by how often a column is found in halves of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ppfs import PPFS
+from ppfs._rows import complementary_halves
+from ppfs.blanket import IAMB, StabilitySelection
+from ppfs.exceptions import InvalidInputError
+
+
+def table(n_rows: int = 120, n_columns: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_columns))
+    return X, X[:, 0] + X[:, 1] + rng.normal(size=n_rows)
+
+
+def test_columns_that_matter_are_found_in_most_halves() -> None:
+    X, y = table()
+    stable = StabilitySelection(PPFS.calibrated(Ridge()), n_pairs=8, random_state=0).fit(X, y)
+    assert np.flatnonzero(stable.support_).tolist() == [0, 1]
+    assert stable.stability_[:2].min() >= 0.75 > stable.stability_[2:].max()
+    assert stable.n_found_ == pytest.approx(stable.stability_.sum())
+    assert stable.expected_false_ == pytest.approx(stable.n_found_**2 / (0.5 * 20))
+    assert stable.transform(X).shape == (120, 2)
+
+
+def test_stability_is_the_share_of_halves() -> None:
+    """A selector that always takes the same number of columns: the shares add up to it."""
+    X, y = table()
+    stable = StabilitySelection(SelectKBest(k=3), n_pairs=5, random_state=0).fit(X, (y > 0).astype(int))
+    assert stable.n_found_ == pytest.approx(3)
+    assert set((stable.stability_ * 10).round(9) % 1) == {0.0}
+
+
+def test_halves_are_complementary_and_keep_classes_and_groups() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b", "c"], [20, 7, 5])
+    first, second = complementary_halves(32, labels, None, rng)
+    assert sorted([*first, *second]) == list(range(32))
+    for label, n in (("a", 20), ("b", 7), ("c", 5)):
+        assert abs((labels[first] == label).sum() - n / 2) <= 0.5
+    groups = np.repeat(np.arange(9), 3)
+    first, second = complementary_halves(27, None, groups, rng)
+    assert not set(groups[first]) & set(groups[second])
+    assert {len(first), len(second)} == {12, 15}
+
+
+def test_the_threshold_follows_from_the_false_columns_that_are_allowed() -> None:
+    X, y = table()
+    selector = StabilitySelection(SelectKBest(k=3), n_pairs=5, max_false=1.0, random_state=0)
+    labels = (y > 0).astype(int)
+    selector.fit(X, labels)
+    assert selector.threshold_ == pytest.approx((1 + 9 / 20) / 2)
+    assert selector.expected_false_ == pytest.approx(1.0)
+    with pytest.raises(
+        InvalidInputError, match=r"max_false=0.1 cannot be reached: the selector finds 3.0 of 20"
+    ):
+        selector.set_params(max_false=0.1).fit(X, labels)
+
+
+def test_false_columns_stay_below_the_bound() -> None:
+    """Noise only: a selector that takes 4 of 40 columns in each half."""
+    n_false = []
+    bounds = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 40)), rng.permutation(np.arange(60) % 2)
+        stable = StabilitySelection(SelectKBest(k=4), threshold=0.7, n_pairs=15, random_state=seed).fit(X, y)
+        n_false.append(stable.support_.sum())
+        bounds.append(stable.expected_false_)
+    assert np.mean(bounds) == pytest.approx(1.0)
+    assert np.mean(n_false) <= 1.0
+
+
+def test_same_answer_for_any_number_of_workers() -> None:
+    X, y = table(n_columns=4)
+    one = StabilitySelection(PPFS(n_splits=5), n_pairs=2, random_state=4).fit(X, y)
+    with parallel_config("threading"):
+        two = StabilitySelection(PPFS(n_splits=5), n_pairs=2, random_state=4, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(one.stability_, two.stability_)
+
+
+def test_frames_groups_and_weights_are_passed_on() -> None:
+    X, y = table(n_columns=5)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    stable = StabilitySelection(PPFS.calibrated(Ridge()), n_pairs=3, random_state=0)
+    stable.fit(frame, pd.Series(y), groups=np.arange(120) // 2, sample_weight=np.ones(120))
+    assert stable.get_feature_names_out().tolist() == ["a", "b"]
+
+
+def test_a_path_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="X is a path"):
+        StabilitySelection().fit("table.parquet", "y")
+
+
+def test_searches_with_folds_tell_their_stability() -> None:
+    X, y = table()
+    folded = IAMB(n_folds=4, random_state=0).fit(X, y)
+    expected = [np.mean([x in fold.blanket for fold in folded.folds_]) for x in range(20)]
+    assert folded.stability_.tolist() == expected
+    assert np.isnan(IAMB().fit(X, y).stability_).all()
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks([StabilitySelection(IAMB(), n_pairs=1, random_state=0)])
+def test_scikit_learn_contract(estimator, check) -> None:
+    check(estimator)
