@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
+from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
@@ -19,7 +19,7 @@ from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import weights_among
 from ppfs._rows import complementary_halves, every_class_has
-from ppfs._sklearn_compat import HasMethods, Interval, n_rows_of
+from ppfs._sklearn_compat import HasMethods, Interval, n_rows_of, take_rows
 from ppfs._sources import is_path
 from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
@@ -223,7 +223,7 @@ def _found(
 ) -> NDArray[np.bool_]:
     """Return which columns a copy of the selector finds in some of the rows."""
     named = {"groups": groups, "sample_weight": sample_weight}
-    params = {name: _safe_indexing(value, rows) for name, value in named.items() if value is not None}
-    one = seeded(selector, seed).fit(_safe_indexing(X, rows), _safe_indexing(y, rows), **params)
+    params = {name: take_rows(value, rows) for name, value in named.items() if value is not None}
+    one = seeded(selector, seed).fit(take_rows(X, rows), take_rows(y, rows), **params)
     support: NDArray[np.bool_] = one.get_support()
     return support
