@@ -18,6 +18,9 @@ def rng():
     return np.random.default_rng(0)
 
 
+TREE = DecisionTreeClassifier()
+
+
 def noisy_exclusive_or(rng, n_rows, n_columns, flipped=0.1):
     X = rng.normal(size=(n_rows, n_columns))
     return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0)) ^ (rng.random(n_rows) < flipped)
@@ -38,9 +41,9 @@ def pair_steps(selector):
 
 def test_both_sides_of_an_exclusive_or_are_found_and_no_others(rng):
     X, y = noisy_exclusive_or(rng, 300, 8)
-    selector = PPFS.calibrated(interactions="pairs", random_state=0).fit(X, y)
+    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
     assert set(selector.blanket_) == {0, 1}
-    assert PPFS.calibrated(random_state=0).fit(X, y).blanket_.size == 0
+    assert PPFS.calibrated(TREE, random_state=0).fit(X, y).blanket_.size == 0
 
 
 def test_pairs_enter_as_counted_one_by_one(rng):
@@ -64,7 +67,7 @@ def test_pairs_enter_as_counted_one_by_one(rng):
 
 def test_a_column_of_noise_does_not_enter_beside_a_strong_one(rng):
     X = rng.normal(size=(200, 5))
-    selector = PPFS.calibrated(interactions="pairs", random_state=0).fit(X, X[:, 0] > 0)
+    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, X[:, 0] > 0)
     assert selector.blanket_.tolist() == [0]
     assert not any(step.decision == "candidate" for step in pair_steps(selector))
 
@@ -89,9 +92,11 @@ def test_pairs_are_corrected_for_their_number_also_where_columns_are_not(rng):
 
 def test_pairs_that_were_left_out_count_in_the_correction(rng, monkeypatch):
     X, y = noisy_exclusive_or(rng, 300, 12, flipped=0.2)
-    everything = PPFS.calibrated(interactions="pairs", random_state=0, correction="bonferroni").fit(X, y)
+    everything = PPFS.calibrated(TREE, interactions="pairs", random_state=0, correction="bonferroni").fit(
+        X, y
+    )
     monkeypatch.setattr(_pairs, "MOST_PAIRS", 3)
-    screened = PPFS.calibrated(interactions="pairs", random_state=0, correction="bonferroni").fit(X, y)
+    screened = PPFS.calibrated(TREE, interactions="pairs", random_state=0, correction="bonferroni").fit(X, y)
     of_pair = [
         {
             step.feature: step.adjusted_pvalue
@@ -111,16 +116,16 @@ def test_answers_do_not_depend_on_order_or_jobs(most, rng, monkeypatch):
     monkeypatch.setattr(_pairs, "MOST_PAIRS", most)
     X, y = noisy_exclusive_or(rng, 200, 6)
     order = rng.permutation(6)
-    selector = PPFS.calibrated(interactions="pairs", random_state=0).fit(X, y)
-    reordered = PPFS.calibrated(interactions="pairs", random_state=0, n_jobs=2).fit(X[:, order], y)
+    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
+    reordered = PPFS.calibrated(TREE, interactions="pairs", random_state=0, n_jobs=2).fit(X[:, order], y)
     assert set(selector.blanket_) == {0, 1} == set(order[reordered.blanket_])
     assert (selector.pvalues_[order] == reordered.pvalues_).all()
 
 
 def test_the_trace_shows_pairs_and_a_rejected_pair_decides_nothing(rng):
     X, y = noisy_exclusive_or(rng, 200, 5)
-    selector = PPFS.calibrated(interactions="pairs", random_state=0).fit(X, y)
-    plain = PPFS.calibrated(random_state=0).fit(X, y)
+    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
+    plain = PPFS.calibrated(TREE, random_state=0).fit(X, y)
     assert "pairs: 'x0' given 'x1'" in selector.trace_.explain(0)
     assert (selector.pvalues_[2:] == plain.pvalues_[2:]).all()
     assert selector.trace_.deciding_step(3).phase == "growth"
@@ -140,7 +145,7 @@ def test_columns_of_a_file_are_paired(rng, tmp_path, monkeypatch):
     monkeypatch.setattr(_pairs, "MOST_PAIRS", 4)
     X, y = noisy_exclusive_or(rng, 200, 8)
     np.save(tmp_path / "X.npy", X)
-    selector = PPFS.calibrated(interactions="pairs", random_state=0)
+    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0)
     in_memory = selector.fit(X, y).pvalues_
     from_file = selector.fit(tmp_path / "X.npy", y)
     assert set(from_file.blanket_) == {0, 1}
