@@ -34,6 +34,8 @@ def new_frame(values: Mapping[str, Sequence[Any]], types: Mapping[str, Any], bac
 
 def backend_of(X: Any) -> Any:
     """Return the library of a data frame, or None for anything else."""
+    if isinstance(X, np.ndarray):
+        return None
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame.implementation.value if isinstance(frame, nw.DataFrame) else None
 

@@ -18,6 +18,8 @@ _MOST_CLASSES = 20
 # Rows of each class that are looked at first.
 _HEAD = 16
 _FEWEST_ROWS = 10
+# Rows in which a category that two classes share is looked for first.
+_FIRST_ROWS = 64
 _CORRELATION = 0.9999
 # A linear function of the target correlates with it at least this much in a few rows.
 _SUSPECT_CORRELATION = 0.9
@@ -90,13 +92,24 @@ def _are_apart(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[n
 
 def _is_pure(table: Table, column: int, codes: NDArray[np.intp], n_columns: int) -> bool:
     """Tell whether every category occurs in one class only, and with enough rows a category to mean something."""
-    values = dense_column(table.X, column).astype(np.intp)
     n_levels = int(table.n_levels[column])
-    pairs = np.unique(values * (codes.max() + 1) + codes).size
-    if pairs > np.unique(values).size or n_levels < 2:
+    # A few rows nearly always show a category in two classes.
+    head = dense_column(table.X[:_FIRST_ROWS], column).astype(np.intp)
+    if n_levels < 2 or not _is_unmixed(head, codes[:_FIRST_ROWS], n_levels):
         return False
+    values = dense_column(table.X, column).astype(np.intp)
+    if not _is_unmixed(values, codes, n_levels):
+        return False
+    pairs = np.unique(values).size
     largest = np.bincount(codes).max() / codes.size
     return bool((codes.size - pairs) * log(largest) + log(n_columns) <= log(_CHANCE))
+
+
+def _is_unmixed(values: NDArray[np.intp], codes: NDArray[np.intp], n_levels: int) -> bool:
+    """Tell whether every category occurs in one class only."""
+    class_of = np.zeros(n_levels, dtype=np.intp)
+    class_of[values] = codes
+    return bool((class_of[values] == codes).all())
 
 
 def _mirroring(table: Table) -> list[int]:

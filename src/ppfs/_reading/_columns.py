@@ -19,7 +19,7 @@ from ppfs._block import Matrix
 from ppfs._facts import is_compact
 from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
 from ppfs._reading._large_integers import as_floats, beyond_floats, exact_columns
-from ppfs._reading._library_codes import library_codes
+from ppfs._reading._library_codes import library_codes, pandas_categories
 from ppfs._table import listed
 from ppfs.exceptions import InvalidInputError
 
@@ -97,8 +97,9 @@ def _has_compact_numbers(X: Any) -> bool:
     """Tell whether X is an array, or a pandas frame, of one type of numbers that take less room than floats."""
     if isinstance(X, np.ndarray):
         return is_compact(X.dtype)
-    types = set(getattr(X, "dtypes", ())) if nw.dependencies.is_pandas_dataframe(X) else set()
-    return len(types) == 1 and all(isinstance(dtype, np.dtype) and is_compact(dtype) for dtype in types)
+    types = list(X.dtypes) if nw.dependencies.is_pandas_dataframe(X) else []
+    # NumPy's types first: to compare two of pandas' categories takes long.
+    return all(isinstance(dtype, np.dtype) and is_compact(dtype) for dtype in types) and len(set(types)) == 1
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -128,9 +129,13 @@ def _numbers_in(part: Coded | NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _parts_of(X: Any) -> list[Coded | NDArray[np.float64]] | None:
     """Return the columns one by one, or None where scikit-learn reads X as well or reports better."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return _frame_parts(frame)
+    if not isinstance(X, np.ndarray):
+        known = pandas_categories(X)
+        if known is not None:
+            return [recoded(one.codes, one.values, one.declared) for one in known]
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return _frame_parts(frame)
     array = _text_array(X)
     return None if array is None else _array_parts(array)
 

@@ -22,10 +22,31 @@ class LibraryCodes:
 
     values : sequence
         What the numbers stand for. Some may occur in no row.
+
+    declared : sequence or None
+        The values from low to high, if they have an order that the caller declared.
     """
 
     codes: NDArray[Any]
     values: Sequence[Any]
+    declared: Sequence[Any] | None = None
+
+
+def pandas_categories(X: Any) -> list[LibraryCodes] | None:
+    """Return the columns of a pandas frame that holds nothing but categories; None for everything else.
+
+    Asking narwhals about each column takes longer than a search among some dozens of them.
+    """
+    if not nw.dependencies.is_pandas_dataframe(X) or not X.shape[1]:
+        return None
+    if not all(hasattr(dtype, "categories") for dtype in X.dtypes):
+        return None
+    arrays = [series.array for _, series in X.items()]
+    columns = []
+    for array in arrays:
+        values = array.categories.tolist()
+        columns.append(LibraryCodes(array.codes, values, values if array.ordered else None))
+    return columns
 
 
 def library_codes(series: nw.Series[Any]) -> LibraryCodes | None:

@@ -101,12 +101,16 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categ
 
 def is_categorical(y: Any) -> bool:
     """Tell whether the caller's target is a series of a type for categories."""
+    if isinstance(y, np.ndarray):
+        return False
     column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     return isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
 
 
 def _plain(y: Any) -> Any:
     """Return a series or frame as an array, anything else as it is."""
+    if isinstance(y, np.ndarray):
+        return y
     column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     return column.to_numpy() if isinstance(column, nw.Series | nw.DataFrame) else y
 

@@ -100,6 +100,8 @@ class Trace:
         self._parts: list[Step | StepBatch] = []
         self._starts: list[int] = []
         self._length = 0
+        # The last answer of `decided`, and what it was asked.
+        self._decided: tuple[tuple[int, frozenset[int], int], DecidingSteps] | None = None
 
     def record(self, step: Step) -> None:
         """Add a step."""
@@ -173,7 +175,10 @@ class Trace:
 
     def decided(self, fold: int, blanket: Collection[int]) -> DecidingSteps:
         """Return the step that decided about each feature, given the blanket that a fold's search found."""
-        return DecidingSteps(self._parts, len(self.names), fold, blanket)
+        asked = (fold, frozenset(blanket), self._length)
+        if self._decided is None or self._decided[0] != asked:
+            self._decided = asked, DecidingSteps(self._parts, len(self.names), fold, blanket)
+        return self._decided[1]
 
     def asked(self, fold: int | None = None) -> Asked:
         """Return the questions about the search's own target as arrays; of the chosen fold where none is named."""

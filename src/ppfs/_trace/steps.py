@@ -95,8 +95,12 @@ class Step:
         It does not where there were too few rows to tell, nor where a pair was rejected: the fault may be the other
         one's, and the feature may enter with a third.
         """
-        is_rejected_pair = self.phase == PAIRS and self.decision not in FAVOURABLE
-        return self.is_main and self.is_reliable and not is_rejected_pair
+        return (
+            self.target is None
+            and not self.withheld
+            and self.is_reliable
+            and (self.phase != PAIRS or self.decision in FAVOURABLE)
+        )
 
     @property
     def others(self) -> list[int]:

@@ -506,6 +506,6 @@ def _answers(
 
     NaN for features that the caller decided about, of which nothing is known.
     """
-    pvalues, effects = decided_by.pvalues, decided_by.effects
+    pvalues, effects = decided_by.pvalues.copy(), decided_by.effects.copy()
     pvalues[list(unasked)] = effects[list(unasked)] = np.nan
     return pvalues, effects

@@ -192,6 +192,11 @@ class KnownAnswers:
             return self._marginal[target][1][x]
         return self._conditional[question]
 
+    def get(self, question: Question) -> IndependenceResult | None:
+        """Return an answer, or None where there is none yet."""
+        found = self._conditional.get(question)
+        return self[question] if found is None and question in self else found
+
     def __setitem__(self, question: Question, result: IndependenceResult) -> None:
         if _is_marginal(question):
             target, _, x = question
@@ -367,10 +372,12 @@ class BoundTest(ABC):
         pairs = zip(unknown, fresh, strict=False)
         for x in xs:
             asked = question(x)
-            while asked not in self.known:
+            known = self.known.get(asked)
+            while known is None:
                 other, result = next(pairs)
                 self._remember(asked if other == x else question(other), result)
-            yield self.known[asked]
+                known = self.known.get(asked)
+            yield known
 
     def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
         """Answer whether each x is independent of `target` given nothing, block by block.
