@@ -14,13 +14,11 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from links import POWER, SIZE, Cell, draw
 from numpy.typing import NDArray
 from provenance import describe
 
@@ -31,119 +29,6 @@ Floats = NDArray[np.float64]
 RESULTS = Path(__file__).parent / "results" / "panel.csv"
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "panel-power.png"
 FIELDS = ("cell", "test", "replicate", "pvalue", "by_model", "seconds")
-
-# What x adds to the target, given x and the second of the other columns.
-LINKS: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "none": lambda x, _: np.zeros_like(x),
-    "line": lambda x, _: 0.25 * x,
-    "sine": lambda x, _: 0.5 * np.sin(2.0 * x),
-    "square": lambda x, _: 0.25 * (x**2 - 1.0),
-    "interaction": lambda x, other: 0.35 * x * other,
-    "step": lambda x, _: 0.31 * np.sign(x),
-}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What the tables of a cell are like.
-
-    Parameters
-    ----------
-    columns : {"normal", "lognormal", "rare counts"}
-        The laws of x and of the columns it is asked about given; rare counts are those of x alone.
-
-    target : {"quantity", "heavy tails", "two classes", "rare class", "three classes"}
-
-    rows : {"alone", "groups", "weights"}
-        Rows in groups of five that share an effect, or with weights that differ.
-    """
-
-    target: str
-    n_rows: int
-    link: str = "none"
-    columns: str = "normal"
-    n_given: int = 2
-    rows: str = "alone"
-
-    @property
-    def name(self) -> str:
-        """The cell as text: the key of results and random streams."""
-        return f"{self.target}/{self.n_rows}/{self.link}/{self.columns}/{self.n_given}/{self.rows}"
-
-
-POWER = [
-    *(Cell("quantity", 200, link) for link in LINKS),
-    *(Cell("two classes", 300, link) for link in LINKS),
-]
-SIZE = [
-    Cell("quantity", 80),
-    Cell("two classes", 80),
-    Cell("quantity", 1000),
-    Cell("two classes", 1000),
-    Cell("quantity", 200, columns="lognormal"),
-    Cell("two classes", 200, columns="lognormal"),
-    Cell("quantity", 200, columns="rare counts"),
-    Cell("two classes", 200, columns="rare counts"),
-    Cell("quantity", 80, columns="rare counts"),
-    Cell("heavy tails", 200),
-    Cell("heavy tails", 80, columns="lognormal"),
-    Cell("rare class", 300),
-    Cell("three classes", 200),
-    Cell("quantity", 200, n_given=5),
-    Cell("two classes", 200, n_given=5),
-    Cell("quantity", 200, n_given=20),
-    Cell("two classes", 200, n_given=20),
-    Cell("quantity", 200, rows="groups"),
-    Cell("quantity", 200, rows="weights"),
-]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One table of a cell; x is column 0."""
-
-    X: Floats
-    y: NDArray[np.generic]
-    groups: NDArray[np.intp] | None
-    weights: Floats | None
-
-
-def draw(cell: Cell, replicate: int) -> Sample:
-    """Draw a table: the same for a cell's name and a number, whatever else is run."""
-    key = blake2b(f"{cell.name}#{replicate}".encode(), digest_size=8).digest()
-    rng = np.random.default_rng(int.from_bytes(key))
-    n = cell.n_rows
-    given = rng.normal(size=(n, cell.n_given))
-    x = 0.5 * given[:, 0] + np.sqrt(0.75) * rng.normal(size=n)
-    signal = given[:, 0] + 0.5 * given[:, 1]
-    effect = LINKS[cell.link](x, given[:, 1])
-    groups = weights = None
-    if cell.rows == "groups":
-        groups = np.repeat(np.arange(n // 5), 5)
-        # Both sides share something within a group, so that rows are not independent.
-        x = 0.7 * x + 0.7 * rng.normal(size=n // 5)[groups]
-        signal = signal + rng.normal(size=n // 5)[groups]
-    if cell.rows == "weights":
-        weights = rng.exponential(size=n) + 0.1
-    if cell.columns == "lognormal":
-        x, given = np.exp(x), np.exp(given)
-    if cell.columns == "rare counts":
-        x = rng.poisson(0.05 * np.exp(0.5 * given[:, 0] - 0.125)).astype(np.float64)
-    return Sample(np.column_stack([x, given]), _target(cell, signal, effect, rng), groups, weights)
-
-
-def _target(cell: Cell, signal: Floats, effect: Floats, rng: np.random.Generator) -> NDArray[np.generic]:
-    n = cell.n_rows
-    if cell.target == "quantity":
-        return signal + effect + rng.normal(size=n)
-    if cell.target == "heavy tails":
-        return signal + effect + rng.standard_t(2, size=n)
-    if cell.target == "three classes":
-        scores = np.column_stack([signal, -signal, np.zeros(n)]) + rng.gumbel(size=(n, 3))
-        return scores.argmax(axis=1)
-    score = signal + 2.2 * effect + rng.logistic(size=n)
-    return score > (np.quantile(score, 0.95) if cell.target == "rare class" else 0.0)
-
 
 TESTS = {
     "panel": lambda seed: CrossFitPPI("panel", random_state=seed),
@@ -193,7 +78,7 @@ def run(replicates: range, tests: list[str], path: Path = RESULTS) -> None:
                 for cell in [*POWER, *SIZE] if test == "panel" else POWER:
                     if (cell.name, test, replicate) not in done:
                         writer.writerow(ask(cell, test, replicate))
-            file.flush()
+                        file.flush()
 
 
 def _of(cell: Cell, test: str, lines: dict[tuple[str, str], list[dict[str, str]]]) -> Floats:

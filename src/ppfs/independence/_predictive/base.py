@@ -61,7 +61,7 @@ from ppfs.independence._base import (
 from ppfs.independence._batches import growing_batches
 from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.growth import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
-from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
+from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, SharedKnockoff, choose_knockoff
 from ppfs.independence._predictive.losses import (
     LOSS_NAMES,
     LOSS_POWERS,
@@ -283,6 +283,7 @@ class BoundPredictiveTest(BoundTest):
         # By the target and the number of the model.
         self._risks: dict[tuple[int, int], Risks] = {}
         self._growths: dict[int, BlockFunction] = {}
+        self._shared: dict[int, tuple[list[Split], Knockoff]] = {}
         self._tails: dict[int, PermutationTail] = {}
         # Models of the growth phase, and of targets that were let go.
         self._n_grown = 0
@@ -448,6 +449,7 @@ class BoundPredictiveTest(BoundTest):
             for key in [key for key in self._risks if key[0] == target]:
                 self._n_grown += self._risks.pop(key).n_fits
             self._growths.pop(target, None)
+            self._shared.pop(target, None)
 
     def _problem(self, target: int, model: Any) -> Problem:
         test, table = self._test, self.table
@@ -470,13 +472,13 @@ class BoundPredictiveTest(BoundTest):
             if loss.name in LOSS_POWERS and is_equivariant(estimator) and y.ndim == 1
             else (y, 1.0)
         )
-        splits = self._splits(target, y, classes)
+        splits, knockoff = self._splits_and_knockoff(target, y, classes)
         return Problem(
             estimator,
             y,
             classes,
             loss,
-            test.make_knockoff(min(split.test.size for split in splits)),
+            knockoff,
             splits,
             test.is_by_row,
             test.stop_after,
@@ -486,6 +488,16 @@ class BoundPredictiveTest(BoundTest):
             frame_for(estimator, table),
             unit ** LOSS_POWERS.get(loss.name, 0),
         )
+
+    def _splits_and_knockoff(
+        self, target: int, y: NDArray[Any], classes: NDArray[Any]
+    ) -> tuple[list[Split], Knockoff]:
+        """Return how rows are divided and features replaced: the same for all models that are asked."""
+        if target not in self._shared:
+            splits = self._splits(target, y, classes)
+            knockoff = self._test.make_knockoff(min(split.test.size for split in splits))
+            self._shared[target] = splits, SharedKnockoff(knockoff) if self.models else knockoff
+        return self._shared[target]
 
     def _impute(self, model: Any, estimator: Any) -> Impute:
         """Return how gaps are filled: as the caller says, and for models of the default panel where they need it."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._combinations import number_combinations
@@ -18,6 +20,9 @@ from ppfs.independence._predictive.smooth_models import RememberedCurves
 # A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
 # most rows would keep their value.
 _ROWS_PER_STRATUM = 4
+
+# Draws are remembered for designs of so many numbers in all.
+_MAX_REMEMBERED = 2**22
 
 
 class Draws(Protocol):
@@ -162,6 +167,39 @@ class ConditionalKnockoff:
             if strata is not None:
                 return StratifiedValues(design, feature, strata)
         return ConditionalValues(design, feature, self.model, self.impute, self._curves)
+
+
+class SharedKnockoff:
+    """Makes the draws of a question once for all models of a panel: they ask about the same columns.
+
+    Parameters
+    ----------
+    knockoff : Knockoff
+        Makes the draws.
+    """
+
+    def __init__(self, knockoff: Knockoff) -> None:
+        self._knockoff = knockoff
+        self._made: dict[tuple[bytes, int, int], Draws] = {}
+        self._n_numbers = 0
+
+    def __call__(self, design: Design, feature: int) -> Draws:
+        if sp.issparse(design.X):
+            return self._knockoff(design, feature)
+        place = design.places[feature]
+        # By their content: trees may see columns in other units.
+        content = blake2b(np.ascontiguousarray(design.X).tobytes(), digest_size=16).digest()
+        key = content, place.start, place.stop
+        if key not in self._made:
+            self._n_numbers += design.X.size
+            if self._n_numbers > _MAX_REMEMBERED:
+                self._made, self._n_numbers = {}, design.X.size
+            self._made[key] = self._knockoff(design, feature)
+        return self._made[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel light: whoever gets this in another process makes draws anew."""
+        return {"_knockoff": self._knockoff, "_made": {}, "_n_numbers": 0}
 
 
 def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.intp] | None:
