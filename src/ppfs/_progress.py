@@ -58,6 +58,8 @@ class ProgressBar:
         self._started = self._shown = time.monotonic()
 
     def __enter__(self) -> ProgressBar:
+        if self._is_drawn:
+            self._draw()
         return self
 
     def __exit__(
@@ -81,6 +83,10 @@ class ProgressBar:
                 self._draw()
             else:
                 self._log()
+
+    def advance_to_remaining(self, n: int) -> None:
+        """Count steps so that `n` remain."""
+        self.advance(self._total - n - self._done)
 
     def _draw(self) -> None:
         filled = min(_WIDTH, _WIDTH * self._done // self._total)

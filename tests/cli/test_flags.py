@@ -46,3 +46,10 @@ def test_module_runs_and_tells_its_version():
             [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
         )
         assert done.stdout.startswith("ppfs 0.")
+
+
+def test_the_bare_command_is_its_help(ppfs):
+    result = ppfs()
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ppfs [OPTIONS] COMMAND")
+    assert "Did you mean 'select'?" in ppfs("selct").stderr

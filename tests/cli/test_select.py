@@ -121,6 +121,7 @@ def test_models_and_settings_by_name(select, table, patients, arguments):
         ["--method", "fbed", "--estimator", "linear"],
         ["--method", "stepwise", "--estimator", "linear"],
         ["--method", "permutation-importance"],
+        ["--method", "stability", "--method-params", '{"n_pairs": 2}', "--test", "paper", "--splits", "5"],
     ],
 )
 def test_any_search(ppfs, table, arguments):

@@ -25,6 +25,7 @@ from ppfs.blanket import (
     InterIAMB,
     InterIAMBnPC,
     MixedMB,
+    StabilitySelection,
 )
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
@@ -36,6 +37,7 @@ _SELECTORS: dict[str, Callable[[], Any]] = {
     "ppfs": PPFS.calibrated,
     "ppfs-paper": PPFS,
     "ppfs-cv": PPFSCV,
+    "stability": StabilitySelection,
     "grow-shrink": GrowShrink,
     "iamb": IAMB,
     "inter-iamb": InterIAMB,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log1p
 
@@ -94,7 +94,12 @@ def draws_needed(level: float, sharpness: float) -> int:
 
 
 def count_small_pvalues(
-    tail: ExactTail, columns: Sequence[int], approximate: Floats, correction: str | None, alpha: float
+    tail: ExactTail,
+    columns: Sequence[int],
+    approximate: Floats,
+    correction: str | None,
+    alpha: float,
+    on_round: Callable[[int], None] = lambda n_active: None,
 ) -> Counted:
     """Replace p-values that matter by counted ones.
 
@@ -112,6 +117,9 @@ def count_small_pvalues(
 
     approximate : ndarray of shape (n_columns,)
         Their p-values.
+
+    on_round : function of int, default=nothing
+        Told after every round of draws how many columns are still drawn.
     """
     sharpness = _SHARPNESS_UNCORRECTED if correction is None else _SHARPNESS
     places = np.flatnonzero(adjust(approximate, correction) <= alpha)
@@ -151,4 +159,5 @@ def count_small_pvalues(
         chance = special.betainc(np.maximum(hits, 1), done - hits + 1.0, sharpness * level)
         is_active[active] = ~((hits > 0) & (chance < _FUTILE))
         is_active &= ~is_called
+        on_round(int(is_active.sum()))
     return Counted(places, counted, n_draws, n_as_extreme, is_unresolved & ~is_called)

@@ -63,7 +63,10 @@ def _count(
 
     is_candidate : ndarray of bool, shape (n_columns,)
     """
-    counted = count_small_pvalues(tail, columns, answers.pvalues, correction, inquiry.alpha)
+    with inquiry.bar("exact growth", int(is_candidate.sum())) as bar:
+        counted = count_small_pvalues(
+            tail, columns, answers.pvalues, correction, inquiry.alpha, on_round=bar.advance_to_remaining
+        )
     goes_on = is_candidate.copy()
     goes_on[counted.places] = True
     inquiry.record_all("growth", columns, (), answers, goes_on, adjust(answers.pvalues, correction))

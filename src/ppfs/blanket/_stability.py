@@ -11,16 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._frame_selector import FrameSelector
+from ppfs._frames import backend_of
 from ppfs._models import seeded
 from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import weights_among
+from ppfs._reading import column_names, weights_among
 from ppfs._rows import complementary_halves, every_class_has
 from ppfs._sklearn_compat import HasMethods, Interval, n_rows_of, take_rows
 from ppfs._sources import is_path
+from ppfs._trace import results_table
 from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
 
@@ -179,6 +181,24 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         self.threshold_ = self.threshold if self.max_false is None else self._threshold_for(self.max_false)
         self.support_ = self.stability_ >= self.threshold_
         self.expected_false_ = self.n_found_**2 / ((2 * self.threshold_ - 1) * self.stability_.size)
+        self._column_names = column_names(X) or [f"x{i}" for i in range(self.stability_.size)]
+        self._backend = backend_of(X)
+
+    @property
+    def results_(self) -> Any:
+        """What became of every column: a data frame of the caller's kind, one row a column of X.
+
+        The columns are those of every selector's `results_`; here `column`, `selected`, `stability` and `reason` say
+        something.
+        """
+        check_is_fitted(self)
+        values: dict[str, list[Any]] = {
+            "column": list(self._column_names),
+            "selected": self.support_.tolist(),
+            "stability": self.stability_.tolist(),
+            "reason": [f"found in {share:.0%} of the halves" for share in self.stability_.tolist()],
+        }
+        return results_table(values, self._backend)
 
     def _halves(self, X: Any, y: Any, groups: Any) -> list[NDArray[np.intp]]:
         n_rows = n_rows_of(X)

@@ -66,9 +66,10 @@ _FLAGS = [
 @click.command(cls=SectionedCommand)
 @gathered("request", ApplyRequest, _FLAGS)
 def apply(request: ApplyRequest) -> None:
-    """Reduce DATA to the columns of a SELECTION that ``ppfs select --save`` wrote.
+    """Reduce another table to the selected columns.
 
-    Columns are found by name; others, and their order, do not matter.
+    SELECTION is a file made by ppfs select --save, DATA the table; - for standard input. Columns are found by
+    name; others, and their order, do not matter.
     """
     from ppfs.cli._input import read_frame
     from ppfs.cli._input.columns import listed, resolve

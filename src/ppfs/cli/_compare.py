@@ -148,10 +148,11 @@ _FLAGS = [
 @data_flags
 @gathered("wanted", CompareRequest, _FLAGS)
 def compare(request: DataRequest, wanted: CompareRequest) -> None:
-    """Compare ways to select columns on your data, each scored on rows that it has not seen.
+    """Compare ways to select columns on your data.
 
-    Selection happens inside the folds: one and the same model is fitted on what each method selects there, and scored
-    on the other rows. Stability is the share of columns that two folds agree on.
+    Each is scored on rows that it has not seen. Selection happens inside the folds: one and the same model is fitted
+    on what each method selects there, and scored on the other rows. Stability is the share of columns
+    that two folds agree on.
     """
     from ppfs import compare as compared
     from ppfs.cli._failures import UsageFailure

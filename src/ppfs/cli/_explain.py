@@ -61,7 +61,10 @@ _explain_flags = gathered(
 @search_flags
 @_explain_flags
 def explain(request: DataRequest, search: SearchRequest, wanted: ExplainRequest) -> None:
-    """Say why a column was kept or dropped: the verdict first, then every question that was asked about it."""
+    """Say why a column was kept or dropped.
+
+    The verdict first, then every question that was asked about it.
+    """
     from ppfs.cli._input.columns import resolve
 
     if not wanted.feature:

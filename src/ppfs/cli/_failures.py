@@ -55,6 +55,9 @@ def _ended_by(error: BaseException) -> int:
     if isinstance(error, click.Abort | KeyboardInterrupt):
         say("Interrupted.")
         return ExitCode.interrupted
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return ExitCode.usage
     if isinstance(error, click.UsageError):
         _say_usage(error)
         return ExitCode.usage

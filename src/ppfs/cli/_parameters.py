@@ -37,6 +37,7 @@ METHODS = {
     "mmmb": "ppfs.blanket:MMMB",
     "hiton-mb": "ppfs.blanket:HITONMB",
     "ppfs-cv": "ppfs.blanket:PPFSCV",
+    "stability": "ppfs.blanket:StabilitySelection",
     "tie-star": "ppfs.blanket:TIEStar",
     "sgai": "ppfs.blanket:SGAI",
     "mixed-mb": "ppfs.blanket:MixedMB",

@@ -33,7 +33,7 @@ def summarised(
         "ppfs": __version__,
         "data": data.name,
         "target": data.target,
-        "task": selector.task_,
+        "task": getattr(selector, "task_", None) or data.task(search.task),
         "method": search.method,
         "test": None if test is None else test_name(search, test),
         "models": list(getattr(trace_of(selector), "models", ())),
@@ -105,7 +105,9 @@ def _in_order(selector: Any) -> list[int]:
     for attribute in ("blanket_", "selected_", "ranking_"):
         if hasattr(selector, attribute):
             return [int(column) for column in getattr(selector, attribute) if selector.support_[column]]
-    return [column for column, selected in enumerate(selector.support_) if selected]
+    selected = [column for column, is_selected in enumerate(selector.support_) if is_selected]
+    stability = getattr(selector, "stability_", None)
+    return selected if stability is None else sorted(selected, key=lambda column: -stability[column])
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -32,6 +33,8 @@ def selector_for(request: SearchRequest, data: Input) -> Any:
     """Return the selector that the flags describe, for these data."""
     module, _, name = METHODS[request.method].partition(":")
     kind = getattr(import_module(module), name)
+    if request.method == "stability":
+        return _stable(kind, request, data)
     given = _given(request, data)
     _refuse_the_papers(request, given)
     own = request.method_params or {}
@@ -55,6 +58,18 @@ def selector_for(request: SearchRequest, data: Input) -> Any:
     if request.method == "ppfs":
         given["independence"] = TESTS[request.test or "paper"]
     return kind(**{**settings, **given, **own})
+
+
+def _stable(kind: Any, request: SearchRequest, data: Input) -> Any:
+    """Return stability selection round the PPFS that the other flags describe."""
+    inner = selector_for(replace(request, method="ppfs", method_params=None, n_jobs=None, quiet=True), data)
+    own = request.method_params or {}
+    unknown = [name for name in own if name not in ("n_pairs", "threshold", "max_false")]
+    if unknown:
+        raise UsageFailure(
+            f"--method-params: stability has no parameter {unknown[0]!r}. It takes n_pairs, threshold and max_false."
+        )
+    return kind(inner, random_state=request.random_state, n_jobs=request.n_jobs, **own)
 
 
 def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
