@@ -149,6 +149,8 @@ def _moved_columns(
     moved = {}
     for column in np.flatnonzero(_may_be_blurred(facts, int(X.shape[0])) & (n_levels == 0)).tolist():
         values = _stored(X, column)
+        if _are_seen_whole(values):
+            continue
         other = _moved(values, _COLUMN_EXPONENT, may_shift=not sp.issparse(X))
         if _is_sharper(other, values):
             moved[column] = other
@@ -160,6 +162,11 @@ def _moved_columns(
                 "any unit. Clip the column, take its logarithm or its ranks, or drop it."
             )
     return moved
+
+
+def _are_seen_whole(values: Floats) -> bool:
+    """Tell whether all values are whole numbers that 32 bits hold: none of them is taken for its neighbour."""
+    return bool((np.abs(values) < 2.0**24).all() and (values == np.rint(values)).all())
 
 
 def _is_sharper(other: Floats, values: Floats) -> bool:
