@@ -139,6 +139,7 @@ class Table:
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
         self._compared: set[int] = set()
+        self._last_order: dict[int, None] = {}
 
     @property
     def n_rows(self) -> int:
@@ -400,6 +401,7 @@ class Table:
         for cached in ("codes", "classes"):
             other.__dict__.pop(cached, None)
         other._keys = {variable: key for variable, key in self._keys.items() if variable != self.target}
+        other._last_order = {}
         return other
 
     def key(self, variable: int) -> bytes:
@@ -426,7 +428,15 @@ class Table:
         same one; equal columns follow each other by number.
         """
         listed = tuple(variables)
-        return listed if len(listed) < 2 else tuple(sorted(listed, key=self.by_content))
+        if len(listed) < 2:
+            return listed
+        # A search that removes one variable after the other asks for ever shorter parts of the same order.
+        wanted, last = frozenset(listed), self._last_order
+        if len(wanted) == len(listed) and wanted.issubset(last):
+            return tuple(variable for variable in last if variable in wanted)
+        ordered = tuple(sorted(listed, key=self.by_content))
+        self._last_order = dict.fromkeys(ordered)
+        return ordered
 
     def by_content(self, variable: int) -> ByContent:
         """Return something that sorts variables by their keys, and by their numbers where the keys are equal."""

@@ -97,6 +97,44 @@ CLASSIFIERS = [
     make_pipeline(SplineTransformer(n_knots=3), LogisticRegression(**EXACT)),
 ]
 
+# Until 1.7 scikit-learn asks for penalised sizes by name.
+_BY_RATIO = LogisticRegression().get_params().get("penalty") != "l2"
+LASSO = {"l1_ratio": 1.0} if _BY_RATIO else {"penalty": "l1"}
+ELASTIC_NET = {"l1_ratio": 0.4} | ({} if _BY_RATIO else {"penalty": "elasticnet"})
+SAGA = {"solver": "saga", "tol": 1e-9, "max_iter": 100_000, "random_state": 0}
+LIBLINEAR = {"solver": "liblinear", "tol": 1e-10, "max_iter": 10_000, "random_state": 0}
+
+TWO_CLASSES = [
+    LogisticRegression(**LIBLINEAR),
+    LogisticRegression(C=0.1, intercept_scaling=3.0, class_weight="balanced", **LIBLINEAR),
+    LogisticRegression(fit_intercept=False, **LIBLINEAR),
+    make_pipeline(StandardScaler(), LogisticRegression(C=0.3, **LASSO, **LIBLINEAR)),
+    make_pipeline(StandardScaler(), LogisticRegression(C=0.3, **LASSO, **SAGA)),
+    make_pipeline(StandardScaler(), LogisticRegression(C=0.3, class_weight={1: 2.0}, **ELASTIC_NET, **SAGA)),
+    make_pipeline(StandardScaler(), LogisticRegression(C=2.0, fit_intercept=False, **ELASTIC_NET, **SAGA)),
+]
+
+
+@pytest.mark.parametrize("estimator", TWO_CLASSES, ids=repr)
+def test_penalised_sizes_and_intercepts_equal_scikit_learns_models(estimator):
+    X, y = problem("classification")
+    if not hasattr(estimator, "steps"):
+        X = X - X.mean(axis=0)
+    ours, theirs = both(CrossFitPPI(estimator, n_draws=2, n_folds=3, random_state=0), X, y)
+    # Where all slopes are zero saga stops before its intercept is found, so only columns that matter are compared.
+    assert_same(grown(ours, [0, 1]), grown(theirs, [0, 1]), rtol=1e-4)
+    members = frozenset({0, 1, 3, 5})
+    assert_same(ours.of_members([0, 3, 5], members), theirs.of_members([0, 3, 5], members), rtol=1e-4)
+    fewer = members - {3}
+    assert_same(ours.of_members([0, 5], fewer), theirs.of_members([0, 5], fewer), rtol=1e-4)
+
+
+@pytest.mark.parametrize("estimator", [TWO_CLASSES[0], TWO_CLASSES[-1]], ids=repr)
+def test_penalised_sizes_of_more_classes_are_left_to_scikit_learn(estimator):
+    bound = PPI(estimator, n_splits=5).bind(read_table(*problem("three classes"), task="auto", owner="test"))
+    assert type(bound._risks_about(6, is_marginal=True)[0]) is ModelRisks
+
+
 ONLY_GROWTH = [
     make_pipeline(PolynomialFeatures(2), LinearRegression()),
     make_pipeline(StandardScaler(), PolynomialFeatures(3, include_bias=False), StandardScaler(), Ridge()),
@@ -309,7 +347,7 @@ def test_train_parts_that_lack_classes_never_predict_them(y):
         LinearRegression(positive=True),
         Ridge(solver="lsqr"),
         Lasso(alpha=0.0),
-        LogisticRegression(solver="liblinear"),
+        LogisticRegression(solver="liblinear", dual=True),
         make_pipeline(Normalizer(), Ridge()),
         make_pipeline(SplineTransformer(extrapolation="error"), Ridge()),
         make_pipeline(SplineTransformer(), PolynomialFeatures(), Ridge()),

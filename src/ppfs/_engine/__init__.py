@@ -43,6 +43,7 @@ from ppfs._engine.single_column_rows import (
     prepared_column_row_losses,
     single_column_row_losses,
 )
+from ppfs._engine.sparse_logistic import sparse_logistic_columns
 from ppfs._engine.splits import Splits
 from ppfs._engine.threads import run_tasks
 
@@ -106,6 +107,7 @@ __all__ = [
     "solve_elastic_net",
     "solve_ridge",
     "solve_symmetric",
+    "sparse_logistic_columns",
     "whole_k_log_k",
     "with_permutations",
 ]

@@ -37,7 +37,7 @@ class Logistic:
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit one model a column; see `Solver`."""
-        labels = _Labels.of(target, self.class_weight)
+        labels = Labels.of(target, self.class_weight)
         n_regressors, _, n_columns = regressors.shape
         if labels.n_seen == 1:
             slopes, intercepts = labels.aligned(
@@ -65,7 +65,7 @@ class Logistic:
 
     def data(self, design: Floats, target: TrainTarget) -> LogisticData:
         """Prepare the train part of a model of several regressors; see `Solver`."""
-        return LogisticData(self, design, _Labels.of(target, self.class_weight))
+        return LogisticData(self, design, Labels.of(target, self.class_weight))
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class LogisticData:
 
     model: Logistic
     design: Floats
-    labels: _Labels
+    labels: Labels
 
     def kept(self, places: NDArray[np.intp]) -> LogisticData:
         """Return the data of some of the regressors."""
@@ -145,7 +145,7 @@ class LogisticData:
 
 
 @dataclass(frozen=True)
-class _Labels:
+class Labels:
     """The classes of a train part as the kernels read them.
 
     Attributes
@@ -169,7 +169,7 @@ class _Labels:
     weights: Floats
 
     @classmethod
-    def of(cls, target: TrainTarget, class_weight: Any) -> _Labels:
+    def of(cls, target: TrainTarget, class_weight: Any) -> Labels:
         """Join the weights of rows and classes, and give numbers to the classes that are there."""
         seen, codes = np.unique(target.values, return_inverse=True)
         weights = np.empty(0) if target.weights is None else target.weights

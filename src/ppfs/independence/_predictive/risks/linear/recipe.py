@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,9 @@ from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear import least_squares
 from ppfs.independence._predictive.risks.linear.logistic import Logistic
+from ppfs.independence._predictive.risks.linear.penalised_intercept import PenalisedIntercept
 from ppfs.independence._predictive.risks.linear.solver import Solver
+from ppfs.independence._predictive.risks.linear.sparse_logistic import SparseLogistic
 from ppfs.independence._predictive.risks.linear.steps import (
     FittedSteps,
     is_joint,
@@ -26,8 +28,7 @@ from ppfs.independence._predictive.risks.linear.steps import (
     keeps_width,
 )
 
-# Parameters of an iteration have no effect: here it ends at the optimum. liblinear is not among the solvers of logistic
-# regression, because it penalises the intercept too.
+# Parameters of an iteration have no effect: here it ends at the optimum.
 _ITERATION = ("copy_X", "max_iter", "n_jobs", "random_state", "tol", "verbose", "warm_start")
 _KNOWN = {
     LinearRegression: KnownParameters(
@@ -49,15 +50,13 @@ _KNOWN = {
         without_effect=(*_ITERATION, "selection"),
     ),
     LogisticRegression: KnownParameters(
-        read=("C", "class_weight", "fit_intercept"),
+        read=("C", "class_weight", "fit_intercept", "penalty", "l1_ratio", "intercept_scaling"),
         only={
-            "penalty": ("l2", "deprecated", None),
-            "l1_ratio": (None, 0.0),
             "dual": (False,),
-            "solver": ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"),
+            "solver": ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
             "multi_class": ("auto", "deprecated"),
         },
-        without_effect=(*_ITERATION, "intercept_scaling"),
+        without_effect=_ITERATION,
     ),
     Pipeline: KnownParameters(
         read=("steps",), only={"transform_input": (None,)}, without_effect=("memory", "verbose")
@@ -181,10 +180,40 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | No
     if parameters["class_weight"] == "balanced" and is_weighted:
         # Versions of scikit-learn differ in whether rows or their weights are balanced.
         return None
+    l1_ratio = _l1_ratio(parameters)
+    is_liblinear = parameters["solver"] == "liblinear"
+    is_sparse = l1_ratio is not None and l1_ratio > 0.0
+    if l1_ratio is None or ((is_liblinear or is_sparse) and problem.classes.size > 2):
+        return None
+    if is_sparse and parameters["solver"] != "saga" and not (is_liblinear and l1_ratio == 1.0):
+        # scikit-learn refuses it, and says why.
+        return None
     has_penalty = parameters.get("penalty", "deprecated") is not None and np.isfinite(parameters["C"])
-    return Logistic(
-        1.0 / parameters["C"] if has_penalty else 0.0, parameters["fit_intercept"], parameters["class_weight"]
+    if (is_liblinear or is_sparse) and not has_penalty:
+        return None
+    penalty = 1.0 / parameters["C"] if has_penalty else 0.0
+    has_own_intercept = parameters["fit_intercept"] and not is_liblinear
+    class_weight = parameters["class_weight"]
+    solver: Solver = (
+        SparseLogistic(penalty * l1_ratio, penalty * (1.0 - l1_ratio), has_own_intercept, class_weight)
+        if is_sparse
+        else Logistic(penalty, has_own_intercept, class_weight)
     )
+    if is_liblinear and parameters["fit_intercept"]:
+        return PenalisedIntercept(solver, float(parameters["intercept_scaling"]))
+    return solver
+
+
+def _l1_ratio(parameters: Mapping[str, Any]) -> float | None:
+    """Return the share of the penalty that is on the sizes of the coefficients; None where two parameters disagree.
+
+    Until scikit-learn 1.7 `penalty` decides, from 1.8 on `l1_ratio` does unless `penalty` is given.
+    """
+    penalty, l1_ratio = parameters.get("penalty", "deprecated"), parameters.get("l1_ratio")
+    if penalty in ("elasticnet", "deprecated"):
+        return 0.0 if l1_ratio is None else float(l1_ratio)
+    own = 1.0 if penalty == "l1" else 0.0
+    return own if l1_ratio in (None, 0.0, own) else None
 
 
 _SOLVERS: dict[type, Callable[[Any, Problem], Solver | None]] = {

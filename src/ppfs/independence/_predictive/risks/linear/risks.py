@@ -63,7 +63,7 @@ class LinearRisks(ModelRisks):
         """Tell whether the models of some features are fitted here, and not by scikit-learn."""
         if not self._recipe.is_additive:
             return False
-        n_columns = sum(self._table.n_levels_of([member]).size for member in members)
+        n_columns = self._table.n_levels_of(tuple(members)).size
         n_rows = min(split.train.size for split in self.problem.splits)
         is_small = not self._table.is_sparse or n_columns * self._table.n_rows <= _MAX_DENSE
         return is_small and self._recipe.solver.can_fit(n_columns * self._recipe.width, n_rows)
