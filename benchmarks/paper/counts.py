@@ -25,13 +25,14 @@ from ppfs import PPFS
 
 RESULTS = Path(__file__).parent / "results" / "counts"
 N_SPLITS = {"arcene": 10, "dexter": 5, "dorothea": 5, "madelon": 5}
-MODELS: dict[str, Any] = {
-    "tree": DecisionTreeClassifier(random_state=0),
-    "tree of depth 3": DecisionTreeClassifier(max_depth=3, random_state=0),
-    "linear": LogisticRegression(),
-    "forest": RandomForestClassifier(n_estimators=20, random_state=0),
-    "boosting": HistGradientBoostingClassifier(max_iter=20, random_state=0),
-    "naive Bayes": GaussianNB(),
+MODELS: dict[str, dict[str, Any]] = {
+    "tree": {"estimator": DecisionTreeClassifier(random_state=0)},
+    "tree, paired t": {"estimator": DecisionTreeClassifier(random_state=0), "significance": "paired-t"},
+    "tree of depth 3": {"estimator": DecisionTreeClassifier(max_depth=3, random_state=0)},
+    "linear": {"estimator": LogisticRegression()},
+    "forest": {"estimator": RandomForestClassifier(n_estimators=20, random_state=0)},
+    "boosting": {"estimator": HistGradientBoostingClassifier(max_iter=20, random_state=0)},
+    "naive Bayes": {"estimator": GaussianNB()},
 }
 
 
@@ -39,7 +40,7 @@ def count(key: str, model: str) -> dict[str, Any]:
     """Return how many columns grow and how many stay."""
     X, y = load(key)
     start = time.process_time()
-    fitted = PPFS(MODELS[model], n_splits=N_SPLITS[key], random_state=0).fit(X, y)
+    fitted = PPFS(**MODELS[model], n_splits=N_SPLITS[key], random_state=0).fit(X, y)
     n_grown = sum(step.decision == "candidate" for step in fitted.trace_)
     seconds = round(time.process_time() - start, 1)
     return {"set": key, "model": model, "grown": n_grown, "kept": len(fitted.blanket_), "seconds": seconds}
@@ -54,7 +55,7 @@ def main() -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     for key in arguments.sets:
         for model in arguments.models:
-            path = RESULTS / f"{key}-{model.replace(' ', '-').lower()}.json"
+            path = RESULTS / f"{key}-{model.replace(',', '').replace(' ', '-').lower()}.json"
             if not path.exists():
                 path.write_text(json.dumps(count(key, model)) + "\n", encoding="utf-8")
             print(path.read_text().strip(), "published:", SIZES[key]["PPFS"], flush=True)

@@ -42,7 +42,7 @@ class Set:
         What the paper calls it.
 
     models : tuple of str
-        Who judges: "tree" is table 1, "svm" table 2 or 3, "svr" table 4.
+        Who judges: "tree" is table 1, "svm" table 2, "raw svm" table 3, "svr" table 4.
 
     without : tuple of str
         Columns that are left out.
@@ -83,7 +83,7 @@ EFFORT = (
     Set("maxwell", "maxwell", "Maxwell", 5, ("svr",)),
 )
 WIDE = tuple(
-    Set(name, name, label, 10, ("svm",))
+    Set(name, name, label, 10, ("raw svm",))
     for name, label in (
         ("arcene", "Arcene"),
         ("dexter", "Dexter"),
@@ -128,7 +128,9 @@ def judge(model: str, is_sparse: bool = False) -> Any:
     scaler = StandardScaler(with_mean=not is_sparse)
     return {
         "tree": lambda: DecisionTreeClassifier(random_state=SEED),
-        "svm": lambda: make_pipeline(scaler, SVC(C=1)),
+        "svm": lambda: make_pipeline(scaler, SVC(C=1, random_state=SEED)),
+        # The challenge's columns share a unit; with the same variance for each the noise among thousands would win.
+        "raw svm": lambda: SVC(C=1, random_state=SEED),
         # With C = 1 and a target in thousands of hours it would predict next to a constant.
         "svr": lambda: TransformedTargetRegressor(
             make_pipeline(scaler, SVR(C=1)), transformer=StandardScaler()

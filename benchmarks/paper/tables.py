@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,15 +44,15 @@ def read_cells() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def read_published() -> dict[str, dict[str, Any]]:
-    """Return the cells of protocol (a) by set."""
-    found = {}
+def read_published() -> dict[str, pd.DataFrame]:
+    """Return the settings of protocol (a) by set: those of the seeds that are there."""
+    found: dict[str, list[pd.DataFrame]] = {}
     for path in sorted((RESULTS / "published").glob("*.json")):
         cell = json.loads(path.read_text(encoding="utf-8"))
         if cell["status"] == "done":
-            cell["frame"] = pd.DataFrame(cell["settings"], columns=cell["columns"])
-            found[cell["set"]] = cell
-    return found
+            frame = pd.DataFrame(cell["settings"], columns=cell["columns"])
+            found.setdefault(cell["set"], []).append(frame)
+    return {key: pd.concat(frames, ignore_index=True) for key, frames in found.items()}
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -75,7 +74,7 @@ def as_published() -> tuple[str, int, int]:
     for key, one in SETS.items():
         if key not in cells:
             continue
-        frame = cells[key]["frame"]
+        frame = cells[key]
         for model in one.models:
             wanted = published_figure(key, model)
             is_regression = model == "svr"
@@ -92,6 +91,7 @@ def as_published() -> tuple[str, int, int]:
                 [
                     one.label,
                     model,
+                    str(len(frame)),
                     f"{wanted:.{digits}f} ({SIZES[key]['PPFS']})",
                     f"{best[model]:.{digits}f} ({best['size']:.0f})",
                     f"{nearest[model]:.{digits}f} ({nearest['size']:.0f})",
@@ -103,6 +103,7 @@ def as_published() -> tuple[str, int, int]:
     header = [
         "set",
         "model",
+        "settings",
         "published (columns)",
         "best setting",
         "nearest setting",
@@ -303,7 +304,7 @@ def everything(cells: pd.DataFrame) -> dict[str, str]:
         "as-published": f"{published}\n\nReached in {n_near} of the {n_cells} cells of tables 1 and 2.",
         "tree": accuracies(cells, "tree", small),
         "svm": accuracies(cells, "svm", small),
-        "error": accuracies(cells, "svm", wide, as_error=True),
+        "error": accuracies(cells, "raw svm", wide, as_error=True),
         "effort": accuracies(cells, "svr", [one.key for one in EFFORT_SETS]),
         "ranks": ranks_table(cells),
         "times": times(cells),

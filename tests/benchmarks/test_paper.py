@@ -1,0 +1,46 @@
+"""The benchmark of the paper's tables: what a score is, and what is compared with what."""
+
+from math import prod
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def sets(script):
+    return script("paper/sets.py")
+
+
+@pytest.fixture(scope="module")
+def published(script):
+    return script("paper/published.py")
+
+
+@pytest.fixture(scope="module")
+def as_published(script, sets):
+    return script("paper/as_published.py")
+
+
+def test_no_column_scores_as_the_most_frequent_class(sets):
+    X, y = np.zeros((6, 2)), np.array(["a", "a", "a", "b", "a", "b"])
+    assert sets.score("tree", X, y, [], np.arange(4), np.array([4, 5])) == 0.5
+
+
+def test_a_column_that_tells_the_class_scores_one_with_every_model(sets):
+    y = np.array([0, 1] * 10)
+    X = np.column_stack([np.zeros(20), y])
+    for model in ("tree", "svm", "raw svm"):
+        assert sets.score(model, X, y, [1], np.arange(16), np.arange(16, 20)) == 1.0
+
+
+def test_every_set_of_the_paper_has_its_published_figures(sets, published):
+    keys = {key for key in sets.SETS if key != "desharnais-honest"}
+    assert set(published.SIZES) == keys
+    assert (
+        set(published.ACCURACY["tree"]) == set(published.ACCURACY["svm"]) == {one.key for one in sets.SMALL}
+    )
+    assert set(published.ERROR) == {one.key for one in sets.WIDE}
+
+
+def test_there_are_120_settings_of_a_small_set(as_published):
+    assert prod(map(len, as_published.SETTINGS.values())) * len(as_published.seeds_of("heart")) == 120
