@@ -16,6 +16,7 @@ import json
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -58,6 +59,11 @@ class Cell:
         return RESULTS / folder / f"{self.key}-{self.seed}-{self.method.replace(' ', '-').lower()}.json"
 
     @property
+    def partial(self) -> Path:
+        """The folder that holds what is selected in each fold while the cell runs."""
+        return RESULTS / "partial" / self.path.stem
+
+    @property
     def limit(self) -> int:
         """CPU seconds that it may take."""
         return LIMIT_OF_OURS if "PPFS" in self.method or self.method == "as published" else LIMIT
@@ -74,21 +80,18 @@ def honest(cell: Cell) -> dict[str, Any]:
     X, y = load(cell.key)
     models = SETS[cell.key].models
     divisions = folds(cell.key, cell.seed)
-    start = _cpu_seconds()
-    found: dict[str, list[list[int]]] = {}
     extra: dict[str, Any] = {}
     if cell.method in PEERS:
+        start = _cpu_seconds()
         columns, extra["versions"] = select_by_peer(cell.method, X, y, divisions, cell.seed)
-        found = dict.fromkeys(models, columns)
-    elif cell.method in AWARE:
-        found = {
-            model: [select(cell.method, X[train], y[train], model, cell.seed) for train, _ in divisions]
-            for model in models
-        }
+        found, seconds = dict.fromkeys(models, columns), _cpu_seconds() - start
     else:
-        columns = [select(cell.method, X[train], y[train], models[0], cell.seed) for train, _ in divisions]
-        found = dict.fromkeys(models, columns)
-    seconds = _cpu_seconds() - start
+        # Those that do not look at the model select once for all.
+        asked = models if cell.method in AWARE else models[:1]
+        parts = {model: [_selected(cell, X, y, model, i) for i in range(len(divisions))] for model in asked}
+        seconds = sum(part["seconds"] for some in parts.values() for part in some)
+        by_model = {model: [part["columns"] for part in some] for model, some in parts.items()}
+        found = {model: by_model.get(model, by_model[asked[0]]) for model in models}
     return {
         "models": {
             model: {
@@ -106,6 +109,20 @@ def honest(cell: Cell) -> dict[str, Any]:
     }
 
 
+def _selected(cell: Cell, X: Any, y: np.ndarray, model: str, fold: int) -> dict[str, Any]:
+    """Return what is selected in one fold, and the CPU seconds; kept in a file until the cell is complete."""
+    path = cell.partial / f"{model.replace(' ', '-')}-{fold}.json"
+    if path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    train, _ = folds(cell.key, cell.seed)[fold]
+    start = _cpu_seconds()
+    columns = select(cell.method, X[train], y[train], model, cell.seed)
+    part = {"columns": columns, "seconds": _cpu_seconds() - start}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(part) + "\n", encoding="utf-8")
+    return part
+
+
 def _cpu_seconds() -> float:
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
@@ -117,6 +134,7 @@ def _work(cell: Cell) -> None:
     warnings.simplefilter("ignore")
     try:
         _write(cell, {"status": "done", **cell.run()})
+        shutil.rmtree(cell.partial, ignore_errors=True)
     except Exception:
         traceback.print_exc()
         os._exit(1)

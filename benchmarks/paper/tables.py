@@ -194,7 +194,7 @@ def ranks_table(cells: pd.DataFrame) -> str:
         ("All ten classification sets", [one.key for one in (*SMALL, *WIDE)]),
     ):
         average, critical, n = ranks(cells, keys)
-        if average.empty:
+        if len(average) < 3:
             continue
         first = cells[(cells.seed == SEED) & cells.set.isin(keys)].set_index(["method", "set", "model"])
         base = first.loc["All"]
