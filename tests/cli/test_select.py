@@ -162,6 +162,7 @@ def test_nothing_selected_is_said_on_stderr(select, table, patients):
         (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", "{'C': 1}"], "is no JSON"),
         (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", '{"C": 1}'], "does not take"),
         (["{table}", "-t", "ill", "--estimator-params", '{"C": 1}'], "add --estimator"),
+        (["{table}", "-t", "ill", "--method", "stepwise", "--report", "r.html"], "asks none"),
         (["{table}", "-t", "ill", "--jobs", "0"], "write 1 for one worker"),
         (["{table}", "-t", "ill", "--formt", "json"], "No such option"),
     ],

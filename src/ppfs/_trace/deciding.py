@@ -57,6 +57,15 @@ class DecidingSteps(Mapping[int, Step]):
         self._part[features], self._within[features] = number, within
         self.pvalues[features], self.effects[features] = pvalues, effects
 
+    def batches(self) -> Iterator[tuple[StepBatch, NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield each batch that decided, with the features that it decided about and their numbers in it."""
+        order = np.argsort(self._part, kind="stable")
+        starts = np.flatnonzero(np.diff(self._part[order], prepend=-2))
+        for features in np.split(order, starts[1:]):
+            part = self._parts[int(self._part[features[0]])] if self._part[features[0]] >= 0 else None
+            if isinstance(part, StepBatch):
+                yield part, features, self._within[features]
+
     def __getitem__(self, feature: int) -> Step:
         if not 0 <= feature < self._part.size or self._part[feature] < 0:
             raise KeyError(feature)

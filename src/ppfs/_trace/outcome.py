@@ -26,8 +26,10 @@ def gave_way_to(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> lis
             against = step
     if last is None or against is None:
         return []
-    entered = [feature for feature in against.others if feature not in last.others]
-    return [feature for feature in blanket if feature in entered] or entered
+    before = set(last.others)
+    entered = [feature for feature in against.others if feature not in before]
+    among = set(entered)
+    return [feature for feature in blanket if feature in among] or entered
 
 
 def decides(step: Step, fold: int, members: Collection[int]) -> bool:

@@ -186,6 +186,16 @@ class Trace:
             fold = 0 if self.outcome is None else self.outcome.fold
         return asked_in(self._parts, fold)
 
+    def features_of_columns(self) -> list[int]:
+        """Return the number of the feature that each column belongs to."""
+        if self._columns is None:
+            return list(range(len(self.column_names)))
+        features = [0] * len(self.column_names)
+        for feature, group in enumerate(self._columns):
+            for column in group:
+                features[column] = feature
+        return features
+
     def feature_of(self, column: int | str) -> int:
         """Return the number of the feature that a column belongs to."""
         if isinstance(column, str) and column in self.names:

@@ -9,12 +9,15 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from ppfs._frames import new_frame
-from ppfs._trace.outcome import gave_way_to
+from ppfs._trace.batch import StepBatch
+from ppfs._trace.outcome import Outcome, gave_way_to
 from ppfs._trace.record import Trace
 from ppfs._trace.steps import Step
 from ppfs._trace.words import reason
+from ppfs._types import Floats
 
 _TYPES = {
     "column": nw.String(),
@@ -84,30 +87,69 @@ def feature_results(trace: Trace) -> FeatureResults:
     outcome = trace.outcome
     if outcome is None:
         raise ValueError("The search has not ended: there are no results yet.")
-    decided = trace.deciding_steps()
-    steps = [decided.get(feature) for feature in range(len(trace.names))]
-    dropped = {
-        feature
-        for feature, step in enumerate(steps)
-        if step is not None and step.decision == "dropped" and feature not in outcome.filled_up
-    }
-    about = _steps_about(trace, dropped)
-    n_folds = len(outcome.blankets)
-    counts = np.zeros(len(trace.names))
+    read = _Read(trace, outcome)
+    about = _steps_about(trace, read.dropped)
+    n_folds, n = len(outcome.blankets), len(trace.names)
+    counts = np.zeros(n)
     for blanket in outcome.blankets:
         counts[list(blanket)] += 1
+    superseders: list[list[str]] = [[] for _ in range(n)]
+    for feature in read.dropped:
+        others = gave_way_to(about[feature], outcome.fold, outcome.blanket)
+        superseders[feature] = [trace.names[other] for other in others]
     return FeatureResults(
-        adjusted_pvalues=[float("nan") if step is None else step.adjusted_pvalue for step in steps],
-        stability=(counts / n_folds).tolist() if n_folds else [float("nan")] * len(steps),
-        phases=["" if step is None else step.phase for step in steps],
-        reasons=[reason(feature, outcome, step) for feature, step in enumerate(steps)],
-        superseders=[
-            [trace.names[other] for other in gave_way_to(about[feature], outcome.fold, outcome.blanket)]
-            if feature in dropped
-            else []
-            for feature in range(len(steps))
-        ],
+        adjusted_pvalues=read.adjusted_pvalues.tolist(),
+        stability=(counts / n_folds).tolist() if n_folds else [float("nan")] * n,
+        phases=read.phases,
+        reasons=read.reasons,
+        superseders=superseders,
     )
+
+
+class _Read:
+    """What the deciding steps say, read many at a time: of 100,000 columns nearly all are decided by one batch."""
+
+    def __init__(self, trace: Trace, outcome: Outcome) -> None:
+        n = len(trace.names)
+        self._outcome = outcome
+        self.adjusted_pvalues: Floats = np.full(n, np.nan)
+        self.phases = [""] * n
+        self.reasons = [""] * n
+        self.dropped: set[int] = set()
+        requested = {*outcome.always_keep, *outcome.condition_on, *outcome.filled_up, *outcome.left_out}
+        self._special = {*requested, *outcome.blanket}
+        decided = trace.deciding_steps()
+        for batch, features, within in decided.batches():
+            self._read_batch(batch, features, within)
+        rest = [feature for feature in range(n) if not self.reasons[feature]]
+        for feature in rest:
+            self._read_one(feature, decided.get(feature))
+
+    def _read_batch(self, batch: StepBatch, features: NDArray[np.intp], within: NDArray[np.intp]) -> None:
+        """Read off the features that share everything but numbers: not selected, and asked about given nothing."""
+        if batch.given:
+            return
+        is_plain = np.array([feature not in self._special for feature in features.tolist()], dtype=bool)
+        features, within = features[is_plain], within[is_plain]
+        self.adjusted_pvalues[features] = batch.adjusted_pvalues[within]
+        for is_first in (True, False):
+            alike = np.flatnonzero(batch.is_first[within] == is_first)
+            if not alike.size:
+                continue
+            why = reason(int(features[alike[0]]), self._outcome, batch[int(within[alike[0]])])
+            for feature in features[alike].tolist():
+                self.phases[feature], self.reasons[feature] = batch.phase, why
+            if batch.decisions[0 if is_first else 1] == "dropped":
+                self.dropped.update(features[alike].tolist())
+
+    def _read_one(self, feature: int, step: Step | None) -> None:
+        self.reasons[feature] = reason(feature, self._outcome, step)
+        if step is None:
+            return
+        self.adjusted_pvalues[feature] = step.adjusted_pvalue
+        self.phases[feature] = step.phase
+        if step.decision == "dropped" and feature not in self._outcome.filled_up:
+            self.dropped.add(feature)
 
 
 def _steps_about(trace: Trace, features: Iterable[int]) -> dict[int, list[Step]]:

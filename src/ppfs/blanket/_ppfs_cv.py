@@ -318,7 +318,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         self.selector_ = searched([candidates.settings[best.setting]], table, seed)[0]
         validate_data(self.selector_, X, skip_check_array=True)
         self.selector_._backend = backend_of(X)
-        self.warnings_ = look_at(table)
+        self.warnings_ = self.selector_.warnings_ = look_at(table)
         features = Path.of(self.selector_, table).features(best.size(table.n_features))
         self._select(features, table)
         if self.refit:

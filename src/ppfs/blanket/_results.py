@@ -37,7 +37,7 @@ def results_frame(
         The library of the caller's frame; None takes one that is installed.
     """
     by_feature = feature_results(trace)
-    features = [trace.feature_of(column) for column in range(len(pvalues))]
+    features = trace.features_of_columns()
     low, high = importance_interval(importances, pvalues, level)
     values: dict[str, list[Any]] = {
         "column": list(trace.column_names),

@@ -46,6 +46,9 @@ METHODS = {
     "permutation-importance": "ppfs.wrappers:PermutationImportance",
 }
 
+#: Methods that score models and ask no questions.
+WITHOUT_TRACE = ("stability", "stepwise", "subset-search", "permutation-importance")
+
 #: Tests, by the names of the command line and of the library.
 TESTS = {
     "calibrated": "cross-fit-ppi",

@@ -13,7 +13,7 @@ from ppfs.cli._data_flags import DataRequest, data_flags
 from ppfs.cli._failures import UsageFailure
 from ppfs.cli._formats import FORMATS, write
 from ppfs.cli._help import SectionedCommand, debug_flag, flag, gathered
-from ppfs.cli._parameters import SearchRequest, search_flags
+from ppfs.cli._parameters import WITHOUT_TRACE, SearchRequest, search_flags
 from ppfs.cli._terminal import say, writing
 
 
@@ -119,6 +119,10 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
         require_table_suffix(output.output, "--output")
     if output.save is not None:
         require_writable(output.save, "--save")
+    if output.report is not None and search.method in WITHOUT_TRACE:
+        raise UsageFailure(
+            f"--report shows the questions of a search, and --method {search.method} asks none. Leave one of them out."
+        )
     data = read_and_say(request, search)
     if output.output is not None and data.rows is None:
         raise UsageFailure(
@@ -144,4 +148,6 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     if output.report is not None:
         from ppfs.report import Report
 
-        say(f"Report: {Report(selector, command=shlex.join(['ppfs', *sys.argv[1:]])).save(output.report)}")
+        searched_with = getattr(selector, "selector_", selector)
+        report = Report(searched_with, command=shlex.join(["ppfs", *sys.argv[1:]]))
+        say(f"Report: {report.save(output.report)}")
