@@ -116,6 +116,12 @@ class MMMB(IndependenceSearch):
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
 
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
+    stability_ : ndarray of shape (n_features,)
+        Share of the folds that selected each column; NaN without folds.
+
     task_ : {"classification", "regression"}
         How the target was read.
 
@@ -287,6 +293,12 @@ class HITONMB(IndependenceSearch):
 
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
+
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
+    stability_ : ndarray of shape (n_features,)
+        Share of the folds that selected each column; NaN without folds.
 
     task_ : {"classification", "regression"}
         How the target was read.

@@ -108,6 +108,12 @@ class IAMB(IndependenceSearch):
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
 
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
+    stability_ : ndarray of shape (n_features,)
+        Share of the folds that selected each column; NaN without folds.
+
     task_ : {"classification", "regression"}
         How the target was read.
 
@@ -232,6 +238,12 @@ class InterIAMB(IndependenceSearch):
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
 
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
+    stability_ : ndarray of shape (n_features,)
+        Share of the folds that selected each column; NaN without folds.
+
     task_ : {"classification", "regression"}
         How the target was read.
 
@@ -348,6 +360,12 @@ class MixedMB(InterIAMB):
 
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
+
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
+    stability_ : ndarray of shape (n_features,)
+        Share of the folds that selected each column; NaN without folds.
 
     task_ : {"classification", "regression"}
         How the target was read.

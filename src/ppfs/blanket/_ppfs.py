@@ -214,6 +214,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
 
+    stability_ : ndarray of shape (n_features,)
+        Share of the folds that selected each column; NaN without folds.
+
     task_ : {"classification", "regression"}
         The task that was solved.
 

@@ -163,6 +163,9 @@ class PPFSCV(FrameSelector, BaseEstimator):
     results_ : data frame
         What became of every column: the `results_` of `selector_`, with the columns chosen here.
 
+    classes_ : ndarray
+        The labels, for classification.
+
     task_ : {"classification", "regression"}
         How the target was read.
 

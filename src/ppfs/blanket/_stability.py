@@ -77,6 +77,9 @@ class StabilitySelection(FrameSelector, BaseEstimator):
     feature_names_in_ : ndarray of str
         Names of the columns, where X had string names.
 
+    results_ : data frame
+        One row a column: whether it was selected, its importance and p-value, and why.
+
     Notes
     -----
     With q columns found in a half, p columns in all and the threshold t, of the selected columns at most

@@ -104,6 +104,9 @@ class Stepwise(BaseWrapper):
     results_ : data frame
         One row a column: whether it was selected, its importance and p-value, and why.
 
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
     task_ : {"classification", "regression"}
         How the target was read.
 

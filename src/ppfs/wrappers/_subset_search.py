@@ -78,6 +78,12 @@ class SubsetSearch(BaseWrapper):
     n_subsets_ : int
         How many subsets were scored.
 
+    results_ : data frame
+        One row a column: whether it was selected, its importance and p-value, and why.
+
+    warnings_ : tuple of ColumnWarning
+        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+
     task_ : {"classification", "regression"}
         How the target was read.
 
