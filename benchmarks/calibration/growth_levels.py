@@ -147,7 +147,7 @@ def main() -> None:
         cells = list(product(options.models, options.kinds, options.rows))
         run(RESULTS, [(*cell, table) for table in range(options.tables) for cell in cells])
     show(RESULTS)
-    print("\n" + "\n".join(describe()))
+    print(f"\n{describe()[0]} Seed {SEED}.")
 
 
 if __name__ == "__main__":

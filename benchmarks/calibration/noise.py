@@ -32,6 +32,7 @@ FIELDS = ("model", "columns", "n_rows", "tail", "table", "n_selected", "seconds"
 SEED, N_COLUMNS = 13, 5000
 
 MODELS: dict[str, Callable[[], Any]] = {
+    "panel": lambda: "panel",
     "tree": lambda: None,
     "logistic": LogisticRegression,
     "ridge": Ridge,
@@ -126,7 +127,7 @@ def main() -> None:
     if not options.only_show:
         run(RESULTS, [(*cell, table) for table in range(options.tables) for cell in cells])
     show(RESULTS)
-    print("\n" + "\n".join(describe()))
+    print(f"\n{describe()[0]} Seed {SEED}.")
 
 
 if __name__ == "__main__":

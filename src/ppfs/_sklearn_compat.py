@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Declared rules for parameters: 1.6.1, 1.7.2, 1.8.0, 1.9.1. scikit-learn's own estimators use them; it documents none.
-# Some rows of an array, a sparse matrix, a list or a data frame of any kind.
+# Some rows of an array, a sparse matrix, a list or a data frame of any kind: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
 from sklearn.utils import _safe_indexing as take_rows
+
+# Declared rules for parameters: 1.6.1, 1.7.2, 1.8.0, 1.9.1. scikit-learn's own estimators use them; it documents none.
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 
 # What `set_output` asked for: 1.6.1, 1.7.2, 1.8.0, 1.9.1. There is no public way to read the setting.

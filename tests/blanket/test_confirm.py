@@ -136,3 +136,23 @@ def test_a_class_that_is_missing_aside_is_an_error_that_says_so() -> None:
     y = np.array(["a"] * 29 + ["b"])
     with pytest.raises(InvalidInputError, match=r"confirm=0.3 sets 9 of 30 rows aside"):
         PPFS.calibrated(LogisticRegression(), confirm=0.3, random_state=0).fit(X, y)
+
+
+def test_few_confirmed_columns_are_false_where_many_were_selected() -> None:
+    """Ten causes among 190 columns of noise, growth without correction: the rows aside sort the false ones out."""
+    n_true = n_false = n_false_selected = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 200))
+        y = X[:, :10].sum(axis=1) / 2 + rng.normal(size=300)
+        test = CrossFitPPI(Ridge(), exact_tail=False)
+        selector = PPFS(independence=test, confirm=0.4, random_state=seed).fit(X, y)
+        n_false_selected += int((selector.blanket_ >= 10).sum())
+        found = selector.confirmed_
+        columns = np.array([column for (column,) in found.columns])[found.is_confirmed]
+        n_true += int((columns < 10).sum())
+        n_false += int((columns >= 10).sum())
+    assert n_false_selected >= 4
+    assert n_true >= 30
+    # 5 % of the confirmed ones are allowed: two of forty. Six would have a chance of 0.01 at that rate.
+    assert n_false <= 5

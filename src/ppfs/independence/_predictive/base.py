@@ -321,6 +321,10 @@ class BoundPredictiveTest(BoundTest):
                     for one in estimators
                 }
             )
+        if self._test.exact_tail == "auto" and self.exact_tail(self.table.target) is None:
+            notes.append(
+                "small p-values given nothing are approximate here: CrossFitPPI(exact_tail=True) counts them"
+            )
         return notes
 
     def _answers(
