@@ -20,6 +20,7 @@ sys.path.append(str(REPOSITORY / "benchmarks" / "peers"))
 
 import pyimpetus
 
+import models
 from pages import fill
 
 PAGE = REPOSITORY / "docs" / "speed.md"
@@ -27,6 +28,10 @@ PAGE = REPOSITORY / "docs" / "speed.md"
 
 def peers_block(results: Mapping[str, Any]) -> list[str]:
     return [pyimpetus.table_of(results["sets"]), *pyimpetus.notes_of(results)]
+
+
+def models_block(results: Mapping[str, Any]) -> list[str]:
+    return [models.table_of(results["cells"]), *models.notes_of(results["cells"])]
 
 
 def growth_block(results: Mapping[str, Any]) -> list[str]:
@@ -50,6 +55,7 @@ def startup_block(results: Mapping[str, Any]) -> list[str]:
 BLOCKS: dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]] = {
     "peers": (pyimpetus.results_path(pyimpetus.NEWEST), peers_block),
     "peers-older-scipy": (pyimpetus.results_path(pyimpetus.OLDER_SCIPY), peers_block),
+    "models": (models.results_path(pyimpetus.NEWEST), models_block),
     "growth": (growth.RESULTS, growth_block),
     "memory": (memory.RESULTS, memory_block),
     "startup": (startup.RESULTS, startup_block),

@@ -135,13 +135,29 @@ def test_penalised_sizes_of_more_classes_are_left_to_scikit_learn(estimator):
     assert type(bound._risks_about(6, is_marginal=True)[0]) is ModelRisks
 
 
-ONLY_GROWTH = [
+WITH_PRODUCTS = [
     make_pipeline(PolynomialFeatures(2), LinearRegression()),
     make_pipeline(StandardScaler(), PolynomialFeatures(3, include_bias=False), StandardScaler(), Ridge()),
+    make_pipeline(
+        StandardScaler(), PolynomialFeatures(2, interaction_only=True), LogisticRegression(**EXACT)
+    ),
 ]
 
 
-@pytest.mark.parametrize("estimator", REGRESSORS + ONLY_GROWTH, ids=repr)
+@pytest.mark.parametrize("estimator", WITH_PRODUCTS, ids=repr)
+@pytest.mark.parametrize("knockoff", ["permutation", "conditional"])
+def test_shrinkage_of_products_equals_scikit_learns_models(estimator, knockoff):
+    is_classifier = isinstance(estimator[-1], LogisticRegression)
+    test = CrossFitPPI(estimator, knockoff=knockoff, n_draws=2, n_folds=3, random_state=0)
+    ours, theirs = both(test, *problem("classification" if is_classifier else "regression"))
+    for members in (frozenset({0, 2, 3, 5}), frozenset({0, 5}), frozenset({0})):
+        xs = sorted(members)[:2]
+        answer = ours.of_members(xs, members)
+        assert answer.n_coefficients is None
+        assert_same(answer, theirs.of_members(xs, members), rtol=1e-4)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS + WITH_PRODUCTS[:2], ids=repr)
 def test_growth_of_regressors_equals_one_fit_a_column(estimator):
     ours, theirs = risks_of(PPI(estimator, n_splits=5, random_state=0), *problem("regression"), 6)
     assert_same(ours, theirs, rtol=1e-7)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +108,7 @@ class LinearMembers:
         self._recipe = recipe
         self._design = design
         self._columns = dense(design.X)
+        self._steps: dict[int, list[Any]] = {}
         require_squarable(self._columns, design.column_names, recipe.steps, problem.estimator)
         known = None if larger is None else larger._of_some(design)
 
@@ -193,7 +195,7 @@ class LinearMembers:
     def _contributions(self, feature: int) -> Floats:
         """Return the part of the outputs that is due to one feature, shape (n_tested, n_scores)."""
         parts = [
-            _outputs(model.slopes[:, self._regressors(feature)], self._tested(number, feature))
+            outputs_of(model.slopes[:, self._regressors(feature)], self._tested(number, feature))
             for number, model in enumerate(self._models)
         ]
         return np.concatenate(parts)
@@ -220,10 +222,10 @@ class LinearMembers:
         n_draws, n_test, n_columns = values.shape
         if model.scales is not None:
             tested = self._columns[self._problem.splits[number].test, place]
-            return _outputs(slopes / model.scales[place], np.moveaxis(values - tested, 2, 0))
+            return outputs_of(slopes / model.scales[place], np.moveaxis(values - tested, 2, 0))
         made = self._steps_of(number, feature).transform(values.reshape(-1, n_columns))
-        drawn = _outputs(slopes, made.T).reshape(n_draws, n_test, -1)
-        return drawn - _outputs(slopes, self._tested(number, feature))
+        drawn = outputs_of(slopes, made.T).reshape(n_draws, n_test, -1)
+        return drawn - outputs_of(slopes, self._tested(number, feature))
 
     def _losses(self, outputs: Floats) -> Floats:
         """Return what is compared, from outputs of shape (n_copies, n_tested, n_scores)."""
@@ -248,10 +250,10 @@ class LinearMembers:
 
 def _fitted(part: SplitData) -> SplitModel:
     slopes, intercepts = part.data.fit()
-    return SplitModel(slopes, _outputs(slopes, part.test) + intercepts, part.scales)
+    return SplitModel(slopes, outputs_of(slopes, part.test) + intercepts, part.scales)
 
 
-def _outputs(slopes: Floats, regressors: Floats) -> Floats:
+def outputs_of(slopes: Floats, regressors: Floats) -> Floats:
     """Multiply regressors by slopes, and add them up: shape (..., n_scores).
 
     Not by BLAS, whose sums may depend on the number of its threads.

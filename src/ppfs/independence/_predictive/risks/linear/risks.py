@@ -12,9 +12,13 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear.growth import LinearGrower
 from ppfs.independence._predictive.risks.linear.members import LinearMembers
+from ppfs.independence._predictive.risks.linear.products import JointMembers, n_products
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.models import ModelRisks
 from ppfs.independence._predictive.risks.paired import PairedRisks
+
+# Models of more products are left to scikit-learn: Newton's method looks at all pairs of regressors.
+_MAX_PRODUCTS = 300
 
 # Sparse members are made dense up to so many numbers.
 _MAX_DENSE = 2**23
@@ -34,12 +38,9 @@ class LinearRisks(ModelRisks):
     ) -> None:
         super().__init__(table, problem, n_jobs, reason)
         name = type(problem.estimator).__name__
-        self.note = (
-            f"{name} is a linear model and fitted by the engine"
-            if recipe.is_additive
-            else f"{name} is a linear model of products: growth is computed by the engine, shrinkage through "
-            "scikit-learn's interface"
-        )
+        self.note = f"{name} is a linear model and fitted by the engine"
+        if not recipe.is_additive:
+            self.note += f", with more than {_MAX_PRODUCTS} products through scikit-learn's interface"
         self._recipe = recipe
         self._n_threads = effective_n_jobs(n_jobs)
         self._linear: LinearMembers | None = None
@@ -61,18 +62,22 @@ class LinearRisks(ModelRisks):
 
     def _can_fit(self, members: Set[int]) -> bool:
         """Tell whether the models of some features are fitted here, and not by scikit-learn."""
-        if not self._recipe.is_additive:
-            return False
         n_columns = self._table.n_levels_of(tuple(members)).size
         n_rows = min(split.train.size for split in self.problem.splits)
         is_small = not self._table.is_sparse or n_columns * self._table.n_rows <= _MAX_DENSE
-        return is_small and self._recipe.solver.can_fit(n_columns * self._recipe.width, n_rows)
+        if self._recipe.is_additive:
+            return is_small and self._recipe.solver.can_fit(n_columns * self._recipe.width, n_rows)
+        n_regressors = n_products(self._recipe.steps, n_columns)
+        return (
+            is_small and n_regressors <= _MAX_PRODUCTS and self._recipe.solver.can_fit(n_regressors, n_rows)
+        )
 
     def _fitted(
         self, members: Set[int], n_threads: int, larger: LinearMembers | None = None
     ) -> LinearMembers:
         design = Design.of(self._table, self._table.canonical(members))
-        return LinearMembers(self.problem, self._recipe, design, n_threads, larger)
+        kind = LinearMembers if self._recipe.is_additive else JointMembers
+        return kind(self.problem, self._recipe, design, n_threads, larger)
 
     def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         """Return the risks of questions about features outside `given`."""

@@ -1,0 +1,84 @@
+"""What the kernels of one kind of model cost to compile, once for an installation: CPU seconds with an empty cache.
+
+python benchmarks/scale/compile.py                     # all kinds, each in a process of its own
+python benchmarks/scale/compile.py --kinds forest
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from recording import describe_machine, machine_lines, markdown_table, run_child, say, verdict
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+AT_MOST = 15.0
+SEED = 0
+
+
+def logistic(**parameters: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return make_pipeline(StandardScaler(), LogisticRegression(**parameters))
+
+
+MODELS = {
+    "tree": lambda: DecisionTreeClassifier(),
+    "forest": lambda: RandomForestClassifier(20),
+    "boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
+    "ridge": lambda: Ridge(),
+    "logistic": lambda: logistic(),
+    "sparse logistic": lambda: logistic(solver="liblinear"),
+}
+
+
+def compile_seconds(kind: str) -> float:
+    """Return the CPU time of a first search in growth and shrinkage, less that of a second one."""
+    from ppfs import PPFS
+
+    generator = np.random.default_rng(SEED)
+    X = generator.standard_normal((120, 6))
+    score = X[:, 0] + X[:, 1] + 0.5 * generator.standard_normal(120)
+    y = score if kind == "ridge" else (score > 0).astype(int)
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            PPFS(MODELS[kind](), n_splits=10, alpha=0.2, random_state=SEED, n_jobs=1).fit(X, y)
+        times.append(time.process_time() - start)
+    return times[0] - times[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kinds", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        print(json.dumps({"seconds": compile_seconds(arguments.kinds[0])}))
+        return
+    rows = []
+    for kind in arguments.kinds:
+        say(f"{kind} ...")
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, Path(__file__).resolve(), "--child", "--kinds", kind]
+            seconds = run_child(command, NUMBA_CACHE_DIR=cache)["seconds"]
+        rows.append([kind, f"{seconds:.1f}", f"{AT_MOST:g}", verdict(seconds <= AT_MOST)])
+    print(markdown_table(["kernels of", "compile once, CPU s", "at most", "met"], rows))
+    print("", *machine_lines(describe_machine()), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
