@@ -74,15 +74,15 @@ CELLS = (
     Cell("forest", "dexter", 300, n_columns=20),
     Cell("boosting", "wdbc", 15),
     Cell("boosting", "sonar", 15),
-    Cell("boosting", "arcene", 300, n_columns=40),
+    Cell("boosting", "arcene", 300, n_columns=20),
     Cell("logistic", "wdbc", 20),
     Cell("logistic", "sonar", 20),
-    Cell("logistic", "arcene", 100, n_columns=200),
-    Cell("logistic", "dexter", 100, n_columns=200),
+    Cell("logistic", "arcene", 100, n_columns=40),
+    Cell("logistic", "dexter", 100, n_columns=40),
     Cell("ridge", "planted", 50),
     Cell("lightgbm", "wdbc", 6),
     Cell("lightgbm", "sonar", 6),
-    Cell("lightgbm", "arcene", 10, n_columns=100),
+    Cell("lightgbm", "arcene", 10, n_columns=20),
 )
 
 MODEL_NAMES = {
