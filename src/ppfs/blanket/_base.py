@@ -37,6 +37,7 @@ from ppfs._sklearn_compat import Interval, Options, StrOptions
 from ppfs._sources import LazyColumns
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._task import agreed_task
+from ppfs._threads import small_fits
 from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of, target_name
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._checkpoint import Checkpoint, circumstances_of, opened
@@ -231,7 +232,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             choice = test.choose(table)
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
-        searched = self._search_parts(table, test, special, trace)
+        with small_fits(table.n_rows):
+            searched = self._search_parts(table, test, special, trace)
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
         trace.data = summary_of(table)
