@@ -253,7 +253,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
 
 
 # Where there are more rows, a t-test over them is close enough, and refits take long.
-_MAX_ROWS_COUNTED = 2000
+_MAX_ROWS_COUNTED = 500
 
 # Of so many variables other than the target the fitted models are kept.
 _MAX_OTHER_TARGETS = 8
