@@ -61,8 +61,8 @@ def compare(
 
     methods : sequence of str or mapping of str to selector, default=None
         Names, such as "all" (no selection), "ppfs" (calibrated), "ppfs-paper", "ppfs-cv", "rfecv", "l1", "univariate"
-        and the other searches of this library; or selectors of your own by name. None is the first, the
-        second, and those from "ppfs-cv" to "univariate".
+        and the other searches of this library; or selectors of your own by name. None is "all", "ppfs", "ppfs-cv",
+        "rfecv", "l1" and "univariate".
 
     estimator : estimator, default=None
         The model that is scored. None is a random forest.
@@ -103,9 +103,12 @@ def compare(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from ppfs import compare
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> result = compare(X, y, methods=["all", "ppfs", "univariate"], random_state=0)
+    >>> result = compare(
+    ...     X, y, methods=["all", "ppfs-paper", "univariate"], estimator=DecisionTreeClassifier(), random_state=0
+    ... )
     >>> result["all"].n_columns
     4.0
     """

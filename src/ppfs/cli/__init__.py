@@ -21,4 +21,6 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
+    except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
+        sys.exit(130)
     sys.exit(run(app, sys.argv[1:]))
