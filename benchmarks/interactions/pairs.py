@@ -118,7 +118,7 @@ def noise(cases: Sequence[int] | None, n_tables: int) -> None:
     print("| the target is made of | rows x columns | tables | without pairs | with pairs |")
     print("| --- | --- | --- | --- | --- |")
     for null, n_rows, n_columns in chosen(
-        [*((null, 200, 10) for null in NULLS), ("noise alone", 100, 60)], cases
+        [*((null, 100, 8) for null in NULLS), ("noise alone", 100, 60)], cases
     ):
         shares = []
         for interactions in (None, "pairs"):
