@@ -82,7 +82,8 @@ def test_the_column_that_was_replaced_is_named(X):
         EstimatorFailedError,
         match=r"In split 0 .* failed to predict when 'x0' was replaced .* predict returned",
     ):
-        PPFS(NaNWhenReplaced(), random_state=0).fit(X, X[:, 0])
+        # In growth there is no second prediction: the shuffled column's predictions are the first ones, shuffled.
+        PPI(NaNWhenReplaced(), random_state=0).evaluate(X, X[:, 0], 0, given=[1])
 
 
 def test_a_loss_function_that_returns_nan_is_an_error(X):
