@@ -148,6 +148,8 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from body
         case ast.AnnAssign(value=value):
             yield from () if value is None else (value,)
+        case ast.keyword(arg=name, value=ast.Constant()) if name in _HARMLESS_KEYWORDS:
+            return
         case _:
             yield from ast.iter_child_nodes(node)
 

@@ -175,7 +175,7 @@ def _environment(root: Path) -> dict[str, str]:
 def _maps(is_engine: bool) -> dict[str, dict[int, set[tuple[str, float]]]]:
     """Return the tests that run each line of each file, with the seconds they take."""
     found: dict[str, dict[int, set[tuple[str, float]]]] = {}
-    for path in MAPS.glob("*.json"):
+    for path in MAPS.glob("tests-*.json"):
         if path.name.startswith("tests-engine") != is_engine:
             continue
         read = json.loads(path.read_text())

@@ -47,6 +47,7 @@ def test_a_small_fault_is_made(operators, source, before, after):
         "_parameter_constraints = {'n': [2 + 1]}",
         "assert a < b",
         "x = 'text' + 'more'",
+        "for x in zip(a, strict=True): pass",
     ],
 )
 def test_what_decides_nothing_is_left_alone(operators, source):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from checks.graphs import empty_table
 from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
+from ppfs import PPFS
 from ppfs._reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket._correction import adjust
@@ -93,3 +95,30 @@ def test_members_that_cannot_be_judged_are_asked_about_last():
     trace = Trace(table.names)
     assert shrink_weakest_first(Inquiry(Patchy(table), 3, 0.05, trace, 0), [1, 2, 0]) == [2]
     assert (trace[0].feature, trace[0].decision) == (0, "dropped")
+
+
+def test_the_weakest_of_growth_is_asked_about_first():
+    """False positives go before they can displace a strong column."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(120, 5))
+    y = X @ np.array([2.0, 1.0, 0.6, 0.4, 0.0]) + rng.normal(size=120)
+    trace = PPFS(Ridge(), n_splits=12, alpha=0.3, random_state=0).fit(X, y).trace_
+    grown = {step.feature: (step.pvalue, -step.effect) for step in trace if step.phase == "growth"}
+    asked = [step.feature for step in trace if step.phase == "shrink"]
+    assert len(asked) >= 4
+    assert len({pvalue for pvalue, _ in grown.values()}) >= 3
+    assert asked == sorted(asked, key=grown.__getitem__, reverse=True)
+
+
+@pytest.mark.parametrize("n_folds", [0, 2])
+def test_fits_and_questions_of_all_folds_are_counted(n_folds):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    fitted = PPFS(GaussianNB(), n_splits=6, n_folds=n_folds, alpha=0.02, random_state=0).fit(X, y > 0)
+    assert fitted.n_tests_ == len(fitted.trace_) >= 3 * max(1, n_folds)
+    # A question about one column alone, in growth or at the end of shrink, needs the same models.
+    alone = {(step.fold, step.feature) for step in fitted.trace_ if not set(step.given) - {step.feature}}
+    several = {
+        (step.fold, frozenset(step.given)) for step in fitted.trace_ if set(step.given) - {step.feature}
+    }
+    assert fitted.n_fits_ == 6 * (len(alone) + len(several))

@@ -8,6 +8,7 @@ import pytest
 from checks.searches import every_search, every_search_and_ppfs
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
+from sklearn.utils import get_tags
 
 from ppfs import PPFS
 from ppfs.blanket import FBED, SGAI, GrowShrink
@@ -330,3 +331,18 @@ def test_gsquared_names_the_continuous_column(problem):
         InvalidInputError, match="GSquared needs categorical columns, but 'c0' has 800 distinct"
     ):
         FBED(independence=GSquared()).fit(X, y)
+
+
+@every_search_and_ppfs
+def test_what_the_constructor_is_given_is_kept(search):
+    """Whatever it is: a search hands most parameters on to the classes it is made of."""
+    given = {name: object() for name in search().get_params(deep=False)}
+    kept = search(**given).get_params(deep=False)
+    assert all(kept[name] is value for name, value in given.items())
+
+
+@every_search_and_ppfs
+def test_a_search_needs_a_target_and_takes_sparse_columns(search):
+    tags = get_tags(search())
+    assert tags.target_tags.required
+    assert tags.input_tags.sparse
