@@ -44,13 +44,12 @@ def disagreement(case: Any, fitted: Any) -> str:
 def _fit_that_differs(case: Any, fitted: Any) -> str:
     slow, X = clone(case.search), case.X
     # Trees break ties by chance in scikit-learn; the twin as the engine does. It reads plain numbers only.
-    numbers = np.array(X.toarray() if sp.issparse(X) else X, dtype=object)
     is_twin = case.kind == "trees" and not case.fault
     if is_twin:
         tree = case.search.estimator
         twin = TwinTreeClassifier if isinstance(tree, DecisionTreeClassifier) else TwinTreeRegressor
         slow.set_params(estimator=twin(tree.max_depth, tree.min_samples_leaf))
-        X = numbers.astype(float) if case.plain is None else case.plain
+        X = _numbers(X) if case.plain is None else case.plain
     weights = {} if case.weights is None else {"sample_weight": case.weights}
     with engine_off():
         slow.fit(X, case.y, **weights)
@@ -72,6 +71,18 @@ def _fit_that_differs(case: Any, fitted: Any) -> str:
     )
 
 
+def _numbers(X: Any) -> np.ndarray:
+    """Return dense numbers, text as the places of its values in their order."""
+    columns = np.array(X.toarray() if sp.issparse(X) else X, dtype=object).T
+    is_text = [any(isinstance(value, str) for value in column) for column in columns]
+    return np.column_stack(
+        [
+            np.unique(column.astype(str), return_inverse=True)[1] if text else column.astype(float)
+            for column, text in zip(columns, is_text, strict=True)
+        ]
+    )
+
+
 def _difference(fast: Any, slow: Any, name: str, absolute: float = 1e-9) -> str:
     same = np.allclose(fast, slow, rtol=1e-4, atol=absolute)
     return "" if same else f"{name} {np.round(fast, 6)}, slowly {np.round(slow, 6)}"
@@ -80,7 +91,7 @@ def _difference(fast: Any, slow: Any, name: str, absolute: float = 1e-9) -> str:
 def _steps_that_differ(case: Any, fitted: Any) -> str:
     """Ask every question of the search again, by hand."""
     labels = np.unique(np.asarray(case.y), return_inverse=True)[1] if case.kind == "g2" else case.y
-    data = np.column_stack([np.asarray(case.X, dtype=float), np.asarray(labels, dtype=float)])
+    data = np.column_stack([_numbers(case.X), np.asarray(labels, dtype=float)])
     by_hand = _fisher_z if case.kind == "fisher-z" else _g2
     for step in fitted.trace_:
         if not step.is_reliable or step.feature in step.given:

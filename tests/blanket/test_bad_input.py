@@ -237,6 +237,12 @@ def test_classifier_with_a_continuous_target(X):
         quick(estimator=LogisticRegression()).fit(X, X[:, 0])
 
 
+def test_classifier_with_a_huge_target(X):
+    """Floats beyond 2**53 are whole numbers by lack of room: scikit-learn's classifiers refuse them too."""
+    with pytest.raises(InvalidInputError, match=r"y holds -?[\d.]+e\+160.*task=\"regression\""):
+        quick(estimator=DecisionTreeClassifier()).fit(X, X[:, 0] * 1e160)
+
+
 def test_regression_on_labels(X):
     with pytest.raises(InvalidInputError, match="numeric target, but y contains 'a'"):
         quick(task="regression").fit(X, ["a", "b"] * 20)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Beyond this neighbouring whole numbers are one and the same float.
-_LARGEST_EXACT = 2**53
+#: Beyond this neighbouring whole numbers are one and the same float.
+LARGEST_EXACT = 2**53
 
 
 def beyond_floats(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which columns of an array, or whether a vector, holds whole numbers that a float cannot tell apart."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return np.zeros(values.shape[1:], dtype=bool)
-    beyond = (values.max(axis=0) > _LARGEST_EXACT) | (values.min(axis=0) < -_LARGEST_EXACT)
+    beyond = (values.max(axis=0) > LARGEST_EXACT) | (values.min(axis=0) < -LARGEST_EXACT)
     return np.asarray(beyond)
 
 

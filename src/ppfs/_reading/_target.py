@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from ppfs._reading._categories import converts, is_missing
-from ppfs._reading._large_integers import as_floats
+from ppfs._reading._large_integers import LARGEST_EXACT, as_floats
 from ppfs._task import Task, TaskChoice, choose_task
 from ppfs.exceptions import InvalidInputError
 
@@ -212,5 +212,11 @@ def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
             "Classification needs labels, but y is continuous: it holds numbers with a fraction, such as "
             f"{target[target % 1 != 0][0]}. "
             'Use a regressor and task="regression", or turn y into classes first.'
+        )
+    if target.dtype.kind == "f" and np.abs(target).max() > LARGEST_EXACT:
+        raise InvalidInputError(
+            f"Classification needs labels, but y holds {target[np.abs(target).argmax()]:.3g}: beyond 2**53 floats have "
+            'place for a fraction, so this is a quantity. Use a regressor and task="regression", or pass labels as '
+            "text or whole numbers."
         )
     return target
