@@ -108,6 +108,7 @@ def _fisher_z(data: np.ndarray, x: int, target: int, given: list[int]) -> float 
     chosen = data[:, [x, target, *given]]
     if (np.ptp(chosen, axis=0) == 0).any():
         return None
+    chosen = chosen / np.abs(chosen).max(axis=0)
     scaled = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
     if np.linalg.svd(scaled, compute_uv=False)[-1] < 1e-6:
         return None

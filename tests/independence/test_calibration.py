@@ -1,8 +1,9 @@
 """A quick look at the level: benchmarks/calibration has the full tables.
 
-The seeds are fixed, so a test that passes once passes always, and chance is no reason for a wide margin: of the
-120 tables a correct test rejects at most eleven, which is 5 % and two standard errors, and one whose level became
-15 % rejects more than that 95 times in 100. The paper's test, which the last test here looks at, is far above that.
+The seeds are fixed, so a test that passes once passes always, and chance is no reason for a wide margin. 120 tables are
+enough where a test rejects at most eight of them, or more than eleven, which is 5 % and two standard errors; in between
+180 more decide. A level of 12 % is noticed 95 times in 100 that way, as with 300 tables at once 99 times and with 120
+alone 79 times. The paper's test, which the last test here looks at, is far above that.
 """
 
 import numpy as np
@@ -13,9 +14,14 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ppfs import PPFS
 from ppfs.independence import PPI, CrossFitPPI
 
-N_ROWS, N_TABLES = 200, 120
+N_ROWS = 200
 LEVEL = 0.05
-ALLOWED = LEVEL + 2.1 * np.sqrt(LEVEL * (1 - LEVEL) / N_TABLES)
+FEW, MANY, CLEARLY = 120, 300, 8
+
+
+def most_allowed(n_tables):
+    """Return 5 % of the tables and two standard errors."""
+    return int(n_tables * LEVEL + 2.1 * np.sqrt(n_tables * LEVEL * (1 - LEVEL)))
 
 
 def draw(seed, task, link, effect=0.0):
@@ -30,13 +36,21 @@ def draw(seed, task, link, effect=0.0):
     return np.column_stack([x, z]), (score + rng.logistic(size=N_ROWS) > 0).astype(int)
 
 
-def rejections(test, task, link, effect=0.0, n_tables=N_TABLES):
-    """Share of tables in which x is called dependent given z."""
+def n_rejections(test, task, link, effect=0.0, tables=range(FEW)):
+    """Count the tables in which x is called dependent given z."""
     pvalues = [
         test.set_params(random_state=seed).evaluate(*draw(seed, task, link, effect), 0, [1]).pvalue
-        for seed in range(n_tables)
+        for seed in tables
     ]
-    return np.mean(np.array(pvalues) <= LEVEL)
+    return int(np.sum(np.array(pvalues) <= LEVEL))
+
+
+def keeps_the_level(test, task, link):
+    """Look at a few tables, and at more of them where these leave it open."""
+    n_rejected = n_rejections(test, task, link)
+    if CLEARLY < n_rejected <= most_allowed(FEW):
+        return n_rejected + n_rejections(test, task, link, tables=range(FEW, MANY)) <= most_allowed(MANY)
+    return n_rejected <= CLEARLY
 
 
 LINEAR = {"classification": LogisticRegression(), "regression": Ridge()}
@@ -47,32 +61,32 @@ TREE = {"classification": DecisionTreeClassifier(), "regression": DecisionTreeRe
 @pytest.mark.parametrize("model", [LINEAR, TREE], ids=["linear", "tree"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_cross_fitting_keeps_the_level(task, model, link):
-    assert rejections(CrossFitPPI(model[task]), task, link) <= ALLOWED
+    assert keeps_the_level(CrossFitPPI(model[task]), task, link)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_counting_draws_keeps_the_level(task):
     test = CrossFitPPI(LINEAR[task], significance="randomisation", n_draws=39)
-    assert rejections(test, task, "curved") <= ALLOWED
+    assert keeps_the_level(test, task, "curved")
 
 
 def test_corrected_t_with_conditional_draws_keeps_the_level():
     test = PPI(Ridge(), n_splits=10, significance="corrected-t", knockoff="conditional")
-    assert rejections(test, "regression", "curved") <= ALLOWED
+    assert keeps_the_level(test, "regression", "curved")
     tree = PPI(DecisionTreeClassifier(), n_splits=10, significance="corrected-t", knockoff="conditional")
-    assert rejections(tree, "classification", "curved") <= ALLOWED
+    assert keeps_the_level(tree, "classification", "curved")
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_level_is_not_kept_by_never_rejecting(task):
     effect = {"classification": 1.3, "regression": 0.6}[task]
     # The oracle's power is about 0.85 here: 2.8 and more standard errors of the coefficient.
-    assert rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, n_tables=60) >= 0.6
+    assert n_rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, range(60)) >= 36
 
 
 def test_the_papers_test_does_not_keep_the_level():
     """If this fails the paper's test was changed, and the documentation is wrong."""
-    assert rejections(PPI(Ridge(), n_splits=30), "regression", "linear", n_tables=40) >= 0.3
+    assert n_rejections(PPI(Ridge(), n_splits=30), "regression", "linear", tables=range(40)) >= 12
 
 
 def test_nothing_is_selected_where_there_is_nothing_to_find():

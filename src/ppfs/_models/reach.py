@@ -182,7 +182,9 @@ def _is_sharper(other: Floats, values: Floats) -> bool:
     n_blurred = _n_blurred(distinct)
     if n_blurred:
         return _n_blurred(np.unique(other[~np.isnan(other)])) < n_blurred
-    is_far = max(abs(distinct[0]), abs(distinct[-1])) > 2 * (distinct[-1] - distinct[0])
+    # Parts, because twice a number near the largest is beyond 64 bits.
+    low, high = float(distinct[0]) / 8, float(distinct[-1]) / 8
+    is_far = max(abs(low), abs(high)) > 2 * (high - low)
     return is_far and not is_exact and 2 * distinct.size > there.size
 
 
