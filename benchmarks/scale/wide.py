@@ -28,7 +28,7 @@ PEAK_GIB = 2.0
 
 # A Parquet footer describes every column, and is read for every block: shards are kept small.
 COLUMNS_PER_SHARD = 2_000
-COLUMNS_AT_ONCE = 10_000
+VALUES_AT_ONCE = 5_000_000
 
 _LINEAR = ["--estimator", "sklearn.linear_model:LinearRegression"]
 _TREE = [
@@ -44,17 +44,18 @@ CASES: dict[str, tuple[str, list[str]]] = {
 }
 
 
-def blocks(n_columns: int):
+def blocks(n_columns: int, n_rows: int):
     """Yield the first number and the values of some columns after the other; column 0 is the target."""
     generator = np.random.default_rng([SEED, 0])
-    common = generator.standard_normal(N_ROWS)
-    own = generator.standard_normal((N_TRUE, N_ROWS))
+    common = generator.standard_normal(n_rows)
+    own = generator.standard_normal((N_TRUE, n_rows))
     parents = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * own
-    target = parents.sum(axis=0) + NOISE * generator.standard_normal(N_ROWS)
+    target = parents.sum(axis=0) + NOISE * generator.standard_normal(n_rows)
     true = dict(zip(true_columns(n_columns), parents, strict=True))
-    for first in range(0, n_columns, COLUMNS_AT_ONCE):
+    at_once = max(1, VALUES_AT_ONCE // n_rows)
+    for first in range(0, n_columns, at_once):
         generator = np.random.default_rng([SEED, 1, first])
-        X = generator.standard_normal((min(COLUMNS_AT_ONCE, n_columns - first), N_ROWS))
+        X = generator.standard_normal((min(at_once, n_columns - first), n_rows))
         for place in range(len(X)):
             if first + place in true:
                 X[place] = true[first + place]
@@ -68,22 +69,22 @@ def true_columns(n_columns: int) -> list[int]:
     return np.linspace(1, n_columns - 1, N_TRUE).astype(int).tolist()
 
 
-def write_npy(folder: Path, n_columns: int) -> Path:
+def write_npy(folder: Path, n_columns: int, n_rows: int) -> Path:
     path = folder / "table.npy"
-    X = np.lib.format.open_memmap(path, "w+", np.float32, (N_ROWS, n_columns), fortran_order=True)
-    for first, block in blocks(n_columns):
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (n_rows, n_columns), fortran_order=True)
+    for first, block in blocks(n_columns, n_rows):
         X[:, first : first + len(block)] = block.T
     X.flush()
     return path
 
 
-def write_shards(folder: Path, n_columns: int) -> Path:
+def write_shards(folder: Path, n_columns: int, n_rows: int) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / "shards"
     path.mkdir()
-    for first, block in blocks(n_columns):
+    for first, block in blocks(n_columns, n_rows):
         for start in range(0, len(block), COLUMNS_PER_SHARD):
             part = block[start : start + COLUMNS_PER_SHARD]
             names = [f"x{first + start + place}" for place in range(len(part))]
@@ -122,13 +123,21 @@ def search(path: Path, flags: list[str], n_columns: int, n_jobs: int) -> dict[st
     }
 
 
-def measure(case: str, n_columns: int, folder: Path, n_jobs: int) -> dict[str, Any]:
-    kind, flags = CASES[case]
+def measure(
+    case: str,
+    how: tuple[str, list[str]],
+    n_columns: int,
+    folder: Path,
+    n_jobs: int,
+    n_rows: int = N_ROWS,
+) -> dict[str, Any]:
+    """Write a table, search it, delete it, and return what that took."""
+    kind, flags = how
     place = Path(tempfile.mkdtemp(dir=folder))
     try:
-        say(f"{case}: {n_columns:,} columns ...")
+        say(f"{case}: {n_rows:,} rows, {n_columns:,} columns ...")
         # By a process of its own: a child inherits the peak of whoever starts it.
-        writing = [sys.executable, __file__, "--write", kind, str(n_columns), str(place)]
+        writing = [sys.executable, __file__, "--write", kind, str(n_columns), str(n_rows), str(place)]
         path = Path(subprocess.run(writing, check=True, capture_output=True, text=True).stdout.strip())
         return search(path, flags, n_columns, n_jobs)
     finally:
@@ -171,11 +180,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files go")
     parser.add_argument("--quick", action="store_true", help="2,000 columns; nothing is written")
-    parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--write", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.write:
-        kind, n_columns, place = arguments.write
-        print(WRITERS[kind](Path(place), int(n_columns)))
+        kind, n_columns, n_rows, place = arguments.write
+        print(WRITERS[kind](Path(place), int(n_columns), int(n_rows)))
         return
     sizes = [2_000] if arguments.quick else arguments.sizes
     results = {"machine": describe_machine(), "seed": SEED, "n_rows": N_ROWS, "cases": {}}
@@ -187,7 +196,8 @@ def main() -> None:
             points = cases.setdefault(case, [])
             if any(point["n_columns"] == n_columns for point in points):
                 continue
-            points.append(measure(case, n_columns, arguments.folder, arguments.jobs))
+            points.append(measure(case, CASES[case], n_columns, arguments.folder, arguments.jobs))
+            points.sort(key=lambda point: point["n_columns"])
             if not arguments.quick:
                 save(results, RESULTS)
     print(table_of(cases), "", exponents_table(cases), "", *machine_lines(results["machine"]), sep="\n")

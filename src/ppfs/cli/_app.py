@@ -7,6 +7,8 @@ import click
 from ppfs.cli._apply import apply
 from ppfs.cli._compare import compare
 from ppfs.cli._explain import explain
+from ppfs.cli._plan import plan
+from ppfs.cli._resume import resume
 from ppfs.cli._select import select
 
 
@@ -35,5 +37,5 @@ def app() -> None:
     """Find the smallest set of columns that still predicts the target."""
 
 
-for command in (select, apply, compare, explain):
+for command in (select, resume, plan, apply, compare, explain):
     app.add_command(command)

@@ -25,7 +25,12 @@ class Flag(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists the flags under their headings."""
+    """A command whose help lists the flags under their headings, and which knows its command line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the flags; what they were is kept, so that the command can be repeated."""
+        ctx.meta["ppfs.arguments"] = list(args)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags, section by section, in the order in which sections first appear."""

@@ -77,15 +77,16 @@ class Input:
         is_categorical = str(getattr(self.y, "dtype", "")) == "category"
         if is_categorical:
             return "classification"
-        return choose_task(read_target(self._target_values(), owner="ppfs")).task
+        return choose_task(read_target(self.target_values(), owner="ppfs")).task
 
     def labels(self) -> list[Any]:
         """Return the different values of the target."""
         import numpy as np
 
-        return list(np.unique(np.asarray(self._target_values())))
+        return list(np.unique(np.asarray(self.target_values())))
 
-    def _target_values(self) -> Any:
+    def target_values(self) -> Any:
+        """Return the target, read from its file where the columns are."""
         if not isinstance(self.y, str):
             return self.y
         from ppfs._sources import open_source

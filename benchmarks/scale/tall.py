@@ -1,0 +1,93 @@
+"""``ppfs select`` on tables of many rows: seconds, peak memory and how busy the cores are, by the number of rows.
+
+The table is that of wide.py with 200 columns, in a ``.npy`` file, searched with two threads.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from growth import exponent
+from recording import describe_machine, load, machine_lines, markdown_table, save, verdict
+from wide import N_TRUE, SEED, measure
+
+RESULTS = Path(__file__).resolve().parent / "results" / "tall.json"
+N_COLUMNS, N_JOBS = 200, 2
+SIZES = (10_000, 100_000, 1_000_000)
+PEAK_GIB = 4.0
+
+_PAPER = ["--test", "paper", "--splits", "10"]
+_TREE = 'sklearn.tree:DecisionTreeRegressor{"max_depth": 3}'
+
+#: How each case is searched: with the paper's test, because the calibrated one fits a smooth model of every candidate
+#: given the others, which takes an hour of CPU at a million rows.
+CASES: dict[str, tuple[str, list[str]]] = {
+    "linear": ("npy", [*_PAPER, "--estimator", "sklearn.linear_model:LinearRegression"]),
+    "trees of depth 3": ("npy", [*_PAPER, "--estimator", _TREE]),
+}
+
+
+def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
+    header = [
+        "search",
+        "rows",
+        "CPU s",
+        "by the clock, s",
+        "cores busy",
+        "peak, GiB",
+        "under 4",
+        "true found",
+        "others",
+    ]
+    rows = [
+        [
+            case,
+            f"{point['n_rows']:,}",
+            f"{point['cpu']:.1f}",
+            f"{point['clock']:.1f}",
+            f"{point['cpu'] / point['clock']:.2f}",
+            f"{point['peak_gib']:.2f}",
+            verdict(point["peak_gib"] < PEAK_GIB),
+            f"{point['n_found']} of {N_TRUE}",
+            point["n_others"],
+        ]
+        for case, points in cases.items()
+        for point in points
+    ]
+    return markdown_table(header, rows)
+
+
+def exponents_table(cases: dict[str, list[dict[str, Any]]]) -> str:
+    rows = [
+        [case, f"{exponent([p['n_rows'] for p in points], [p['cpu'] for p in points]):.2f}"]
+        for case, points in cases.items()
+        if len(points) > 1
+    ]
+    return markdown_table(["search", "exponent of CPU seconds in rows"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files go")
+    arguments = parser.parse_args()
+    results: dict[str, Any] = {"machine": describe_machine(), "seed": SEED, "n_columns": N_COLUMNS}
+    results["cases"] = load(RESULTS)["cases"] if RESULTS.is_file() else {}
+    cases = results["cases"]
+    for n_rows in arguments.sizes:
+        for case in CASES:
+            points = cases.setdefault(case, [])
+            if any(point["n_rows"] == n_rows for point in points):
+                continue
+            found = measure(case, CASES[case], N_COLUMNS, arguments.folder, N_JOBS, n_rows)
+            points.append({"n_rows": n_rows, **found})
+            points.sort(key=lambda point: point["n_rows"])
+            save(results, RESULTS)
+    print(table_of(cases), "", exponents_table(cases), "", *machine_lines(results["machine"]), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

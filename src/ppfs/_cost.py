@@ -1,0 +1,302 @@
+"""What a search would cost: fits, seconds, memory and network, from a short run on noise of the same kind."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ppfs._random import stream
+
+# The run that rates are taken from: rows, columns, and how many of the columns depend on the target.
+_ROWS, _COLUMNS, _SIGNALS = 1200, 24, 8
+
+# No p-value is as small, so nothing becomes a candidate and a fit ends after growth.
+_UNREACHABLE = 1e-300
+
+# Measured (benchmarks/scale/wide.py): answers, trace and names of a column that is asked about.
+_BYTES_A_COLUMN = 350
+# The interpreter with NumPy, SciPy, scikit-learn and the compiled kernels.
+_BYTES_AT_REST = 300 * 2**20
+# What a worker holds of the columns: the block in hand, its copies, and the next one.
+_BYTES_OF_BLOCKS = 3 * 2**21
+# What comes back for a column, and what goes out with a block, beside values.
+_BYTES_OF_ANSWER, _BYTES_OF_TASK, _COLUMNS_A_TASK = 26, 2**12, 500
+# Measured (benchmarks/scale/workers.py): what a cluster adds to the work itself.
+_OVERHEAD = 1.15
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a short run took.
+
+    Attributes
+    ----------
+    startup : float
+        CPU seconds before any work.
+
+    n_rows, n_candidates : int
+        Of the run.
+
+    growth : float
+        CPU seconds a column.
+
+    growth_in_rows : float
+        By which power of the rows that grows.
+
+    shrink : float
+        CPU seconds of the shrink phase.
+
+    shrink_in_rows, shrink_in_candidates : float
+        By which powers that grows.
+
+    fits_a_column, fits_a_candidate : float
+        Models fitted in growth and in shrink.
+
+    n_splits : int
+        Splits, which the shrink phase of a model outside the engine may spread over workers.
+    """
+
+    startup: float
+    n_rows: int
+    n_candidates: int
+    growth: float
+    growth_in_rows: float
+    shrink: float
+    shrink_in_rows: float
+    shrink_in_candidates: float
+    fits_a_column: float
+    fits_a_candidate: float
+    n_splits: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a search would cost on so many workers.
+
+    Attributes
+    ----------
+    seconds : float
+        By the clock, where every worker has a core to itself.
+
+    memory : float
+        Bytes, of the process that searches.
+
+    worker_memory : float
+        Bytes, of each worker.
+
+    network : float
+        Bytes that go to and from workers; 0 on one machine.
+
+    disk : float
+        Bytes of the table as float32, which is read once.
+    """
+
+    n_workers: int
+    growth_fits: float
+    shrink_fits: float
+    growth_seconds: float
+    shrink_seconds: float
+    startup: float
+    memory: float
+    worker_memory: float
+    network: float
+    disk: float
+
+    @property
+    def seconds(self) -> float:
+        """All together."""
+        return self.startup + self.growth_seconds + self.shrink_seconds
+
+
+def measure_rates(selector: Any, y: NDArray[Any], *, is_labels: bool, seed: int = 0) -> Rates:
+    """Fit a selector a few times to noise of a thousand rows, and return what that took.
+
+    Parameters
+    ----------
+    selector : PPFS
+        With the parameters of the search to come.
+
+    y : array
+        The target, or values like it.
+
+    is_labels : bool
+        Whether it holds labels.
+    """
+    startup = time.process_time()
+    n_rows = min(_ROWS, len(y))
+    full = _Run(selector, y, is_labels, n_rows, _SIGNALS, seed)
+    full.take()
+    full.take()
+    fewer_rows = _Run(selector, y, is_labels, max(60, n_rows // 4), _SIGNALS, seed).take()
+    fewer_signals = _Run(selector, y, is_labels, n_rows, _SIGNALS // 2, seed).take()
+    many = max(full.n_candidates, 1)
+    return Rates(
+        startup,
+        n_rows,
+        many,
+        full.growth / _COLUMNS,
+        _power(n_rows, full.growth, fewer_rows.n_rows, fewer_rows.growth),
+        full.shrink,
+        _power(n_rows, full.shrink, fewer_rows.n_rows, fewer_rows.shrink),
+        _power(many, full.shrink, max(fewer_signals.n_candidates, 1), fewer_signals.shrink),
+        full.growth_fits / _COLUMNS,
+        full.shrink_fits / many,
+        max(1, round(full.growth_fits / _COLUMNS)),
+    )
+
+
+class _Run:
+    """Fits to noise in which some columns follow the target."""
+
+    growth = shrink = 0.0
+    growth_fits = shrink_fits = n_candidates = 0
+
+    def __init__(
+        self, selector: Any, y: NDArray[Any], is_labels: bool, n_rows: int, n_signals: int, seed: int
+    ) -> None:
+        generator = stream(seed)
+        self._selector, self.n_rows = selector, n_rows
+        self._y = generator.permutation(np.asarray(y))[:n_rows]
+        codes = np.unique(self._y, return_inverse=True)[1] if is_labels else self._y.astype(float)
+        centred = (codes - codes.mean()) / (codes.std() or 1.0)
+        self._X = generator.normal(size=(n_rows, _COLUMNS))
+        self._X[:, :n_signals] += centred[:, None]
+
+    def take(self) -> _Run:
+        """Time growth alone and all of a fit."""
+        self.growth, grown = self._timed(_UNREACHABLE)
+        whole, fitted = self._timed(self._selector.alpha)
+        self.growth_fits = grown.n_fits_
+        self.shrink = max(whole - self.growth, 1e-4)
+        self.shrink_fits = fitted.n_fits_ - grown.n_fits_
+        self.n_candidates = len({step.feature for step in fitted.trace_ if step.phase == "shrink"})
+        return self
+
+    def _timed(self, alpha: float) -> tuple[float, Any]:
+        search = clone(self._selector).set_params(alpha=alpha, checkpoint=None, progress=False, n_jobs=1)
+        started = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search.fit(self._X, self._y)
+        return max(time.process_time() - started, 1e-6), search
+
+
+def _power(larger: float, seconds: float, smaller: float, fewer_seconds: float) -> float:
+    """Return the exponent between two measurements, within what is believable of short ones."""
+    if larger <= smaller:
+        return 1.0
+    return float(np.clip(log(seconds / fewer_seconds) / log(larger / smaller), 0.5, 2.5))
+
+
+def predict_cost(
+    rates: Rates,
+    n_rows: int,
+    n_columns: int,
+    *,
+    n_candidates: int = 20,
+    n_workers: int = 1,
+    is_on_file: bool = True,
+) -> Cost:
+    """Return what a search would cost.
+
+    Parameters
+    ----------
+    n_candidates : int, default=20
+        How many columns growth passes on. Nobody knows before; with `correction` few are noise.
+
+    n_workers : int, default=1
+        1 is this process alone.
+
+    is_on_file : bool, default=True
+        Whether workers read the columns themselves, or are sent them.
+    """
+    more_rows = n_rows / rates.n_rows
+    overhead = _OVERHEAD if n_workers > 1 else 1.0
+    growth = n_columns * rates.growth * more_rows**rates.growth_in_rows / n_workers * overhead
+    shrink = (
+        rates.shrink
+        * more_rows**rates.shrink_in_rows
+        * (n_candidates / rates.n_candidates) ** rates.shrink_in_candidates
+    )
+    splits = 8.0 * n_rows * (rates.n_splits + 2)
+    n_tasks = ceil(n_columns / _COLUMNS_A_TASK)
+    values = 0.0 if is_on_file else 8.0 * n_rows * n_columns
+    return Cost(
+        n_workers,
+        n_columns * rates.fits_a_column,
+        n_candidates * rates.fits_a_candidate,
+        growth,
+        shrink,
+        rates.startup,
+        _BYTES_AT_REST
+        + _BYTES_A_COLUMN * n_columns
+        + 2 * splits
+        + 3 * 8.0 * n_rows * n_candidates
+        + _block_bytes(n_rows),
+        _BYTES_AT_REST + 2 * splits + _block_bytes(n_rows),
+        (values + _BYTES_OF_ANSWER * n_columns + _BYTES_OF_TASK * n_tasks + splits * n_workers)
+        if n_workers > 1
+        else 0.0,
+        4.0 * n_rows * n_columns,
+    )
+
+
+def _block_bytes(n_rows: int) -> float:
+    return max(_BYTES_OF_BLOCKS, 3 * 8.0 * n_rows)
+
+
+def cost_lines(costs: Sequence[Cost]) -> list[str]:
+    """Write costs for people, one column for each number of workers."""
+    rows = [
+        ("workers", [f"{cost.n_workers:,}" for cost in costs]),
+        ("fits in growth", [f"{cost.growth_fits:,.0f}" for cost in costs]),
+        ("fits in shrink", [f"{cost.shrink_fits:,.0f}" for cost in costs]),
+        ("growth", [duration(cost.growth_seconds) for cost in costs]),
+        ("shrink", [duration(cost.shrink_seconds) for cost in costs]),
+        ("in all", [duration(cost.seconds) for cost in costs]),
+        ("memory", [size(cost.memory) for cost in costs]),
+        ("memory a worker", [size(cost.worker_memory) if cost.n_workers > 1 else "-" for cost in costs]),
+        ("network", [size(cost.network) if cost.n_workers > 1 else "-" for cost in costs]),
+    ]
+    widths = [max(len(cells[i]) for _, cells in rows) for i in range(len(costs))]
+    return [
+        f"{label:<15}  " + "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        for label, cells in rows
+    ]
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as people say them.
+
+    Examples
+    --------
+    >>> [duration(one) for one in (3.21, 600, 30_000, 900_000)]
+    ['3.2 s', '10 min', '8.3 h', '10.4 days']
+    """
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
+        if seconds < limit:
+            shown = f"{seconds / unit:.0f}" if name == "min" else f"{seconds / unit:.1f}"
+            return f"{shown} {name}"
+    return f"{seconds / 86_400:,.1f} days"
+
+
+def size(n_bytes: float) -> str:
+    """Write bytes as people say them.
+
+    Examples
+    --------
+    >>> [size(one) for one in (3e5, 5e8, 2**31)]
+    ['0.3 MiB', '477 MiB', '2.0 GiB']
+    """
+    if n_bytes < 2**30:
+        shown = n_bytes / 2**20
+        return f"{shown:.1f} MiB" if shown < 10 else f"{shown:.0f} MiB"
+    return f"{n_bytes / 2**30:,.1f} GiB"

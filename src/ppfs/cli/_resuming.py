@@ -1,0 +1,47 @@
+"""How a search is continued: its command line, kept in the checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ppfs.cli._failures import InputFailure
+
+_COMMAND = "command.json"
+
+
+def remember(checkpoint: str, arguments: Sequence[str]) -> None:
+    """Write into a checkpoint how it is continued."""
+    folder = Path(checkpoint)
+    content = {"folder": os.getcwd(), "arguments": list(arguments)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = folder / f".{_COMMAND}.{os.getpid()}"
+        draft.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        draft.replace(folder / _COMMAND)
+    except OSError as error:
+        raise InputFailure(f"--checkpoint {checkpoint}: nothing can be written there: {error}.") from error
+
+
+def remembered(checkpoint: Path) -> list[str]:
+    """Return the flags of the search that a checkpoint belongs to, in the folder that it was started in."""
+    path = checkpoint / _COMMAND
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        folder, arguments = content["folder"], content["arguments"]
+        if not isinstance(folder, str) or not all(isinstance(one, str) for one in arguments):
+            raise TypeError("it does not hold a command")
+        os.chdir(folder)
+    except FileNotFoundError as error:
+        raise InputFailure(
+            f"{str(checkpoint)!r} is not the checkpoint of a ppfs select: {error}. Give the folder of --checkpoint, or "
+            "run ppfs select again with the same flags."
+        ) from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InputFailure(
+            f"{str(path)!r} cannot be used: {error}. Run ppfs select again with the same flags and --checkpoint "
+            f"{str(checkpoint)!r}."
+        ) from error
+    return list(arguments)

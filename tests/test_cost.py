@@ -1,0 +1,55 @@
+"""What a search would cost follows from what a small one took."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from ppfs import PPFS
+from ppfs._cost import Rates, cost_lines, measure_rates, predict_cost
+
+
+@pytest.fixture(scope="module")
+def rates():
+    return Rates(
+        startup=1.0,
+        n_rows=1000,
+        n_candidates=10,
+        growth=0.001,
+        growth_in_rows=1.0,
+        shrink=0.1,
+        shrink_in_rows=1.0,
+        shrink_in_candidates=2.0,
+        fits_a_column=5,
+        fits_a_candidate=5,
+        n_splits=5,
+    )
+
+
+def test_seconds_follow_columns_rows_and_candidates(rates):
+    cost = predict_cost(rates, 2000, 10_000, n_candidates=20)
+    assert cost.growth_seconds == pytest.approx(10_000 * 0.001 * 2)
+    assert cost.shrink_seconds == pytest.approx(0.1 * 2 * 4)
+    assert cost.growth_fits == 50_000
+    assert cost.network == 0
+
+
+def test_workers_share_growth_and_are_sent_what_is_not_in_a_file(rates):
+    alone, many = (predict_cost(rates, 1000, 10_000, n_workers=n) for n in (1, 10))
+    assert alone.growth_seconds / 10 < many.growth_seconds < alone.growth_seconds / 8
+    sent = predict_cost(rates, 1000, 10_000, n_workers=10, is_on_file=False)
+    assert sent.network - many.network == 8 * 1000 * 10_000
+
+
+def test_costs_stand_side_by_side(rates):
+    lines = cost_lines([predict_cost(rates, 1000, 100, n_workers=n) for n in (1, 4)])
+    assert lines[0].split() == ["workers", "1", "4"]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_rates_are_taken_from_the_search_itself():
+    y = np.random.default_rng(0).normal(size=400)
+    rates = measure_rates(PPFS(LinearRegression(), n_splits=5), y, is_labels=False)
+    assert rates.fits_a_column == 5
+    assert rates.n_candidates >= 8
+    assert rates.growth > 0
+    assert 0.5 <= rates.growth_in_rows <= 2.5
