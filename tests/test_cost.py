@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from ppfs import PPFS
-from ppfs._cost import Rates, cost_lines, measure_rates, predict_cost
+from ppfs._cost import Line, Rates, cost_lines, measure_rates, predict_cost
 
 
 @pytest.fixture(scope="module")
@@ -14,10 +14,8 @@ def rates():
         startup=1.0,
         n_rows=1000,
         n_candidates=10,
-        growth=0.001,
-        growth_in_rows=1.0,
-        shrink=0.1,
-        shrink_in_rows=1.0,
+        growth=Line(0.0, 1e-6),
+        shrink=Line(0.0, 1e-4),
         shrink_in_candidates=2.0,
         fits_a_column=5,
         fits_a_candidate=5,
@@ -51,5 +49,11 @@ def test_rates_are_taken_from_the_search_itself():
     rates = measure_rates(PPFS(LinearRegression(), n_splits=5), y, is_labels=False)
     assert rates.fits_a_column == 5
     assert rates.n_candidates >= 8
-    assert rates.growth > 0
-    assert 0.5 <= rates.growth_in_rows <= 2.5
+    assert rates.growth.at(1000) > rates.growth.at(100) > 0
+
+
+def test_seconds_follow_the_line_through_two_measurements():
+    line = Line.through(1000, 3.0, 500, 2.0)
+    assert line.at(2000) == pytest.approx(5.0)
+    # More of the time than half follows the rows, whatever two short times say.
+    assert Line.through(1000, 2.0, 500, 2.1).at(2000) == pytest.approx(3.0)

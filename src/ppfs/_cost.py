@@ -15,8 +15,11 @@ from sklearn.base import clone
 
 from ppfs._random import stream
 
-# The run that rates are taken from: rows, columns, and how many of the columns depend on the target.
-_ROWS, _COLUMNS, _SIGNALS = 1200, 24, 8
+# The run that rates are taken from: rows, and how many columns depend on the target and how many do not.
+_ROWS, _SIGNALS, _NOISE = 1200, 8, 8
+
+# Growth is timed with few columns and with more, as many as take about a second: the difference is what columns cost.
+_FEW, _MOST, _SECONDS = 4, 400, 1.0
 
 # No p-value is as small, so nothing becomes a candidate and a fit ends after growth.
 _UNREACHABLE = 1e-300
@@ -34,6 +37,25 @@ _OVERHEAD = 1.15
 
 
 @dataclass(frozen=True)
+class Line:
+    """Seconds that are partly the same for any number of rows, and partly follow it."""
+
+    fixed: float
+    a_row: float
+
+    @classmethod
+    def through(cls, n: int, seconds: float, fewer: int, fewer_seconds: float) -> Line:
+        """Return the line through two measurements; at least half of the larger one follows the rows."""
+        slope = (seconds - fewer_seconds) / (n - fewer) if n > fewer else 0.0
+        a_row = min(max(slope, seconds / n / 2), seconds / n)
+        return cls(seconds - a_row * n, a_row)
+
+    def at(self, n_rows: int) -> float:
+        """Return the seconds for so many rows."""
+        return self.fixed + self.a_row * n_rows
+
+
+@dataclass(frozen=True)
 class Rates:
     """What a short run took.
 
@@ -45,17 +67,14 @@ class Rates:
     n_rows, n_candidates : int
         Of the run.
 
-    growth : float
-        CPU seconds a column.
+    growth : Line
+        CPU seconds a column, by the rows.
 
-    growth_in_rows : float
-        By which power of the rows that grows.
+    shrink : Line
+        CPU seconds of the shrink phase, by the rows.
 
-    shrink : float
-        CPU seconds of the shrink phase.
-
-    shrink_in_rows, shrink_in_candidates : float
-        By which powers that grows.
+    shrink_in_candidates : float
+        By which power of the candidates that grows.
 
     fits_a_column, fits_a_candidate : float
         Models fitted in growth and in shrink.
@@ -67,10 +86,8 @@ class Rates:
     startup: float
     n_rows: int
     n_candidates: int
-    growth: float
-    growth_in_rows: float
-    shrink: float
-    shrink_in_rows: float
+    growth: Line
+    shrink: Line
     shrink_in_candidates: float
     fits_a_column: float
     fits_a_candidate: float
@@ -142,22 +159,20 @@ def measure_rates(selector: Any, y: NDArray[Any], *, is_labels: bool, seed: int 
         startup,
         n_rows,
         many,
-        full.growth / _COLUMNS,
-        _power(n_rows, full.growth, fewer_rows.n_rows, fewer_rows.growth),
-        full.shrink,
-        _power(n_rows, full.shrink, fewer_rows.n_rows, fewer_rows.shrink),
+        Line.through(n_rows, full.growth, fewer_rows.n_rows, fewer_rows.growth),
+        Line.through(n_rows, full.shrink, fewer_rows.n_rows, fewer_rows.shrink),
         _power(many, full.shrink, max(fewer_signals.n_candidates, 1), fewer_signals.shrink),
-        full.growth_fits / _COLUMNS,
+        full.fits_a_column,
         full.shrink_fits / many,
-        max(1, round(full.growth_fits / _COLUMNS)),
+        max(1, round(full.fits_a_column)),
     )
 
 
 class _Run:
     """Fits to noise in which some columns follow the target."""
 
-    growth = shrink = 0.0
-    growth_fits = shrink_fits = n_candidates = 0
+    growth = shrink = fits_a_column = 0.0
+    shrink_fits = n_candidates = 0
 
     def __init__(
         self, selector: Any, y: NDArray[Any], is_labels: bool, n_rows: int, n_signals: int, seed: int
@@ -167,25 +182,31 @@ class _Run:
         self._y = generator.permutation(np.asarray(y))[:n_rows]
         codes = np.unique(self._y, return_inverse=True)[1] if is_labels else self._y.astype(float)
         centred = (codes - codes.mean()) / (codes.std() or 1.0)
-        self._X = generator.normal(size=(n_rows, _COLUMNS))
+        self._noise = generator.normal(size=(n_rows, _MOST))
+        self._X = generator.normal(size=(n_rows, _SIGNALS + _NOISE))
         self._X[:, :n_signals] += centred[:, None]
 
     def take(self) -> _Run:
         """Time growth alone and all of a fit."""
-        self.growth, grown = self._timed(_UNREACHABLE)
-        whole, fitted = self._timed(self._selector.alpha)
-        self.growth_fits = grown.n_fits_
-        self.shrink = max(whole - self.growth, 1e-4)
+        few, grown = self._timed(self._noise[:, :_FEW], _UNREACHABLE)
+        n = int(np.clip(_SECONDS * _FEW / few, 2 * _FEW, _MOST))
+        many, _ = self._timed(self._noise[:, :n], _UNREACHABLE)
+        # At least a tenth of what it took in all: a difference of short times may be anything.
+        self.growth = max((many - few) / (n - _FEW), many / n / 10)
+        self.fits_a_column = grown.n_fits_ / _FEW
+        alone, grown = self._timed(self._X, _UNREACHABLE)
+        whole, fitted = self._timed(self._X, self._selector.alpha)
+        self.shrink = max(whole - alone, 1e-4)
         self.shrink_fits = fitted.n_fits_ - grown.n_fits_
         self.n_candidates = len({step.feature for step in fitted.trace_ if step.phase == "shrink"})
         return self
 
-    def _timed(self, alpha: float) -> tuple[float, Any]:
+    def _timed(self, X: NDArray[np.float64], alpha: float) -> tuple[float, Any]:
         search = clone(self._selector).set_params(alpha=alpha, checkpoint=None, progress=False, n_jobs=1)
         started = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            search.fit(self._X, self._y)
+            search.fit(X, self._y)
         return max(time.process_time() - started, 1e-6), search
 
 
@@ -193,7 +214,7 @@ def _power(larger: float, seconds: float, smaller: float, fewer_seconds: float) 
     """Return the exponent between two measurements, within what is believable of short ones."""
     if larger <= smaller:
         return 1.0
-    return float(np.clip(log(seconds / fewer_seconds) / log(larger / smaller), 0.5, 2.5))
+    return float(np.clip(log(seconds / fewer_seconds) / log(larger / smaller), 1.0, 2.5))
 
 
 def predict_cost(
@@ -218,14 +239,10 @@ def predict_cost(
     is_on_file : bool, default=True
         Whether workers read the columns themselves, or are sent them.
     """
-    more_rows = n_rows / rates.n_rows
     overhead = _OVERHEAD if n_workers > 1 else 1.0
-    growth = n_columns * rates.growth * more_rows**rates.growth_in_rows / n_workers * overhead
-    shrink = (
-        rates.shrink
-        * more_rows**rates.shrink_in_rows
-        * (n_candidates / rates.n_candidates) ** rates.shrink_in_candidates
-    )
+    growth = n_columns * rates.growth.at(n_rows) / n_workers * overhead
+    more_candidates = n_candidates / rates.n_candidates
+    shrink = rates.shrink.at(n_rows) * more_candidates**rates.shrink_in_candidates
     splits = 8.0 * n_rows * (rates.n_splits + 2)
     n_tasks = ceil(n_columns / _COLUMNS_A_TASK)
     values = 0.0 if is_on_file else 8.0 * n_rows * n_columns

@@ -1,0 +1,117 @@
+"""What the cost model predicts: for the tables of wide.py beside what was measured, and for very large ones."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from recording import describe_machine, load, machine_lines, markdown_table, save, say
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+from wide import N_ROWS, N_TRUE
+from wide import RESULTS as WIDE
+
+from ppfs import PPFS
+from ppfs._cost import Line, Rates, duration, measure_rates, predict_cost, size
+
+RESULTS = Path(__file__).resolve().parent / "results" / "plan.json"
+SEED = 0
+
+_TREE = DecisionTreeRegressor(max_depth=3, min_samples_leaf=20)
+
+#: What is planned: as in wide.py, and the paper's search with ten splits, with trees of depth 5 and forests of 25 trees.
+SEARCHES = {
+    "linear": PPFS.calibrated(LinearRegression(), random_state=SEED),
+    "tree, then linear": PPFS.calibrated(LinearRegression(), growth_estimator=_TREE, random_state=SEED),
+    "trees": PPFS(DecisionTreeRegressor(max_depth=5), n_splits=10, random_state=SEED),
+    "forests": PPFS(RandomForestRegressor(25), n_splits=10, random_state=SEED),
+}
+
+#: Rows, columns and workers of the tables that are worked out in docs/scale.md.
+LARGE = [
+    (500, 10_000_000, 1),
+    (500, 10_000_000, 64),
+    (1_000_000, 200, 1),
+    (1_000_000, 200, 64),
+    (1_000_000, 10_000_000, 1_000),
+]
+
+
+def rates_of(name: str) -> dict[str, Any]:
+    say(f"{name} ...")
+    y = np.random.default_rng(SEED).normal(size=5000)
+    return asdict(measure_rates(SEARCHES[name], y, is_labels=False))
+
+
+def loaded(rates: dict[str, Any]) -> Rates:
+    """Return rates as they were before they were saved."""
+    return Rates(**{**rates, "growth": Line(**rates["growth"]), "shrink": Line(**rates["shrink"])})
+
+
+def compared(rates: dict[str, Any]) -> str:
+    """Return predictions beside the measurements of wide.py."""
+    rows = []
+    for case, points in load(WIDE)["cases"].items():
+        name = case.rpartition(", ")[0]
+        if name not in rates:
+            continue
+        for point in points:
+            cost = predict_cost(loaded(rates[name]), N_ROWS, point["n_columns"], n_candidates=N_TRUE)
+            rows.append(
+                [
+                    case,
+                    f"{point['n_columns']:,}",
+                    f"{cost.seconds:.1f}",
+                    f"{point['cpu']:.1f}",
+                    f"{cost.seconds / point['cpu']:.2f}",
+                    f"{cost.memory / 2**30:.2f}",
+                    f"{point['peak_gib']:.2f}",
+                ]
+            )
+    header = ["search", "columns", "predicted, s", "measured, CPU s", "ratio", "predicted, GiB", "peak, GiB"]
+    return markdown_table(header, rows)
+
+
+def worked_out(rates: dict[str, Any]) -> str:
+    """Return what very large tables would cost."""
+    rows = []
+    for n_rows, n_columns, n_workers in LARGE:
+        for name in ("trees", "forests"):
+            if name not in rates:
+                continue
+            cost = predict_cost(loaded(rates[name]), n_rows, n_columns, n_workers=n_workers)
+            rows.append(
+                [
+                    f"{n_rows:,} x {n_columns:,}",
+                    name,
+                    f"{n_workers:,}",
+                    f"{cost.growth_fits:,.0f}",
+                    duration(cost.growth_seconds),
+                    duration(cost.shrink_seconds),
+                    size(cost.memory),
+                    size(cost.network) if n_workers > 1 else "-",
+                    size(cost.disk),
+                ]
+            )
+    header = ["rows x columns", "model", "workers", "fits", "growth", "shrink", "memory", "network", "file"]
+    return markdown_table(header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--searches", nargs="+", choices=SEARCHES, default=list(SEARCHES))
+    arguments = parser.parse_args()
+    results: dict[str, Any] = load(RESULTS) if RESULTS.is_file() else {"rates": {}}
+    results["machine"] = describe_machine()
+    for name in arguments.searches:
+        results["rates"][name] = rates_of(name)
+        save(results, RESULTS)
+    if WIDE.is_file():
+        print(compared(results["rates"]), "", sep="\n")
+    print(worked_out(results["rates"]), "", *machine_lines(results["machine"]), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
