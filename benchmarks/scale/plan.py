@@ -21,7 +21,7 @@ SEED = 0
 
 _TREE = DecisionTreeRegressor(max_depth=3, min_samples_leaf=20)
 
-#: What is planned: as in wide.py, and the paper's search with ten splits, with trees of depth 5 and forests of 25 trees.
+#: What is planned: as in wide.py, and the paper's search with ten splits: trees of depth 5, forests of 25 trees.
 SEARCHES = {
     "linear": PPFS.calibrated(LinearRegression(), random_state=SEED),
     "tree, then linear": PPFS.calibrated(LinearRegression(), growth_estimator=_TREE, random_state=SEED),
