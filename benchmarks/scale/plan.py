@@ -66,11 +66,9 @@ def compared(rates: dict[str, Any]) -> str:
                     f"{cost.seconds:.1f}",
                     f"{point['cpu']:.1f}",
                     f"{cost.seconds / point['cpu']:.2f}",
-                    f"{cost.memory / 2**30:.2f}",
-                    f"{point['peak_gib']:.2f}",
                 ]
             )
-    header = ["search", "columns", "predicted, s", "measured, CPU s", "ratio", "predicted, GiB", "peak, GiB"]
+    header = ["search", "columns", "predicted, s", "measured, CPU s", "ratio"]
     return markdown_table(header, rows)
 
 

@@ -152,8 +152,8 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
             f"{point['n_columns']:,}",
             f"{point['cpu']:.1f}",
             f"{point['clock']:.1f}",
-            f"{point['peak_gib']:.2f}",
-            verdict(point["peak_gib"] < PEAK_GIB),
+            "-" if point["peak_gib"] is None else f"{point['peak_gib']:.2f}",
+            "-" if point["peak_gib"] is None else verdict(point["peak_gib"] < PEAK_GIB),
             f"{point['n_found']} of {N_TRUE}",
             point["n_others"],
         ]
