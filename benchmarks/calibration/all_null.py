@@ -33,7 +33,7 @@ N_ROWS, N_COLUMNS, N_DATA_SETS = 200, 200, 100
 SELECTORS: dict[str, Callable[[int], Any]] = {
     "PPFS()": lambda seed: PPFS(random_state=seed),
     'PPFS(correction="bh")': lambda seed: PPFS(correction="bh", random_state=seed),
-    'PPFS.calibrated(correction="bh")': lambda seed: PPFS.calibrated(correction="bh", random_state=seed),
+    "PPFS.calibrated(None)": lambda seed: PPFS.calibrated(None, random_state=seed),
 }
 
 

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import all_null
+import panel
 from plots import write_plots
 from provenance import kept_description
 from tables import (
@@ -54,6 +55,9 @@ def texts_of(results: Path) -> dict[str, str]:
     noise = all_null.read(results / "all_null.csv")
     if noise:
         texts["all-null"] = all_null.table_of(noise)
+    of_panel = results / "panel.csv"
+    if of_panel.exists():
+        texts["panel-power"], texts["panel-size"] = panel.power_table(of_panel), panel.size_table(of_panel)
     about = kept_description(results)
     if about:
         texts["about"] = " ".join(about)

@@ -44,4 +44,5 @@ def test_a_run_continues_and_counts_every_question_once(modules, tmp_path, monke
         (cell.name, number) for number in "01" for cell in few
     ]
     assert all(len(line["by_model"].split()) == 4 for line in lines)
+    monkeypatch.setattr(panel, "FEWEST", 2)
     assert "| quantity | 40 | normal | 2 | 2 |" in panel.size_table(tmp_path / "panel.csv")
