@@ -32,7 +32,7 @@ _BYTES_AT_REST = 300 * 2**20
 _BYTES_OF_BLOCKS = 3 * 2**21
 # What comes back for a column, and what goes out with a block, beside values.
 _BYTES_OF_ANSWER, _BYTES_OF_TASK, _COLUMNS_A_TASK = 26, 2**12, 500
-# Measured (benchmarks/scale/workers.py): what a cluster adds to the work itself.
+# Assumed: what a cluster adds to the work itself. benchmarks/scale/workers.py measures it for a cluster at hand.
 _OVERHEAD = 1.15
 
 
