@@ -28,11 +28,11 @@ RESULTS = HERE / "results" / "fits.jsonl"
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import numpy as np  # noqa: E402
-from cases import FAULTS as FAULTS  # noqa: E402
-from cases import case  # noqa: E402
 from confirm import disagreement  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
+from soak_cases import FAULTS as FAULTS  # noqa: E402
+from soak_cases import case  # noqa: E402
 
 from pages import fill  # noqa: E402
 from ppfs import exceptions  # noqa: E402

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
@@ -111,8 +111,8 @@ def test_missing_values_name_the_columns_and_ways_out(X, y):
     ) as caught:
         quick(estimator=LogisticRegression()).fit(X, y)
     assert "HistGradientBoosting" in str(caught.value)
-    with pytest.raises(InvalidInputError, match=r"NaN in 'x1', and Ridge"):
-        quick(growth_estimator=Ridge()).fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"NaN in 'x1', and RidgeClassifier"):
+        quick(growth_estimator=RidgeClassifier()).fit(X, y)
     with pytest.raises(InvalidInputError, match=r"NaN in 'x1', and FisherZ.*PPI\(impute=\"median\"\)"):
         FisherZ().evaluate(X, y, 0)
 

@@ -108,6 +108,9 @@ def test_engine_and_generic_path_agree_about_groups(frame, y, make, n_draws, kno
     some = slice(0, 60)
     X, target = frame[some].round(1), y[some]
     settings = {"n_draws": n_draws, "knockoff": knockoff, "loss": "log-loss", "random_state": 0}
+    if make is CrossFitPPI:
+        # Only the engine's models are refitted often enough to count.
+        settings["exact_tail"] = False
     engine, generic = (
         PPFS(independence=make(model, **settings), alpha=0.2, feature_groups=GROUPS, random_state=0).fit(
             X, target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
@@ -392,7 +393,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
                 f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
                 UnreachableAlphaWarning,
-                stacklevel=6,
+                stacklevel=_callers_level(),
             )
 
     def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
@@ -471,6 +472,15 @@ def _about_failures(inquiry: Inquiry) -> Iterator[str]:
     where = f" in fold {inquiry.fold}" if inquiry.fold else ""
     told = [names[x] for x in failures]
     yield f"left out{where} by on_error='drop': {listed(told, limit=len(told))}. The first, because of {first}"
+
+
+def _callers_level() -> int:
+    """Return the `stacklevel` of the caller's own line: the first outside the package."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ppfs."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.intp]]:

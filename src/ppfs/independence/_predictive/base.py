@@ -365,7 +365,9 @@ class BoundPredictiveTest(BoundTest):
         """Return what counts small p-values given nothing by refitting rearranged columns, where that is wanted."""
         wanted = self._test.exact_tail
         growth = self._growth(target)
-        quick = growth.quick_part() if self.table.n_rows <= _MAX_ROWS_COUNTED else None
+        # Randomisation is a count already, and its equal p-values would all count as extreme.
+        is_counted = self.table.n_rows <= _MAX_ROWS_COUNTED and self._test.significance != "randomisation"
+        quick = growth.quick_part() if is_counted else None
         if not wanted or (wanted == "auto" and quick is None):
             return None
         if target not in self._tails:

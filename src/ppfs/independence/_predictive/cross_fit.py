@@ -77,7 +77,7 @@ class CrossFitPPI(PredictiveTest):
         permutations: the column's values are rearranged, the models refitted, the same statistic compared. Such
         p-values are exact for any model, number of rows and distribution; a t-test over rows is not, where
         thousands of columns ask for p-values of 1e-5. "auto" counts where the engine does the refits and there are at
-        most 500 rows. See Notes.
+        most 500 rows, with "paired-t": randomisation counts already. See Notes.
 
     stratify : bool or "auto", default="auto"
         Keep the proportions of the classes in the folds; "auto" does when every class has a row for each fold.
