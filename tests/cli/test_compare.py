@@ -60,3 +60,16 @@ def test_wrong_use(ppfs, table, flags, code, message):
     result = ppfs("compare", table, "-t", "ill", *flags)
     assert result.exit_code == code
     assert message in result.stderr
+
+
+def test_a_picture_is_drawn_where_it_is_wanted(ppfs, table, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    path = tmp_path / "compared.svg"
+    done = ppfs("compare", table, "-t", "ill", *FAST, "--plot", path)
+    assert done.exit_code == 0
+    assert f"Plot: {path}" in done.stderr
+    assert path.read_text(encoding="utf-8").rstrip().endswith("</svg>")
+    refused = ppfs("compare", table, "-t", "ill", *FAST, "--plot", tmp_path / "compared.xyz")
+    assert refused.exit_code == 2
+    assert "must end in .png, .svg or .pdf" in refused.stderr

@@ -34,4 +34,4 @@ def test_the_tour_of_the_quick_start(ppfs, tmp_path, monkeypatch):
         )
         commands.append(arguments[0])
     assert {"select", "apply", "compare", "explain"} <= set(commands)
-    assert {"kept.csv", "selection.json"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"kept.csv", "selection.json", "report.html"} <= {path.name for path in tmp_path.iterdir()}

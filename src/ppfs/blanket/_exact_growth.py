@@ -81,7 +81,7 @@ def anytime_pvalues(n_as_extreme: NDArray[np.intp], n_draws: int, sharpness: flo
     Examples
     --------
     >>> anytime_pvalues(np.array([0, 10]), 1000, 0.8).round(4).tolist()
-    [0.002, 0.0169]
+    [0.002, 0.017]
     """
     quantiles = special.betaincinv(n_as_extreme + 1.0, n_draws + 1.0 - n_as_extreme, sharpness)
     pvalues: Floats = np.minimum(1.0, quantiles / sharpness)

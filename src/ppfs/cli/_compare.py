@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -52,6 +53,9 @@ class CompareRequest:
     quiet : bool
 
     format : str
+
+    plot : Path or None
+        Where a picture of scores against sizes is to be written.
     """
 
     methods: str | None
@@ -65,6 +69,16 @@ class CompareRequest:
     n_jobs: int | None
     quiet: bool
     format: str
+    plot: Path | None
+
+
+def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a picture that could not be written before the work is done, not after it."""
+    if path is not None and path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise click.BadParameter(f"{str(path)!r} must end in .png, .svg or .pdf.")
+    if path is not None and not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"the folder of {str(path)!r} does not exist. Make it first.")
+    return path
 
 
 _FLAGS = [
@@ -140,6 +154,13 @@ _FLAGS = [
         show_default=True,
         help="How the result is written.",
     ),
+    flag(
+        _OUTPUT,
+        "--plot",
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=_drawable,
+        help="Also draw scores against sizes: one .png, .svg or .pdf file.",
+    ),
     debug_flag,
 ]
 
@@ -196,9 +217,19 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
         )
     with writing():
         _write(result, data.name, data.target, wanted.format)
+    if wanted.plot is not None:
+        _draw(result, wanted.plot)
+        say(f"Plot: {wanted.plot}")
     for method in result.methods:
         if method.note:
             say(f"{method.name}: {method.note}")
+
+
+def _draw(result: Any, path: Path) -> None:
+    from ppfs.plotting import ScoreSizeDisplay
+
+    figure = ScoreSizeDisplay.from_comparison(result).figure_
+    figure.savefig(path, dpi=150)
 
 
 def _write(result: Any, name: str, target: str, format: str) -> None:

@@ -92,11 +92,44 @@ class ScoreSizeDisplay:
             chosen=int(selector.best_index_),
         ).plot(ax=ax)
 
+    @classmethod
+    def from_comparison(cls, comparison: Any, *, ax: Axes | None = None) -> Self:
+        """Draw the methods that `ppfs.compare` compared; those that were scored on no fold are left out.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            What `ppfs.compare` returned.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        ScoreSizeDisplay
+        """
+        methods = [method for method in comparison.methods if method.scores]
+        if not methods:
+            raise InvalidInputError("No method was scored on any fold, so there is nothing to draw.")
+        return cls(
+            np.array([method.n_columns for method in methods]),
+            np.array([method.score for method in methods]),
+            np.array([method.score_error for method in methods]),
+            labels=[method.name for method in methods],
+            score_name=comparison.scoring,
+        ).plot(ax=ax)
+
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw on axes, or on a new figure."""
         ax = axes_for(ax, figsize=(6.4, 3.8))
         ax.errorbar(
-            self.sizes, self.scores, yerr=self.errors, fmt="none", ecolor=DROPPED, elinewidth=1, alpha=0.6
+            self.sizes,
+            self.scores,
+            yerr=np.nan_to_num(self.errors),
+            fmt="none",
+            ecolor=DROPPED,
+            elinewidth=1,
+            alpha=0.6,
         )
         ax.scatter(self.sizes, self.scores, s=28, c=SELECTED, zorder=3)
         front = _front(self.sizes, self.scores)
