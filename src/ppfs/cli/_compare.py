@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from ppfs.cli._data_flags import DataRequest, data_flags
-from ppfs.cli._help import SectionedCommand, debug_flag, flag, gathered
+from ppfs.cli._help import SectionedCommand, debug_flag, ending_in, flag, gathered
 from ppfs.cli._json import JSON
-from ppfs.cli._parameters import number_of_jobs
+from ppfs.cli._parameters import jobs_flag, seed_flag
 from ppfs.cli._terminal import printable, say, writing
 
 _COMPARE, _RUN, _OUTPUT = "Comparison", "Running", "Output"
@@ -72,15 +72,6 @@ class CompareRequest:
     plot: Path | None
 
 
-def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that could not be written before the work is done, not after it."""
-    if path is not None and path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise click.BadParameter(f"{str(path)!r} must end in .png, .svg or .pdf.")
-    if path is not None and not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"the folder of {str(path)!r} does not exist. Make it first.")
-    return path
-
-
 _FLAGS = [
     flag(
         _COMPARE,
@@ -125,25 +116,8 @@ _FLAGS = [
         metavar="SECONDS",
         help="For all methods together; each has an equal share, and what has begun is finished.",
     ),
-    flag(
-        _RUN,
-        "--seed",
-        "--random-state",
-        "random_state",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Decides all random draws.",
-    ),
-    flag(
-        _RUN,
-        "--jobs",
-        "--n-jobs",
-        "n_jobs",
-        type=int,
-        callback=number_of_jobs,
-        help="Parallel workers; -1 for all cores.  [default: 1]",
-    ),
+    seed_flag,
+    jobs_flag,
     flag(_RUN, "--quiet", "--no-progress", "-q", "quiet", is_flag=True, help="No progress and no notes."),
     flag(
         _OUTPUT,
@@ -157,8 +131,7 @@ _FLAGS = [
     flag(
         _OUTPUT,
         "--plot",
-        type=click.Path(dir_okay=False, path_type=Path),
-        callback=_drawable,
+        **ending_in(".png", ".svg", ".pdf"),
         help="Also draw scores against sizes: one .png, .svg or .pdf file.",
     ),
     debug_flag,

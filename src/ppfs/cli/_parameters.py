@@ -149,6 +149,26 @@ def number_of_jobs(_: click.Context, __: click.Parameter, value: int | None) -> 
 _SEARCH, _TEST, _COLUMNS, _RUN = "Search", "Test and model", "Columns", "Running"
 _MODEL = "|".join(NAMED_MODELS) + "|module:Class"
 
+seed_flag = flag(
+    _RUN,
+    "--seed",
+    "--random-state",
+    "random_state",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Decides all random draws.",
+)
+jobs_flag = flag(
+    _RUN,
+    "--jobs",
+    "--n-jobs",
+    "n_jobs",
+    type=int,
+    callback=number_of_jobs,
+    help="Parallel workers; -1 for all cores.  [default: 1]",
+)
+
 _FLAGS = [
     flag(
         _SEARCH,
@@ -299,25 +319,8 @@ _FLAGS = [
         metavar="NAME=COLUMNS",
         help="Columns that are one feature together.",
     ),
-    flag(
-        _RUN,
-        "--seed",
-        "--random-state",
-        "random_state",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Decides all random draws.",
-    ),
-    flag(
-        _RUN,
-        "--jobs",
-        "--n-jobs",
-        "n_jobs",
-        type=int,
-        callback=number_of_jobs,
-        help="Parallel workers; -1 for all cores.  [default: 1]",
-    ),
+    seed_flag,
+    jobs_flag,
     flag(
         _RUN,
         "--on-error",

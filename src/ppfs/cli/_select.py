@@ -12,7 +12,7 @@ import click
 from ppfs.cli._data_flags import DataRequest, data_flags
 from ppfs.cli._failures import UsageFailure
 from ppfs.cli._formats import FORMATS, write
-from ppfs.cli._help import SectionedCommand, debug_flag, flag, gathered
+from ppfs.cli._help import SectionedCommand, debug_flag, ending_in, flag, gathered
 from ppfs.cli._parameters import WITHOUT_TRACE, SearchRequest, search_flags
 from ppfs.cli._resuming import remember
 from ppfs.cli._terminal import say, writing
@@ -43,17 +43,6 @@ class OutputRequest:
     report: Path | None
 
 
-def _known_ending(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a report that could not be written before the search is made, not after it."""
-    if path is None:
-        return None
-    if path.suffix.lower() not in (".html", ".htm", ".json", ".md"):
-        raise click.BadParameter(f"{str(path)!r} must end in .html, .json or .md.")
-    if not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"the folder of {str(path)!r} does not exist. Make it first.")
-    return path
-
-
 _output_flags = gathered(
     "output",
     OutputRequest,
@@ -82,8 +71,7 @@ _output_flags = gathered(
         flag(
             "Output",
             "--report",
-            type=click.Path(dir_okay=False, path_type=Path),
-            callback=_known_ending,
+            **ending_in(".html", ".json", ".md", unsaid=(".htm",)),
             help="Also write a report for people: one .html, .json or .md file.",
         ),
         debug_flag,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ppfs._printable import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -48,7 +50,7 @@ def tidy(ax: Axes, *, grid: str | None = None) -> None:
 
 def shown(name: Any) -> str:
     """Return a name as a plot can show it: on one line, not too long, control characters escaped."""
-    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(name))
+    text = printable(str(name))
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 

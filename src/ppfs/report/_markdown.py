@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ppfs._printable import printable
+
 _MOST_COLUMNS = 200
 
 
@@ -55,5 +57,4 @@ def _number(value: float | None) -> str:
 
 def _escaped(text: str) -> str:
     """Keep names of columns from being read as markup, or as several lines."""
-    plain = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-    return re.sub(r"([\\`*_\[\]<>|#$~])", r"\\\1", plain)
+    return re.sub(r"([\\`*_\[\]<>|#$~])", r"\\\1", printable(text))

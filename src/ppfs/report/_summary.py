@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ppfs._models import changed_parameters
 from ppfs.plotting import results_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
@@ -59,7 +60,7 @@ def summarise(selector: Any, command: str | None = None) -> dict[str, Any]:
         ],
         "notes": list(trace.notes),
         "columns": columns,
-        "parameters": {name: _said(value) for name, value in _changed(selector).items()},
+        "parameters": {name: _said(value) for name, value in changed_parameters(selector).items()},
         "seed": _said(selector.random_state),
         "versions": _versions(),
         "command": _code(selector) if command is None else command,
@@ -94,16 +95,6 @@ def _number(value: float) -> float | None:
     return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
-def _changed(selector: Any) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults."""
-    defaults = type(selector)().get_params(deep=False)
-    return {
-        name: value
-        for name, value in selector.get_params(deep=False).items()
-        if value is not defaults[name] and repr(value) != repr(defaults[name])
-    }
-
-
 def _said(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 300 else f"{text[:299]}…"
@@ -112,7 +103,7 @@ def _said(value: Any) -> str:
 def _code(selector: Any) -> str:
     name = type(selector).__name__
     module = "ppfs" if name in ("PPFS", "PPFSCV") else type(selector).__module__.rsplit("._", 1)[0]
-    given = ", ".join(f"{key}={_said(value)}" for key, value in _changed(selector).items())
+    given = ", ".join(f"{key}={_said(value)}" for key, value in changed_parameters(selector).items())
     return f"from {module} import {name}\n\nselector = {name}({given}).fit(X, y)"
 
 
