@@ -53,6 +53,13 @@ def test_both_orders_of_a_table_have_one_digest(order):
     assert looked_at(np.asarray(X, order=order), labels())[0] == looked_at(X, labels())[0]
 
 
+def test_the_digest_does_not_depend_on_how_much_is_hashed_at_a_time(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(20, 30))
+    expected = looked_at(X, np.arange(20) % 2)[0]
+    monkeypatch.setattr("ppfs.blanket._memory._BYTES_AT_ONCE", 100)
+    assert looked_at(X, np.arange(20) % 2)[0] == expected
+
+
 def test_numbers_of_eight_bits_stay_in_eight_bits():
     X = genotypes(40_000)
     assert X.nbytes == 8 * MEGABYTE

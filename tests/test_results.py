@@ -97,6 +97,11 @@ def test_intervals_exclude_zero_where_the_pvalue_is_below_the_level():
     assert np.isnan(high[6:]).all()
 
 
+def test_an_importance_of_zero_has_no_interval():
+    low, high = importance_interval(np.zeros(3), np.array([0.2, 0.5, 1.0]), 0.05)
+    assert np.isnan([low, high]).all()
+
+
 def test_intervals_are_those_of_a_t_test_over_many_rows():
     rng = np.random.default_rng(0)
     rises = rng.normal(0.1, 1.0, size=2000)

@@ -104,9 +104,9 @@ def _steps_that_differ(case: Any, fitted: Any) -> str:
 
 
 def _fisher_z(data: np.ndarray, x: int, target: int, given: list[int]) -> float | None:
-    """Partial correlation from residuals; None where columns are constant or repeat each other."""
+    """Partial correlation from residuals; None where columns are constant, empty or repeat each other."""
     chosen = data[:, [x, target, *given]]
-    if (np.ptp(chosen, axis=0) == 0).any():
+    if (np.ptp(np.nan_to_num(chosen), axis=0) == 0).any():
         return None
     chosen = chosen / np.abs(chosen).max(axis=0)
     scaled = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)

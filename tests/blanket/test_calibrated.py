@@ -121,7 +121,10 @@ def test_a_search_takes_the_cross_fitted_test_by_name(table):
             r"estimator=LinearRegression\(\) would have no effect.*CrossFitPPI\(estimator=...\), or "
             "independence='cross-fit-ppi'",
         ),
-        ({"n_splits": 7, "independence": PPI()}, r"n_splits=7 .* Write independence=PPI\(n_splits=...\)"),
+        (
+            {"n_splits": 7, "independence": PPI()},
+            r"n_splits=7 .* Write independence=PPI\(n_splits=\.\.\.\)\.$",
+        ),
         ({"growth_estimator": LinearRegression(), "independence": PPI()}, "marginal_estimator=..."),
         ({"impute": "median", "independence": FisherZ()}, "impute='median' .* Leave it out"),
         ({"n_splits": 7, "independence": "cross-fit-ppi"}, "n_splits=7 would have no effect"),

@@ -27,6 +27,7 @@ def inquiry_about(edges, n_nodes, **parameters):
 def test_subsets_grow_from_the_empty_one_to_the_largest_allowed():
     assert list(subsets([1, 2, 3], max_k=2)) == [(), (1,), (2,), (3,), (1, 2), (1, 3), (2, 3)]
     assert list(subsets_with(9, [1, 2], max_k=2)) == [(9,), (1, 9), (2, 9)]
+    assert list(subsets_with(9, [1, 2], max_k=1)) == [(9,)]
     assert list(subsets_with(9, [1, 2], max_k=0)) == []
 
 

@@ -9,6 +9,7 @@ from ppfs.blanket import FBED, IAMB, IAMBFDR, FastIAMB, GrowShrink, IAMBnPC, Int
 from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._loops import RemovalGuard, RevisitGuard
 from ppfs.blanket._order import strongest_first
+from ppfs.blanket._skeleton import keep_joined
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import DSeparation, FisherZ, GSquared, IndependenceResult
 
@@ -171,3 +172,18 @@ def test_the_pc_step_keeps_what_is_always_kept_without_asking(search):
     assert {step.feature for step in inquiry.trace if step.target is None} == {1, 2}
     plain = inquiry_about(edges, 5)
     assert sorted(search._search(plain)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("edges", "n_nodes", "expected"),
+    [
+        # 0 causes the target, 1 tells nothing.
+        ([(0, 2)], 3, [0]),
+        # 1 -> 0 -> target <- 2: a cause's cause shares no effect with the target.
+        ([(1, 0), (0, 3), (2, 3)], 4, [0, 2]),
+        # 1 -> 0 <- target: a spouse.
+        ([(1, 0), (2, 0)], 3, [0, 1]),
+    ],
+)
+def test_the_pc_step_keeps_neighbours_and_spouses_only(edges, n_nodes, expected):
+    assert keep_joined(inquiry_about(edges, n_nodes), range(n_nodes - 1), None) == expected

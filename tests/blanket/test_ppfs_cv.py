@@ -131,6 +131,12 @@ def test_rules(rule, expected):
     assert Scored(scores, sizes).best(rule) == expected
 
 
+def test_standard_errors_are_those_of_the_mean_from_two_parts_on():
+    two = Scored(np.array([[1.0, 3.0], [2.0, 2.0]]), np.ones((2, 2)))
+    np.testing.assert_allclose(two.standard_errors, [1.0, 0.0])
+    assert Scored(np.array([[1.0]]), np.ones((1, 1))).standard_errors.tolist() == [0.0]
+
+
 def test_equal_scores_go_to_the_smaller_and_then_to_the_earlier():
     scores = np.full((3, 2), 0.5)
     assert Scored(scores, np.array([[3.0, 3.0], [2.0, 2.0], [2.0, 2.0]])).best("best") == 1
@@ -232,6 +238,13 @@ def test_repeats_divide_the_rows_anew():
     assert fitted.n_splits_ == 6
     scores = fitted.cv_results_
     assert any(scores[f"split{i}_test_score"][0] != scores[f"split{i + 3}_test_score"][0] for i in range(3))
+
+
+def test_every_row_may_be_a_part_of_its_own():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    search = IAMB(independence="fisher-z")
+    parameters = {"candidates": {"alpha": [0.05]}, "scoring": "neg_mean_squared_error"}
+    assert quick(LinearRegression(), selector=search, cv=12, **parameters).fit(X, X[:, 0]).n_splits_ == 12
 
 
 @pytest.mark.parametrize(

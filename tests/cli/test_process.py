@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from ppfs.cli import main
+
 SELECT = [sys.executable, "-m", "ppfs", "select"]
 FAST = ["--test", "paper", "--splits", "5", "--quiet"]
 
@@ -76,3 +78,12 @@ def test_progress_goes_to_stderr_in_lines_where_nobody_watches(ppfs, table):
     result = ppfs("select", table, "-t", "ill", "--test", "paper", "--splits", 5)
     assert result.stdout == "bmi\n"
     assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["growth", "shrink"]
+
+
+def test_a_missing_library_is_named_with_the_way_to_get_it(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "ppfs.cli._app", raising=False)
+    monkeypatch.setitem(sys.modules, "click", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert "needs click, which is not installed. Run: pip install 'ppfs[cli]'" in capsys.readouterr().err

@@ -155,3 +155,11 @@ def test_correlations_of_all_pairs_are_not_kept():
     test = FisherZ().bind(table)
     kept = test._correlations._with.cache_info().maxsize
     assert kept * 8 * 3001 <= 2**26
+
+
+@pytest.mark.parametrize(("test", "n_rows"), [(FisherZ(), 4), (PartialCorrelationT(), 3)], ids=repr)
+def test_one_degree_of_freedom_is_enough_to_tell(test, n_rows):
+    X = np.arange(n_rows**2, dtype=float).reshape(n_rows, n_rows) ** 2
+    bound = test.bind(read_table(X, X[:, 0], task="regression", owner=None))
+    assert bound.has_rows_for(n_rows, ())
+    assert not bound.has_rows_for(n_rows, (1,))
