@@ -158,6 +158,11 @@ def test_weights_and_groups_are_passed_on(iris):
     assert piped[0].MB == theirs.MB
 
 
+def test_verbose_is_progress():
+    told = {verbose: PPIMBC(verbose=verbose)._progress() for verbose in (None, 0, 1, 2, 3)}
+    assert told == {None: False, 0: False, 1: True, 2: "log", 3: "log"}
+
+
 def test_verbose_reports_to_a_log_as_pyimpetus_does(capfd):
     X = np.random.default_rng(0).normal(size=(60, 3))
     for verbose in (0, None, 1):

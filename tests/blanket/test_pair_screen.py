@@ -108,6 +108,8 @@ def test_the_choice_does_not_depend_on_the_order_of_the_columns(rng):
 def test_pairs_of_settled_features_and_columns_of_one_feature_are_left_out(rng):
     X, y = exclusive_or(rng, 150, 6)
     assert (0, 1) not in most_promising_pairs(table_of(X, y), range(6), frozenset({0, 1}), 14, None)
+    (best,) = most_promising_pairs(table_of(X, y), range(6), frozenset({0}), 1, None)
+    assert set(best) == {0, 1}
     assert all_pairs([0, 1, 2], frozenset({0, 1})) == [(0, 2), (1, 2)]
     assert n_pairs([0, 1, 2], frozenset({0, 1})) == 2
     groups = table_of(X, y, feature_groups={"both": [0, 1]})
