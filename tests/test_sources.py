@@ -86,6 +86,7 @@ def test_columns_in_a_file_are_answered_as_in_memory(kind, data, tmp_path):
         in_file = make(random_state=0).fit(path, y)
         assert in_file.blanket_.tolist() == in_memory.blanket_.tolist()
         np.testing.assert_array_equal(in_file.pvalues_, in_memory.pvalues_)
+        assert in_file.trace_.notes[-1] == in_memory.trace_.notes[-1]
         selected = in_file.transform(path)
         np.testing.assert_array_equal(
             selected.toarray() if sp.issparse(selected) else selected, X[:, in_file.support_]

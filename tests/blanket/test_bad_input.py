@@ -77,6 +77,11 @@ def test_fewer_rows_than_splits_need(X, y, n_rows):
         quick().fit(X[:n_rows], [0, 1, 0, 1, 0][:n_rows])
 
 
+def test_no_rows():
+    with pytest.raises(InvalidInputError, match=r"0 sample\(s\).* a minimum of 2 is required by PPFS"):
+        quick().fit(np.empty((0, 2)), np.empty(0))
+
+
 def test_one_row(X, y):
     with pytest.raises(ValueError, match="1 sample"):
         quick().fit(X[:1], y[:1])

@@ -188,6 +188,24 @@ def test_text_columns_reach_the_model_and_new_rows_are_read_like_the_old():
         fitted.predict(frame.assign(size="large"))
 
 
+@pytest.mark.parametrize("form", [np.asarray, lambda X: pd.DataFrame(X, columns=["time"])])
+def test_new_rows_that_cannot_be_compared_with_those_of_fit_are_refused(form):
+    time = 2**60 + np.arange(60)[:, np.newaxis]
+    fitted = quick(DecisionTreeClassifier(), candidates={"n_splits": [6]}).fit(
+        form(time), time[:, 0] > 2**60 + 30
+    )
+    assert fitted.support_.tolist() == [True]
+    with pytest.raises(InvalidInputError, match=r"whole numbers beyond 2\*\*53"):
+        fitted.predict(form(time[:5]))
+
+
+def test_lists_of_numbers_and_text_are_read_like_arrays_of_objects():
+    rows = [[float(i % 7), "ab"[i % 2]] for i in range(60)]
+    fitted = quick(DecisionTreeClassifier(), candidates={"n_splits": [6]}).fit(rows, [row[1] for row in rows])
+    assert fitted.support_.tolist() == [False, True]
+    assert fitted.predict(rows).tolist() == [row[1] for row in rows]
+
+
 def test_predictions_are_those_of_the_model_on_the_transformed_columns():
     X, y = load_wine(return_X_y=True)
     model = make_pipeline(StandardScaler(), SVC())

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from ppfs.cli._compare import _cells
+
 FAST = ("--methods", "all, univariate,ppfs-paper", "--cv", 2, "--estimator", "tree", "-q")
 
 
@@ -16,6 +18,12 @@ def test_a_table_with_the_best_first(ppfs, table):
     assert " ".join(result.stdout.split()).startswith(first)
     for word in ("all", "univariate", "ppfs-paper", "accuracy", "stability", "seconds"):
         assert word in result.stdout
+
+
+def test_a_score_has_an_error_where_there_is_one():
+    row = {"method": "all", "score": 0.81, "score_error": 0.02, "n_columns": 3, "stability": 1, "seconds": 2}
+    assert _cells(row)[1] == "0.810 ± 0.020"
+    assert _cells({**row, "score_error": float("nan")})[1] == "0.810"
 
 
 @pytest.mark.parametrize("width", [40, 200])

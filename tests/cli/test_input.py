@@ -13,7 +13,7 @@ import pytest
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli._input import read_frame
-from ppfs.cli._input.dialect import find_dialect
+from ppfs.cli._input.dialect import _records, find_dialect, lines_of_records
 
 PLAIN = pd.DataFrame(
     {
@@ -175,6 +175,18 @@ def test_lines_in_messages_are_those_of_the_file(refused):
     assert "--weights w: there is no value in line 3 of the file" in refused(
         b"x,w,y\n1,1,0\n2,,1\n", "--weights", "w"
     )
+
+
+def test_line_breaks_between_quotes_begin_no_record():
+    text = 'x;note\n1;"two\nlines"\n\n2;b\n'
+    dialect = find_dialect(text.encode(), "data.csv", None, None, None)
+    assert lines_of_records(text, dialect) == [1, 2, 5]
+
+
+def test_a_record_that_the_look_at_a_file_cuts_off_is_not_counted(monkeypatch):
+    monkeypatch.setattr("ppfs.cli._input.dialect._HEAD", 10)
+    assert _records("a,b\n1,2222", ",", '"') == [["a", "b"]]
+    assert _records("a,b\n1,22", ",", '"') == [["a", "b"], ["1", "22"]]
 
 
 def test_rows_without_a_target_can_be_left_out(ppfs, tmp_path, patients):

@@ -16,6 +16,7 @@ from ppfs import PPFS
 from ppfs._facts import facts_of
 from ppfs._models import target_in_reach
 from ppfs._models.reach import _moved_columns
+from ppfs._reading import read_table
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 from ppfs.wrappers import PermutationImportance, Stepwise
 
@@ -141,6 +142,23 @@ def test_whole_numbers_beyond_the_exact_floats_are_told_apart(kind, frame):
     np.testing.assert_array_equal(
         PPFS(random_state=0).fit(table, y).pvalues_, PPFS(random_state=0).fit(ordinary, y).pvalues_
     )
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda columns: pd.DataFrame(columns).astype({"time": object}),
+        lambda columns: np.array([*zip(*columns.values(), strict=True)], dtype=object),
+    ],
+    ids=["pandas", "polars", "objects", "array"],
+)
+def test_whole_numbers_beside_text_are_told_apart(table):
+    time = 1_700_000_000_000_000_000 + np.random.default_rng(0).permutation(20)
+    columns = {"text": ["a", "b"] * 10, "time": time}
+    read = read_table(table(columns), np.arange(20) % 2, task="auto", owner=None)
+    np.testing.assert_array_equal(read.X[:, 1], time - time.min())
 
 
 def test_a_target_of_large_whole_numbers_is_told_apart():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._reading._large_integers import as_floats
 from ppfs._table import MISSING_LABEL
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
@@ -125,7 +126,14 @@ def converts(values: NDArray[Any]) -> bool:
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a column of numbers as floats, gaps as NaN."""
+    """Return a column of numbers as floats, gaps as NaN; whole numbers that differ stay different."""
+    if values.dtype.kind in "iu":
+        return as_floats(values)
     if values.dtype.kind != "O":
         return values.astype(np.float64)
-    return np.array([np.nan if is_missing(value) else float(value) for value in values], dtype=np.float64)
+    is_known = np.array([not is_missing(value) for value in values], dtype=bool)
+    known = values[is_known].tolist()
+    floats = np.full(values.size, np.nan)
+    is_whole = all(isinstance(value, Integral) for value in known)
+    floats[is_known] = as_floats(np.array(known)) if is_whole else [float(value) for value in known]
+    return floats

@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 from ppfs._block import Matrix
 from ppfs._facts import is_compact
 from ppfs._reading._categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
-from ppfs._reading._large_integers import as_floats, beyond_floats, exact_columns
+from ppfs._reading._large_integers import beyond_floats, exact_columns
 from ppfs._reading._library_codes import library_codes, pandas_categories
 from ppfs._table import listed
 from ppfs.exceptions import InvalidInputError
@@ -168,8 +168,7 @@ def _integer_parts(frame: nw.DataFrame[Any], schema: nw.Schema) -> list[Coded | 
     wide = [values.to_numpy() for values, wanted in zip(series, is_wide, strict=True) if wanted]
     if not any(bool(beyond_floats(values)) for values in wide):
         return None
-    columns = [values.to_numpy() for values in series]
-    return [as_floats(values) if values.dtype.kind in "iu" else as_numbers(values) for values in columns]
+    return [as_numbers(values.to_numpy()) for values in series]
 
 
 class _FrameColumn(NamedTuple):

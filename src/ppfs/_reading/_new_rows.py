@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ppfs._block import Matrix
 from ppfs._reading._columns import Columns, read_columns
+from ppfs._reading._large_integers import beyond_floats
 from ppfs._sparse import require_sound
 from ppfs._table import MISSING_LABEL, Table
 from ppfs.exceptions import InvalidInputError
@@ -56,7 +57,9 @@ class NewRows:
     def read(self, X: Any, owner: object) -> Matrix:
         """Return the columns as numbers and codes, shape (n_rows, n_columns)."""
         require_sound(X)
-        found = read_columns(self._chosen(X), owner=owner, min_rows=1)
+        chosen = self._chosen(X)
+        self._require_comparable(chosen)
+        found = read_columns(chosen, owner=owner, min_rows=1)
         if sp.issparse(found.matrix):
             return found.matrix.tocsr()
         matrix = np.array(found.matrix, dtype=np.float64)
@@ -69,6 +72,19 @@ class NewRows:
                     f"{found.categories[place][0]!r}. Pass the columns that were seen in fit."
                 )
         return np.ascontiguousarray(matrix)
+
+    def _require_comparable(self, chosen: Any) -> None:
+        """Refuse whole numbers that are counted from the smallest of the rows at hand: it was another one in fit."""
+        frame = nw.from_native(chosen, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            beyond = [bool(beyond_floats(column.to_numpy())) for column in frame.iter_columns()]
+        else:
+            beyond = [] if sp.issparse(chosen) else beyond_floats(chosen).tolist()
+        if any(beyond):
+            raise InvalidInputError(
+                f"{self.names[beyond.index(True)]!r} holds whole numbers beyond 2**53, which floats cannot tell apart, "
+                "so a model cannot compare new rows with those of fit. Subtract the same number from all of them first."
+            )
 
     def _chosen(self, X: Any) -> Any:
         wanted = list(self.columns)
