@@ -32,28 +32,52 @@ from ppfs.datasets import make_blanket_problem
 
 RESULTS = Path(__file__).parent / "results" / "defaults"
 SIZES = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64]
-CV, N_REPEATS, N_DIVISIONS = 5, 2, 2
+CV, N_REPEATS = 5, 4
 
 # Families of candidates, each with the grid that makes it.
 FAMILIES: dict[str, list[dict[str, list[Any]]]] = {
-    "blankets": [{"n_splits": [10, 30], "alpha": [0.01, 0.05, 0.2]}],
-    "path": [{"n_splits": [30], "alpha": [0.05], "n_features": SIZES}],
+    "blankets": [{"alpha": [0.01, 0.05, 0.2]}],
+    "path": [{"n_features": SIZES}],
 }
 
+Problem = tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]
 
-def problems() -> Iterator[tuple[str, Callable[[], tuple[np.ndarray, np.ndarray]]]]:
-    """Yield names and makers of the problems."""
-    for mechanism in ("linear", "nonlinear"):
-        for seed in (0, 1):
-            yield (
-                f"{mechanism}-{seed}",
-                lambda mechanism=mechanism, seed=seed: make_blanket_problem(
-                    250, n_features=40, mechanism=mechanism, task="classification", random_state=seed
-                )[:2],
-            )
-    yield "wine", lambda: load_wine(return_X_y=True)
-    yield "digits", lambda: tuple(part[:400] for part in load_digits(return_X_y=True))
-    yield "diabetes", lambda: load_diabetes(return_X_y=True)
+# Planted: a few columns that tell much, and many that tell little. Rows to judge by cost nothing there.
+PLANTED = {
+    "few": {"n_features": 40},
+    "many": {
+        "n_features": 40,
+        "n_parents": 8,
+        "n_children": 6,
+        "n_spouses": 3,
+        "n_relatives": 8,
+        "noise": 1.0,
+    },
+}
+N_TRAIN, N_TEST = 200, 1500
+
+
+def problems() -> Iterator[tuple[str, Callable[[], Problem]]]:
+    """Yield names and makers of the problems: columns, target, and rows to choose in and to judge by."""
+    for seed in range(4):
+        for mechanism in ("linear", "nonlinear", "mixed"):
+            for kind in PLANTED:
+                name = f"{kind}-{mechanism}-{seed}"
+                yield name, lambda mechanism=mechanism, kind=kind, seed=seed: planted(mechanism, kind, seed)
+        yield f"wine-{seed}", lambda seed=seed: divided(*load_wine(return_X_y=True), 107, seed)
+        yield f"digits-{seed}", lambda seed=seed: divided(*load_digits(return_X_y=True), 300, seed)
+        yield f"diabetes-{seed}", lambda seed=seed: divided(*load_diabetes(return_X_y=True), 265, seed)
+
+
+def planted(mechanism: str, kind: str, seed: int) -> Problem:
+    X, y, _ = make_blanket_problem(
+        N_TRAIN + N_TEST, mechanism=mechanism, task="classification", random_state=seed, **PLANTED[kind]
+    )
+    return X, y, [(np.arange(N_TRAIN), np.arange(N_TRAIN, N_TRAIN + N_TEST))]
+
+
+def divided(X: np.ndarray, y: np.ndarray, n_train: int, seed: int) -> Problem:
+    return X, y, list(ShuffleSplit(1, train_size=n_train, random_state=seed).split(X))
 
 
 def models(is_regression: bool) -> dict[str, Any]:
@@ -65,21 +89,22 @@ def models(is_regression: bool) -> dict[str, Any]:
     return {"tree": DecisionTreeClassifier(random_state=0), "svm": make_pipeline(StandardScaler(), SVC())}
 
 
-def measure(name: str, make: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
+def measure(name: str, make: Callable[[], Problem]) -> None:
     """Score all candidates of one problem with each model."""
-    X, y = make()
+    X, y, divisions = make()
     for label, model in models(is_regression=y.dtype.kind == "f").items():
         path = RESULTS / f"{name}-{label}.json"
         if not path.exists():
             start = time.process_time()
             RESULTS.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(score_all(X, y, model)) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(score_all(X, y, model, divisions)) + "\n", encoding="utf-8")
             print(f"{path.stem}: {time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
 
 
-def score_all(X: np.ndarray, y: np.ndarray, model: Any) -> dict[str, Any]:
+def score_all(
+    X: np.ndarray, y: np.ndarray, model: Any, divisions: list[tuple[np.ndarray, np.ndarray]]
+) -> dict[str, Any]:
     """Return the scores of all candidates inside the rows to choose in, and on the others."""
-    divisions = list(ShuffleSplit(N_DIVISIONS, test_size=0.4, random_state=0).split(X))
     grids = [grid for family in FAMILIES.values() for grid in family]
     outer = PPFSCV(model, candidates=grids, cv=divisions, refit=False, random_state=0).fit(X, y).cv_results_
     runs = []
@@ -99,14 +124,17 @@ def score_all(X: np.ndarray, y: np.ndarray, model: Any) -> dict[str, Any]:
 
 
 def chosen(run: dict[str, Any], subset: list[int], rule: str, n_parts: int) -> int:
-    """Return the candidate that a rule chooses; see `PPFSCV`."""
+    """Return the candidate that a rule chooses; see `PPFSCV`, which has no rule "paired"."""
     scores = np.array(run["inner"])[:, :n_parts]
     means, sizes = scores.mean(axis=1).round(12), run["inner sizes"]
     top = min(subset, key=lambda i: (-means[i], sizes[i]))
     if rule == "best":
         return top
-    enough = means[top] - scores[top].std(ddof=1) / np.sqrt(n_parts)
-    return min((i for i in subset if means[i] >= enough), key=lambda i: (sizes[i], -means[i]))
+    # By how much each is behind the best, and the error of that: of the best's own mean, or of the difference.
+    behind = scores[top] - (scores if rule == "paired" else means[:, np.newaxis])
+    allowed = behind.std(axis=1, ddof=1) / np.sqrt(n_parts)
+    enough = [i for i in subset if means[top] - means[i] <= allowed[i] + 1e-12]
+    return min(enough, key=lambda i: (sizes[i], -means[i]))
 
 
 def subsets() -> dict[str, list[int]]:
@@ -116,33 +144,48 @@ def subsets() -> dict[str, list[int]]:
         count = sum(int(np.prod([len(values) for values in grid.values()])) for grid in grids)
         numbers[name] = list(range(first, first + count))
         first += count
-    return {
-        **numbers,
-        "blankets + path": numbers["blankets"] + numbers["path"],
-    }
+    return {**numbers, "blankets + path": numbers["blankets"] + numbers["path"]}
 
 
 def table() -> str:
     """Return mean gains over all columns, in points of the score, and the share of the columns."""
-    lines = [
-        "| candidates | rule | repeats | score, all columns = 0 | standard error | share of columns |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    records = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
-    everything = subsets()["path"][-1]
+    header = ["candidates", "rule", "repeats"]
+    for group in ("tree", "support vector machine", "diabetes, R²"):
+        header += [f"{group}: points over all columns", "share"]
+    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
     for name, subset in subsets().items():
-        for rule in ("best", "one-se"):
-            for repeats in (1, 2):
-                gains, shares = [], []
-                for record in records:
-                    for run in record["runs"]:
-                        best = chosen(run, subset, rule, CV * repeats)
-                        gains.append(run["outer"][best] - run["outer"][everything])
-                        shares.append(run["outer sizes"][best] / record["n_features"])
-                error = np.std(gains, ddof=1) / np.sqrt(len(gains))
-                figures = f"{100 * np.mean(gains):+.2f} | {100 * error:.2f} | {100 * np.mean(shares):.0f} %"
-                lines.append(f"| {name} | {rule} | {repeats} | {figures} |")
+        for rule in ("best", "paired", "one-se"):
+            for repeats in (1, 2, 4):
+                cells = [figures(paths, subset, rule, CV * repeats) for paths in groups()]
+                lines.append(f"| {name} | {rule} | {repeats} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def groups() -> list[list[Path]]:
+    """Return the classification problems judged by a tree, by a support vector machine, and those of regression."""
+    there = sorted(RESULTS.glob("*.json"))
+    is_regression = [path.name.startswith("diabetes") for path in there]
+    labels = [path.stem.rsplit("-", 1)[1] for path in there]
+    found = zip(there, is_regression, labels, strict=True)
+    kinds = [None if regression else label for _, regression, label in found]
+    return [
+        [path for path, kind in zip(there, kinds, strict=True) if kind == wanted]
+        for wanted in ("tree", "svm", None)
+    ]
+
+
+def figures(paths: list[Path], subset: list[int], rule: str, n_parts: int) -> str:
+    """Return the mean gain over all columns with its standard error, and the mean share of the columns."""
+    everything = subsets()["path"][-1]
+    gains, shares = [], []
+    for path in paths:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        for run in record["runs"]:
+            best = chosen(run, subset, rule, n_parts)
+            gains.append(run["outer"][best] - run["outer"][everything])
+            shares.append(run["outer sizes"][best] / record["n_features"])
+    error = np.std(gains, ddof=1) / np.sqrt(len(gains))
+    return f"{100 * np.mean(gains):+.2f} ± {100 * error:.2f} | {100 * np.mean(shares):.0f} %"
 
 
 def main() -> None:

@@ -100,6 +100,8 @@ UNAWARE: dict[str, Unaware] = {
 }
 # In an environment of their own; see `peers.py`.
 PEERS = ("PyImpetus", "Boruta", "mRMR", "hidimstat")
+# Minutes where the others take seconds.
+DEAR = ("SFS", "PPFS calibrated", "PPFSCV one-se", "PyImpetus", "RFECV", "Boruta")
 
 METHODS = (
     "All",

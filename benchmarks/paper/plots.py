@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sets import SEED, SETS, SMALL
-from tables import _ordered, ranks, summary
+from tables import _ordered, fields, ranks, summary
 
 
 def accuracy_against_size(cells: pd.DataFrame, path: Path) -> None:
@@ -40,9 +40,15 @@ def accuracy_against_size(cells: pd.DataFrame, path: Path) -> None:
     _save(figure, path)
 
 
-def critical_differences(cells: pd.DataFrame, path: Path) -> None:
-    """Show average ranks; methods under one bar differ by less than the critical difference (Nemenyi)."""
-    average, critical, n = ranks(cells, [one.key for one in SMALL])
+def critical_differences(cells: pd.DataFrame, folder: Path) -> None:
+    """Show average ranks of each field; methods under one bar differ by less than the critical difference."""
+    for name, title, keys, seeds in fields(cells):
+        _critical_differences(title, ranks(cells, keys, seeds), folder / f"paper-ranks-{name}.png")
+
+
+def _critical_differences(title: str, found: tuple[pd.Series, float, int], path: Path) -> None:
+    """Draw one diagram after Demsar (2006), with the critical difference of Nemenyi's test at 0.05."""
+    average, critical, n = found
     k = len(average)
     figure, axis = plt.subplots(figsize=(9, 0.32 * k + 1.2), constrained_layout=True)
     for place, (method, rank) in enumerate(average.items()):
@@ -62,9 +68,7 @@ def critical_differences(cells: pd.DataFrame, path: Path) -> None:
     axis.text(1, level + 0.95, f"critical difference {critical:.2f}", fontsize=8)
     axis.axhline(0, color="black", linewidth=1)
     axis.set(xlim=(0.5, k + 4), ylim=(-k - 1, level + 1.6), yticks=[], xticks=range(1, k + 1))
-    axis.set_title(
-        f"Average rank by accuracy, {n} blocks (six small sets, two models), seed {SEED}", fontsize=10
-    )
+    axis.set_title(f"{title}: average rank by accuracy, {n} blocks", fontsize=10)
     for side in ("left", "right", "top", "bottom"):
         axis.spines[side].set_visible(False)
     _save(figure, path)

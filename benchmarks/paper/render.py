@@ -28,7 +28,7 @@ def main() -> None:
     cells = read_cells()
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), everything(cells)), encoding="utf-8")
     accuracy_against_size(cells, IMAGES / "paper-accuracy-size.png")
-    critical_differences(cells, IMAGES / "paper-ranks.png")
+    critical_differences(cells, IMAGES)
     time_needed(cells, IMAGES / "paper-time.png")
 
 

@@ -14,7 +14,7 @@ from methods import METHODS
 from published import ACCURACY, EFFORT, ERROR, SIZES
 from scipy.stats import rankdata, studentized_range
 from sets import EFFORT as EFFORT_SETS
-from sets import SEED, SETS, SMALL, WIDE
+from sets import MORE_SEEDS, SEED, SETS, SMALL, WIDE
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -165,16 +165,23 @@ def accuracies(cells: pd.DataFrame, model: str, keys: Sequence[str], *, as_error
 
 def _absence(cells: pd.DataFrame, key: str, method: str) -> str:
     there = cells[(cells.set == key) & (cells.method == method)]
-    return "not run" if there.empty else str(there.status.iloc[0])
+    return "not run" if there.empty else _ended(there.iloc[0])
 
 
-def ranks(cells: pd.DataFrame, keys: Sequence[str]) -> tuple[pd.Series, float, int]:
+def _ended(cell: pd.Series) -> str:
+    """Say how a cell without figures ended."""
+    return f"over {cell.limit / 60:.0f} min" if cell.status == "cut" else str(cell.status)
+
+
+def ranks(
+    cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int] = (SEED,)
+) -> tuple[pd.Series, float, int]:
     """Return average ranks by accuracy over sets and models, the critical difference, and the number of blocks.
 
-    Only of the seed that all have; methods without a figure for some block are left out.
+    A block's figure is the mean over the seeds; methods without a figure for some block and seed are left out.
     """
-    first = cells[(cells.seed == SEED) & cells.set.isin(keys) & (cells.status == "done")]
-    scores = first.pivot_table(index="method", columns=["set", "model"], values="score").dropna()
+    some = _complete(cells, keys, seeds).reset_index()
+    scores = some.pivot_table(index="method", columns=["set", "model"], values="score")
     scores = scores.loc[_ordered(scores.index)]
     by_block = np.column_stack(
         [rankdata(-scores[block].round(6), method="average") for block in scores.columns]
@@ -186,26 +193,55 @@ def ranks(cells: pd.DataFrame, keys: Sequence[str]) -> tuple[pd.Series, float, i
     return pd.Series(by_block.mean(axis=1), index=scores.index).sort_values(), float(critical), n
 
 
+def _complete(cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int]) -> pd.DataFrame:
+    """Return the cells of the methods that have all of them, by method, set, model and seed."""
+    some = cells[cells.seed.isin(seeds) & cells.set.isin(keys) & (cells.status == "done")]
+    wanted = sum(len(SETS[key].models) for key in keys) * len(seeds)
+    counts = some.groupby("method").size()
+    some = some[some.method.isin(counts[counts == wanted].index)]
+    return some.set_index(["method", "set", "model", "seed"])
+
+
+SMALL_KEYS = [one.key for one in SMALL]
+TEN_KEYS = [one.key for one in (*SMALL, *WIDE)]
+ALL_SEEDS = (SEED, *MORE_SEEDS)
+
+# What ranks are given for: the name of a picture, a title, the sets and the seeds.
+FIELDS = (
+    ("ten", "All ten classification sets", TEN_KEYS, (SEED,)),
+    ("small", "Six small sets, tree and support vector machine", SMALL_KEYS, (SEED,)),
+    ("seeds", "Six small sets, means over eleven seeds", SMALL_KEYS, ALL_SEEDS),
+)
+
+
+def fields(cells: pd.DataFrame) -> list[tuple[str, str, list[str], tuple[int, ...]]]:
+    """Return the fields for which at least three methods have all cells."""
+    return [
+        field
+        for field in FIELDS
+        if _complete(cells, *field[2:]).index.get_level_values("method").nunique() >= 3
+    ]
+
+
 def ranks_table(cells: pd.DataFrame) -> str:
     """Return average ranks with the gain over all columns and the share of the columns."""
     parts = []
-    for title, keys in (
-        ("Six small sets, tree and support vector machine", [one.key for one in SMALL]),
-        ("All ten classification sets", [one.key for one in (*SMALL, *WIDE)]),
-    ):
-        average, critical, n = ranks(cells, keys)
-        if len(average) < 3:
-            continue
-        first = cells[(cells.seed == SEED) & cells.set.isin(keys)].set_index(["method", "set", "model"])
-        base = first.loc["All"]
+    for _, title, keys, seeds in fields(cells):
+        there = _complete(cells, keys, seeds)
+        average, critical, n = ranks(cells, keys, seeds)
+        means = there[["score", "size"]].groupby(level=["method", "set", "model"]).mean()
+        base = means.loc["All"]
         rows = []
         for method, rank in average.items():
-            own = first.loc[method]
-            gain = (own.score - base.score).mean()
+            own = means.loc[method]
+            gain = own.score - base.score
             share = (own["size"] / base["size"]).mean()
-            rows.append([str(method), f"{rank:.2f}", f"{100 * gain:+.2f}", f"{100 * share:.0f} %"])
-        table = markdown(["method", "average rank", "accuracy - All, points", "share of columns"], rows)
-        parts.append(f"{title} ({n} blocks, seed {SEED}; critical difference {critical:.2f}):\n\n{table}")
+            error = gain.std(ddof=1) / np.sqrt(n)
+            figures = f"{100 * gain.mean():+.2f} ± {100 * error:.2f}"
+            rows.append([str(method), f"{rank:.2f}", figures, f"{100 * share:.0f} %"])
+        header = ["method", "average rank", "accuracy - All, points", "share of columns"]
+        about = f"{n} blocks, seed {SEED}" if len(seeds) == 1 else f"{n} blocks, {len(seeds)} seeds"
+        parts.append(f"{title} ({about}; critical difference {critical:.2f}):\n\n{markdown(header, rows)}")
     return "\n\n".join(parts)
 
 
@@ -223,11 +259,7 @@ def times(cells: pd.DataFrame) -> str:
             elif own.loc[key].status == "done":
                 shown.append(f"{own.loc[key].seconds:.1f}")
             else:
-                shown.append(
-                    f"{own.loc[key].status} (> {own.loc[key].limit})"
-                    if own.loc[key].status == "cut"
-                    else "failed"
-                )
+                shown.append(_ended(own.loc[key]))
         rows.append([method, *shown])
     return markdown(["method", *(SETS[key].label for key in keys)], rows)
 
@@ -242,21 +274,39 @@ def missing(cells: pd.DataFrame) -> str:
                 f"{m}: {', '.join(SETS[k].label for k in g.set)}" for m, g in some.groupby("method")
             )
             lines.append(f"- {status}: {named}.")
-    seeds = cells[cells.status == "done"].groupby(["set", "method"]).seed.nunique()
-    several = seeds[seeds > 1]
-    lines.append(
-        f"- seeds: {SEED} everywhere"
-        + (
-            f"; {several.max()} seeds (27 and {several.max() - 1} more) for "
-            + ", ".join(_ordered(several.index.get_level_values("method").unique()))
-            + " on "
-            + ", ".join(SETS[key].label for key in SETS if key in several.index.get_level_values("set"))
-            if len(several)
-            else "; no further seed was run"
-        )
-        + "."
-    )
+    lines.append(f"- seeds: {SEED} everywhere; {_further_seeds(cells)}.")
+    lines.append(f"- time: {_total_time(cells)}.")
     return "\n".join(lines)
+
+
+def _further_seeds(cells: pd.DataFrame) -> str:
+    """Say which methods have more than the one seed, on which kind of sets."""
+    more = cells[cells.seed.isin(MORE_SEEDS) & (cells.status == "done")].drop_duplicates(
+        ["set", "seed", "method"]
+    )
+    parts = []
+    for kind, keys in (("small", SMALL_KEYS), ("effort", [one.key for one in EFFORT_SETS])):
+        some = more[more.set.isin(keys)].groupby("method").size()
+        whole = _ordered(some[some == len(keys) * len(MORE_SEEDS)].index)
+        begun = [
+            f"{name} ({some[name]} of {len(keys) * len(MORE_SEEDS)} cells)" for name in _ordered(some.index)
+        ]
+        begun = [text for text in begun if text.split(" (")[0] not in whole]
+        if len(some):
+            listed = ", ".join(whole) + ("; begun: " + ", ".join(begun) if begun else "")
+            parts.append(f"ten more ({min(MORE_SEEDS)} to {max(MORE_SEEDS)}) on the {kind} sets for {listed}")
+    return "; ".join(parts) if parts else "no further seed was run"
+
+
+def _total_time(cells: pd.DataFrame) -> str:
+    """Say how long the cells took to select."""
+    each = cells.drop_duplicates(["set", "seed", "method"])
+    by_method = each.groupby("method").seconds.sum().sort_values(ascending=False)
+    dearest = ", ".join(f"{name} {seconds / 60:.1f}" for name, seconds in by_method.head(6).items())
+    return (
+        f"the {len(each)} cells took {each.seconds.sum() / 60:.0f} CPU minutes to select, on two cores that had other "
+        f"work; the dearest methods, in minutes: {dearest}"
+    )
 
 
 def counts() -> str:
@@ -299,11 +349,11 @@ def shared_work() -> str:
 def everything(cells: pd.DataFrame) -> dict[str, str]:
     """Return the tables of the page by the names of their blocks."""
     published, n_near, n_cells = as_published()
-    small, wide = [one.key for one in SMALL], [one.key for one in WIDE]
+    wide = [one.key for one in WIDE]
     return {
         "as-published": f"{published}\n\nReached in {n_near} of the {n_cells} cells of tables 1 and 2.",
-        "tree": accuracies(cells, "tree", small),
-        "svm": accuracies(cells, "svm", small),
+        "tree": accuracies(cells, "tree", SMALL_KEYS),
+        "svm": accuracies(cells, "svm", SMALL_KEYS),
         "error": accuracies(cells, "raw svm", wide, as_error=True),
         "effort": accuracies(cells, "svr", [one.key for one in EFFORT_SETS]),
         "ranks": ranks_table(cells),

@@ -103,9 +103,10 @@ class PPFSCV(FrameSelector, BaseEstimator):
         How the rows are divided. A number of folds means shuffled ones, stratified where every class has enough
         rows, that keep groups together.
 
-    n_repeats : int, default=2
-        How often the rows are divided into `cv` folds, where that is a number. Choosing among many candidates
-        fits the folds; more of them leave less to chance.
+    n_repeats : int, default=1
+        How often the rows are divided into `cv` folds, where that is a number. More cost as many times more and
+        make the standard errors of ``rule="one-se"`` steadier; the highest score is not chosen better by them,
+        as measured (docs/decisions/0155).
 
     refit : bool, default=True
         Fit the model on all rows with the selected columns, so that `predict` and `score` work.
@@ -234,7 +235,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         rule: Rule = "best",
         scoring: str | Callable[..., float] | None = None,
         cv: Any = 5,
-        n_repeats: int = 2,
+        n_repeats: int = 1,
         refit: bool = True,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
