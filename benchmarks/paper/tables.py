@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,14 +115,17 @@ def as_published() -> tuple[str, int, int]:
     return markdown(header, rows), n_near, n_cells
 
 
-def summary(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, standard error and mean size for each set, method and model.
+def summary(cells: pd.DataFrame, seeds: Sequence[int] = (SEED,)) -> pd.DataFrame:
+    """Return mean, standard error and mean size for each set, method and model, where all the seeds are there.
 
     The error is that of the mean over seeds where there are several, else of the mean over the folds.
     """
     rows = []
-    for (key, method, model), group in cells[cells.status == "done"].groupby(["set", "method", "model"]):
+    some = cells[(cells.status == "done") & cells.seed.isin(seeds)]
+    for (key, method, model), group in some.groupby(["set", "method", "model"]):
         n_seeds = len(group)
+        if n_seeds < len(seeds):
+            continue
         error = group.score.std(ddof=1) / np.sqrt(n_seeds) if n_seeds > 1 else group["fold error"].iloc[0]
         rows.append(
             {
@@ -131,8 +135,6 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
                 "score": group.score.mean(),
                 "error": error,
                 "size": group["size"].mean(),
-                "seeds": n_seeds,
-                "seconds": group.seconds.mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -143,11 +145,20 @@ def _ordered(names: Iterable[str]) -> list[str]:
     return [name for name in METHODS if name in there]
 
 
-def accuracies(cells: pd.DataFrame, model: str, keys: Sequence[str], *, as_error: bool = False) -> str:
+def accuracies(
+    cells: pd.DataFrame,
+    model: str,
+    keys: Sequence[str],
+    *,
+    seeds: Sequence[int] = (SEED,),
+    as_error: bool = False,
+) -> str:
     """Return one of the tables of protocol (b): a row for each method, a column for each set."""
-    found = summary(cells).set_index(["set", "method", "model"])
+    found = summary(cells, seeds).set_index(["set", "method", "model"])
     rows = []
     for method in METHODS:
+        if len(seeds) > 1 and not any((key, method, model) in found.index for key in keys):
+            continue
         row = [method]
         for key in keys:
             if (key, method, model) in found.index:
@@ -158,9 +169,15 @@ def accuracies(cells: pd.DataFrame, model: str, keys: Sequence[str], *, as_error
                 )
                 row.append(f"{shown} ({one['size']:.{0 if one['size'] >= 100 else 1}f})")
             else:
-                row.append(_absence(cells, key, method))
+                row.append(_absence(cells, key, method) if len(seeds) == 1 else "not all seeds")
         rows.append(row)
     return markdown(["method", *(SETS[key].label for key in keys)], rows)
+
+
+def _over_seeds(cells: pd.DataFrame, model: str, keys: Sequence[str], seeds: Sequence[int]) -> str:
+    if len(seeds) < 2:
+        return "No further seed is complete."
+    return f"Mean ± standard error over {len(seeds)} seeds:\n\n{accuracies(cells, model, keys, seeds=seeds)}"
 
 
 def _absence(cells: pd.DataFrame, key: str, method: str) -> str:
@@ -204,23 +221,34 @@ def _complete(cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int]) ->
 
 SMALL_KEYS = [one.key for one in SMALL]
 TEN_KEYS = [one.key for one in (*SMALL, *WIDE)]
-ALL_SEEDS = (SEED, *MORE_SEEDS)
+EFFORT_KEYS = [one.key for one in EFFORT_SETS]
 
-# What ranks are given for: the name of a picture, a title, the sets and the seeds.
-FIELDS = (
-    ("ten", "All ten classification sets", TEN_KEYS, (SEED,)),
-    ("small", "Six small sets, tree and support vector machine", SMALL_KEYS, (SEED,)),
-    ("seeds", "Six small sets, means over eleven seeds", SMALL_KEYS, ALL_SEEDS),
-)
+# A further seed counts when these have all its cells; others are shown where they have it too.
+CORE = ("All", "PPFS", "PPFSCV", "L1")
+
+
+def repeated(cells: pd.DataFrame, keys: Sequence[str]) -> tuple[int, ...]:
+    """Return the seeds for which the core methods have all cells of some sets."""
+    return tuple(
+        seed
+        for seed in (SEED, *MORE_SEEDS)
+        if set(CORE) <= set(_complete(cells, keys, (seed,)).index.get_level_values("method"))
+    )
 
 
 def fields(cells: pd.DataFrame) -> list[tuple[str, str, list[str], tuple[int, ...]]]:
-    """Return the fields for which at least three methods have all cells."""
-    return [
-        field
-        for field in FIELDS
-        if _complete(cells, *field[2:]).index.get_level_values("method").nunique() >= 3
+    """Return what ranks are given for: the name of a picture, a title, the sets and the seeds."""
+    seeds = repeated(cells, SMALL_KEYS)
+    there = [
+        ("ten", "All ten classification sets", TEN_KEYS, (SEED,)),
+        ("small", "Six small sets, tree and support vector machine", SMALL_KEYS, (SEED,)),
+        ("seeds", f"Six small sets, means over {len(seeds)} seeds", SMALL_KEYS, seeds),
     ]
+    return [field for field in there if _n_complete(cells, *field[2:]) >= 3]
+
+
+def _n_complete(cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int]) -> int:
+    return _complete(cells, keys, seeds).index.get_level_values("method").nunique()
 
 
 def ranks_table(cells: pd.DataFrame) -> str:
@@ -281,21 +309,14 @@ def missing(cells: pd.DataFrame) -> str:
 
 def _further_seeds(cells: pd.DataFrame) -> str:
     """Say which methods have more than the one seed, on which kind of sets."""
-    more = cells[cells.seed.isin(MORE_SEEDS) & (cells.status == "done")].drop_duplicates(
-        ["set", "seed", "method"]
-    )
     parts = []
-    for kind, keys in (("small", SMALL_KEYS), ("effort", [one.key for one in EFFORT_SETS])):
-        some = more[more.set.isin(keys)].groupby("method").size()
-        whole = _ordered(some[some == len(keys) * len(MORE_SEEDS)].index)
-        begun = [
-            f"{name} ({some[name]} of {len(keys) * len(MORE_SEEDS)} cells)" for name in _ordered(some.index)
-        ]
-        begun = [text for text in begun if text.split(" (")[0] not in whole]
-        if len(some):
-            listed = ", ".join(whole) + ("; begun: " + ", ".join(begun) if begun else "")
-            parts.append(f"ten more ({min(MORE_SEEDS)} to {max(MORE_SEEDS)}) on the {kind} sets for {listed}")
-    return "; ".join(parts) if parts else "no further seed was run"
+    for kind, keys in (("small", SMALL_KEYS), ("effort", EFFORT_KEYS)):
+        seeds = [seed for seed in repeated(cells, keys) if seed != SEED]
+        if seeds:
+            methods = set(_complete(cells, keys, seeds).index.get_level_values("method"))
+            shown = f"{len(seeds)} more ({min(seeds)} to {max(seeds)})"
+            parts.append(f"{shown} on the {kind} sets for {', '.join(_ordered(methods))}")
+    return "; ".join(parts) if parts else "no further seed is complete"
 
 
 def _total_time(cells: pd.DataFrame) -> str:
@@ -319,11 +340,14 @@ def counts() -> str:
     rows = []
     for model in models:
         cells = [found.get((one.key, model)) for one in WIDE]
-        rows.append(
-            [model, *("not run" if cell is None else f"{cell['grown']:,} / {cell['kept']}" for cell in cells)]
-        )
+        rows.append([model, *("not run" if cell is None else _grown_and_kept(cell) for cell in cells)])
     rows.append(["published", *(str(SIZES[one.key]["PPFS"]) for one in WIDE)])
     return markdown(["model", *(one.label for one in WIDE)], rows)
+
+
+def _grown_and_kept(cell: dict[str, Any]) -> str:
+    grown = ", ".join(f"{n:,}" for n in cell["grown"].values())
+    return f"{grown} / {cell['kept']}"
 
 
 def shared_work() -> str:
@@ -349,13 +373,20 @@ def shared_work() -> str:
 def everything(cells: pd.DataFrame) -> dict[str, str]:
     """Return the tables of the page by the names of their blocks."""
     published, n_near, n_cells = as_published()
-    wide = [one.key for one in WIDE]
+    wide, seeds, effort_seeds = (
+        [one.key for one in WIDE],
+        repeated(cells, SMALL_KEYS),
+        repeated(cells, EFFORT_KEYS),
+    )
     return {
         "as-published": f"{published}\n\nReached in {n_near} of the {n_cells} cells of tables 1 and 2.",
         "tree": accuracies(cells, "tree", SMALL_KEYS),
         "svm": accuracies(cells, "svm", SMALL_KEYS),
         "error": accuracies(cells, "raw svm", wide, as_error=True),
-        "effort": accuracies(cells, "svr", [one.key for one in EFFORT_SETS]),
+        "effort": accuracies(cells, "svr", EFFORT_KEYS),
+        "tree-seeds": _over_seeds(cells, "tree", SMALL_KEYS, seeds),
+        "svm-seeds": _over_seeds(cells, "svm", SMALL_KEYS, seeds),
+        "effort-seeds": _over_seeds(cells, "svr", EFFORT_KEYS, effort_seeds),
         "ranks": ranks_table(cells),
         "times": times(cells),
         "missing": missing(cells),
