@@ -8,7 +8,8 @@ from ppfs._rows import Exchange
 
 
 def draws(exchange: Exchange, column: np.ndarray, n_draws: int = 50) -> np.ndarray:
-    return exchange.draw(column, np.random.default_rng(0), n_draws)
+    by_value = exchange.trades_values(column)
+    return column[exchange.sources(np.random.default_rng(0), n_draws, by_value=by_value)]
 
 
 def test_rows_without_groups_trade_freely() -> None:
@@ -25,6 +26,7 @@ def test_values_that_are_constant_within_groups_stay_so() -> None:
     exchange = Exchange(6, groups)
     copies = draws(exchange, column)
     assert exchange.moves(column) == 1.0
+    assert exchange.n_units(by_value=True) == 3
     for group in (7, 2, 5):
         part = copies[:, groups == group]
         assert ((part == part[:, :1]) | np.isnan(part) & np.isnan(part[:, :1])).all()
@@ -45,3 +47,4 @@ def test_groups_of_equal_size_trade_places_as_wholes() -> None:
         assert copy[groups == 4].tolist() == [7.0, 8.0, 9.0]
     assert len({tuple(copy.tolist()) for copy in copies}) == 6
     assert exchange.moves(column) == 0.6
+    assert exchange.n_units(by_value=False) == 5

@@ -32,28 +32,43 @@ class Exchange:
 
     def moves(self, column: NDArray[Any]) -> float:
         """Return the share of the rows that can change places."""
-        if self.groups is None or self._is_constant_within(column):
+        if self.trades_values(column):
             return 1.0
         return sum(rows.size for rows in self._equally_large if len(rows) > 1) / self.n_rows
 
-    def draw(self, column: NDArray[Any], generator: Generator, n_draws: int) -> NDArray[Any]:
-        """Return rearranged copies of a column, shape (n_draws, n_rows)."""
-        if self.groups is None:
-            return generator.permuted(np.broadcast_to(column, (n_draws, self.n_rows)), axis=1)
-        if self._is_constant_within(column):
-            values = column[self._first_rows]
-            traded = generator.permuted(np.broadcast_to(values, (n_draws, values.size)), axis=1)
-            return np.ascontiguousarray(traded[:, self._numbers])
-        copies = np.repeat(column[np.newaxis], n_draws, axis=0)
-        for rows in self._equally_large:
-            order = generator.permuted(np.broadcast_to(np.arange(len(rows)), (n_draws, len(rows))), axis=1)
-            copies[:, rows.ravel()] = column[rows[order].reshape(n_draws, -1)]
-        return copies
+    def trades_values(self, column: NDArray[Any]) -> bool:
+        """Tell whether rows, or groups, give away the column's value at any other one's place.
 
-    def _is_constant_within(self, column: NDArray[Any]) -> bool:
-        """Tell whether the rows of every group have the same value; a gap is a value like others."""
+        So it is without groups, and where all rows of a group have the same value; a gap is a value like others.
+        """
+        if self.groups is None:
+            return True
         mine = column[self._first_rows][self._numbers]
         return bool(((mine == column) | ((mine != mine) & (column != column))).all())
+
+    def n_units(self, *, by_value: bool) -> int:
+        """Return how many things trade places: rows or groups."""
+        if self.groups is None:
+            return self.n_rows
+        return self._first_rows.size if by_value else sum(map(len, self._equally_large))
+
+    def sources(self, generator: Generator, n_draws: int, *, by_value: bool) -> NDArray[np.intp]:
+        """Draw from which row each row takes its value, shape (n_draws, n_rows).
+
+        Parameters
+        ----------
+        by_value : bool
+            Whether the column is one that `trades_values`.
+        """
+        if self.groups is None:
+            return _shuffled(self.n_rows, generator, n_draws)
+        if by_value:
+            return self._first_rows[_shuffled(self._first_rows.size, generator, n_draws)][:, self._numbers]
+        drawn = np.tile(np.arange(self.n_rows), (n_draws, 1))
+        for rows in self._equally_large:
+            order = _shuffled(len(rows), generator, n_draws)
+            drawn[:, rows.ravel()] = rows[order].reshape(n_draws, -1)
+        return drawn
 
     @cached_property
     def _numbers(self) -> NDArray[np.intp]:
@@ -72,3 +87,8 @@ class Exchange:
         sizes = np.bincount(self._numbers)
         parts = np.split(by_group, np.cumsum(sizes)[:-1])
         return [np.array([part for part in parts if part.size == size]) for size in np.unique(sizes).tolist()]
+
+
+def _shuffled(n: int, generator: Generator, n_draws: int) -> NDArray[np.intp]:
+    """Draw orders of n things, shape (n_draws, n)."""
+    return generator.permuted(np.tile(np.arange(n), (n_draws, 1)), axis=1)

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, log1p
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from ppfs._types import Floats
 from ppfs.blanket._correction import adjust, level_of
 from ppfs.independence import ExactTail
 
-# The anytime p-value is called at p-hat = sharpness * level. A sharper one needs more draws without any
-# that is as extreme: 1.4 / level for 0.5, 2 / level for 0.8, 3.2 / level for 0.95.
-_SHARPNESS = 0.8
-_SHARPNESS_UNCORRECTED = 0.95
+# With so many draws over the level, about so many are as extreme as a column whose p-value is at the level.
+_MOST_PER_LEVEL = 10
+_LEAST_PER_LEVEL = 2
 
-# A column is given up when so many exceedances would be this rare if it could still be called.
-_FUTILE = 0.01
+# A column with so many draws as extreme is given up: its p-value is twice the level or more.
+_TOO_MANY = 2 * _MOST_PER_LEVEL
 
-# Nor is it followed further than so many times the draws that a column without exceedance needs.
-_TIMES_NEEDED = 3
+# Draws are looked at closely if they stand out, at a glance, from all but this share: so many times the level, within
+# bounds, but twice the level at least. A glance has three views, and about so many times the share stands out.
+_TIMES_LEVEL = 5
+_SHARES = (0.01, 0.1)
+_VIEWS = 2.2
 
-# Nor are all columns together given more draws than this over alpha for each column of the table, or than so many.
-# Clear cases take 2 over alpha with Benjamini and Hochberg's correction, however many they are; with Bonferroni's each
-# one does.
-_BUDGET = 3
-_LEAST_BUDGET = 2**17
+# All columns together have this many draws looked at closely for each column of the table, and glanced at, over alpha.
+_CLOSE_LOOKS = 10
+_GLANCES = 100
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,10 @@ class Counted:
         How many rearrangements of the column were looked at, and how many looked at least as dependent.
 
     is_unresolved : ndarray of bool, shape (n_counted,)
-        Whether draws ended before it was clear on which side of the level the p-value is.
+        Whether more draws could have brought the p-value below the level, but there were too many columns for that.
+
+    n_refitted : int
+        To how many rearrangements models were fitted.
     """
 
     places: NDArray[np.intp]
@@ -55,42 +57,63 @@ class Counted:
     n_draws: NDArray[np.intp]
     n_as_extreme: NDArray[np.intp]
     is_unresolved: NDArray[np.bool_]
+    n_refitted: int = 0
 
     @property
     def note(self) -> str:
         """What was done, for the trace."""
         said = (
-            f"exact growth: {self.places.size} small p-values counted by refitting rearranged columns, "
-            f"{int(self.n_draws.sum())} in all"
+            f"exact growth: {self.places.size} small p-values counted by rearranging columns, "
+            f"{int(self.n_draws.sum())} times in all, models refitted to {self.n_refitted} of them"
         )
         if not self.is_unresolved.any():
             return said
-        finest = float(self.pvalues[self.is_unresolved].min())
-        return f"{said}; {int(self.is_unresolved.sum())} not resolved within the budget (p <= {finest:.2g} at best)"
+        return (
+            f"{said}; {int(self.is_unresolved.sum())} columns could not be resolved within the budget and are not "
+            "called: correction='bh' needs far fewer draws than 'bonferroni'"
+        )
 
 
-def anytime_pvalues(n_as_extreme: NDArray[np.intp], n_draws: int, sharpness: float) -> Floats:
-    """Return p-values that hold whenever, and for whatever reason, the draws end.
+@dataclass(frozen=True)
+class Effort:
+    """How many draws, and how many of them closely looked at, a number of columns is worth.
 
-    Fischer and Ramdas' binomial mixture: under independence the share of as extreme draws is uniform, or
-    larger. Against the alternative that it is uniform on (0, c), the likelihood ratio of g such draws among N is
-    P(B <= c) / c with B from Beta(g + 1, N + 1 - g), a martingale that exceeds 1/u at any time with
-    probability u at most (Ville). With c = sharpness * u for every level u, the smallest u that is reached is
-    the `sharpness` quantile of B over `sharpness`.
+    Attributes
+    ----------
+    n_draws : int
+        For each column.
 
-    Examples
-    --------
-    >>> anytime_pvalues(np.array([0, 10]), 1000, 0.8).round(4).tolist()
-    [0.002, 0.017]
+    share : float
+        See `ExactTail.n_as_extreme`.
+
+    n_columns : int
+        How many columns this can be done for.
     """
-    quantiles = special.betaincinv(n_as_extreme + 1.0, n_draws + 1.0 - n_as_extreme, sharpness)
-    pvalues: Floats = np.minimum(1.0, quantiles / sharpness)
-    return pvalues
 
+    n_draws: int
+    share: float
+    n_columns: int
 
-def draws_needed(level: float, sharpness: float) -> int:
-    """Return how many draws, none of them as extreme, bring the p-value down to a level."""
-    return max(1, ceil(log1p(-sharpness) / log1p(-sharpness * level)) - 1)
+    @classmethod
+    def of(cls, n_candidates: int, n_columns: int, level: float, alpha: float) -> Effort:
+        """Weigh precision against work.
+
+        A p-value at the level is counted to a third of itself with 10 / level draws. Fewer are made if these
+        would take more than the work of growth ten times over, and a sharper glance is taken if even two are too many.
+
+        Examples
+        --------
+        755 of 10,000 columns may be dependent, and p-values below 755 times 0.05 / 10,000 are called:
+
+        >>> Effort.of(755, 10_000, level=0.003775, alpha=0.05)
+        Effort(n_draws=2650, share=0.018875, n_columns=755)
+        """
+        share = min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
+        affordable = _CLOSE_LOOKS * n_columns / (_VIEWS * n_candidates)
+        per_level = float(np.clip(affordable * level / share, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
+        n_draws = ceil(per_level / level)
+        share = min(share, max(_TIMES_LEVEL * level, affordable / n_draws))
+        return cls(n_draws, share, min(n_candidates, max(1, int(_GLANCES * n_columns / alpha / n_draws))))
 
 
 def count_small_pvalues(
@@ -99,13 +122,18 @@ def count_small_pvalues(
     approximate: Floats,
     correction: str | None,
     alpha: float,
-    on_round: Callable[[int], None] = lambda n_active: None,
+    on_progress: Callable[[int], None] = lambda n_ahead: None,
 ) -> Counted:
     """Replace p-values that matter by counted ones.
 
     Those that the approximation would call are counted; the others keep theirs, which is too large to be called even if
     all counted ones are. So whoever is called has a valid p-value below the corrected level, whatever the approximation
-    was worth. Draws of a column end when it is called, when it cannot be called any more, or with the budget.
+    was worth.
+
+    The correction's level depends on how many columns are called. So it is found from above: with K columns left, all
+    of them are drawn as often as the level of K called ones needs, and those above that level leave. When none does,
+    the rest is called. How often a column is drawn depends on the other columns alone, as long as it stays; so its
+    p-value, (1 + draws as extreme) / (1 + draws), is exact.
 
     Parameters
     ----------
@@ -118,46 +146,41 @@ def count_small_pvalues(
     approximate : ndarray of shape (n_columns,)
         Their p-values.
 
-    on_round : function of int, default=nothing
-        Told after every round of draws how many columns are still drawn.
+    on_progress : function of int, default=nothing
+        Told now and then how many columns' worth of work is ahead.
     """
-    sharpness = _SHARPNESS_UNCORRECTED if correction is None else _SHARPNESS
-    places = np.flatnonzero(adjust(approximate, correction) <= alpha)
-    places = places[tail.can_refine([columns[place] for place in places.tolist()])]
+    called = np.flatnonzero(adjust(approximate, correction) <= alpha)
+    places = called[tail.can_refine([columns[place] for place in called.tolist()])]
     places = places[np.lexsort((places, approximate[places]))]
-    n = places.size
+    n, n_kept = places.size, called.size - places.size
     n_draws, n_as_extreme = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    counted, pvalues = np.ones(n), approximate.copy()
-    pvalues[places] = 1.0
-    is_called, is_active = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
-    is_unresolved = np.zeros(n, dtype=bool)
-    done, budget = 0, max(_LEAST_BUDGET, ceil(_BUDGET * len(columns) / alpha))
-    while is_active.any():
-        level = level_of(alpha, correction, len(columns), int((is_active | is_called).sum()))
-        needed = draws_needed(level, sharpness)
-        step = tail.draws_at_once
-        wanted = min(max(2 * done, step), needed) if done < needed else 2 * done
-        end = step * ceil(max(wanted, done + 1) / step)
-        if end > max(_TIMES_NEEDED * needed, step * ceil(needed / step)):
-            is_unresolved |= is_active
+    counted = np.ones(n)
+    is_left, is_beyond = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+    done, share, n_refitted = 0, 0.0, tail.n_asked
+    while is_left.any():
+        n_left = int(is_left.sum())
+        level = level_of(alpha, correction, len(columns), n_left + n_kept)
+        effort = Effort.of(n_left, len(columns), level, alpha)
+        # The statistic of a column must not change on the way, and the glance is a part of it.
+        share = share or effort.share
+        # The strongest first.
+        too_many = np.flatnonzero(is_left)[effort.n_columns :]
+        is_left[too_many], is_beyond[too_many] = False, True
+        for part in (4, 2, 1):
+            end = tail.draws_at_once * ceil(effort.n_draws / part / tail.draws_at_once)
+            active = np.flatnonzero(is_left)
+            if end > done and active.size:
+                asked = [columns[place] for place in places[active].tolist()]
+                n_as_extreme[active] += tail.n_as_extreme(asked, done, end, share)
+                n_draws[active] = done = end
+                is_left[active] = n_as_extreme[active] < _TOO_MANY
+                on_progress(int(is_left.sum()) * (part - 1) // part)
+        counted = np.where(n_draws > 0, (1.0 + n_as_extreme) / (1.0 + n_draws), 1.0)
+        is_left &= counted <= level
+        if is_left.sum() == n_left:
             break
-        # The strongest first: a column is begun only if what it needs is there.
-        given_up = np.flatnonzero(is_active)[budget // (max(end, needed) - done) :]
-        is_active[given_up], is_unresolved[given_up] = False, True
-        active = np.flatnonzero(is_active)
-        if not active.size:
-            break
-        asked = [columns[place] for place in places[active].tolist()]
-        n_as_extreme[active] += tail.n_as_extreme(asked, done, end)
-        n_draws[active] = end
-        budget -= active.size * (end - done)
-        done = end
-        counted[active] = np.minimum(counted[active], anytime_pvalues(n_as_extreme[active], done, sharpness))
-        pvalues[places] = counted
-        is_called = adjust(pvalues, correction)[places] <= alpha
-        hits = n_as_extreme[active]
-        chance = special.betainc(np.maximum(hits, 1), done - hits + 1.0, sharpness * level)
-        is_active[active] = ~((hits > 0) & (chance < _FUTILE))
-        is_active &= ~is_called
-        on_round(int(is_active.sum()))
-    return Counted(places, counted, n_draws, n_as_extreme, is_unresolved & ~is_called)
+    return Counted(places, counted, n_draws, n_as_extreme, is_beyond, tail.n_asked - n_refitted)
+
+
+def _rounded_up(number: int, step: int) -> int:
+    return step * ceil(number / step)

@@ -65,7 +65,7 @@ def _count(
     """
     with inquiry.bar("exact growth", int(is_candidate.sum())) as bar:
         counted = count_small_pvalues(
-            tail, columns, answers.pvalues, correction, inquiry.alpha, on_round=bar.advance_to_remaining
+            tail, columns, answers.pvalues, correction, inquiry.alpha, on_progress=bar.advance_to_remaining
         )
     goes_on = is_candidate.copy()
     goes_on[counted.places] = True

@@ -253,15 +253,22 @@ class ExactTail(Protocol):
     ----------
     draws_at_once : int
         Draws are asked for in multiples of this.
+
+    n_asked : int
+        Rearranged columns that models were fitted to so far.
     """
 
     draws_at_once: ClassVar[int]
+    n_asked: int
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         """Tell which columns can be rearranged."""
 
-    def n_as_extreme(self, xs: Sequence[int], first: int, end: int) -> NDArray[np.intp]:
-        """Count, of some draws of each column, those that are as extreme as the column itself."""
+    def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
+        """Count, of some draws of each column, those that are as extreme as the column itself.
+
+        Only about this share of the draws is looked at closely; the others do not stand out at a glance.
+        """
 
 
 class BoundTest(ABC):

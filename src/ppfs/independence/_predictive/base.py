@@ -60,6 +60,7 @@ from ppfs.independence._base import (
 )
 from ppfs.independence._batches import growing_batches
 from ppfs.independence._predictive.exact_tail import PermutationTail
+from ppfs.independence._predictive.glance import outputs_of
 from ppfs.independence._predictive.growth import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, SharedKnockoff, choose_knockoff
 from ppfs.independence._predictive.losses import (
@@ -372,8 +373,9 @@ class BoundPredictiveTest(BoundTest):
             return None
         if target not in self._tails:
             exchange = Exchange(self.table.n_rows, self.table.groups)
+            outputs = outputs_of(self._risks_about(target, is_marginal=True)[0].problem)
             self._tails[target] = PermutationTail(
-                quick or growth, self.table, exchange, self._entropy, self._fold, self._n_jobs
+                quick or growth, self.table, outputs, exchange, self._entropy, self._fold, self._n_jobs
             )
         return self._tails[target]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,15 +15,16 @@ from sklearn.utils.parallel import Parallel, delayed
 from ppfs._block import Block
 from ppfs._random import stream
 from ppfs._rows import Exchange
-from ppfs._table import Table, column_digest, dense_column
+from ppfs._table import Table, dense_column
 from ppfs._types import Floats
-from ppfs.independence._predictive.growth import BlockFunction, Grown
+from ppfs.independence._predictive.glance import Glance, rearranged
+from ppfs.independence._predictive.growth import BlockFunction
 
-# A stream of random numbers serves so many rearrangements: opening one takes as long as drawing these.
-DRAWS_AT_ONCE = 32
+# A stream of random numbers serves so many rearrangements, which are glanced at together.
+DRAWS_AT_ONCE = 128
 
 # So many bytes of rearranged columns are asked about together.
-_BYTES_AT_ONCE = 2**19
+_BYTES_AT_ONCE = 2**20
 
 _COLUMNS_AT_ONCE = 256
 
@@ -48,29 +48,41 @@ class PermutationTail:
     them is uniform: exactly, for any model, any number of rows and any distribution. Target, folds, weights and groups
     stay where they are.
 
-    The draws of a column depend on its content and their number alone.
+    Nearly all rearrangements show no link at all. So there is a glance first, and models are fitted only where it shows
+    something. That is part of the statistic: what does not stand out at a glance comes last, be it a rearrangement or
+    the column itself. See `Glance`.
+
+    All columns are rearranged alike: a draw is an order of the rows, and depends on its number alone.
 
     Attributes
     ----------
     growth : BlockFunction
         What answers about a block of columns.
 
+    outputs : ndarray of shape (n_outputs, n_rows) or None
+        The target, for the glance; None where it is no numbers, and all rearrangements are looked at closely.
+
     entropy, fold : int
         What the random streams grow from.
 
     n_fits : int
         Models fitted so far.
+
+    n_asked : int
+        Rearranged columns that models were fitted to so far.
     """
 
     draws_at_once: ClassVar[int] = DRAWS_AT_ONCE
 
     growth: BlockFunction
     table: Table
+    outputs: Floats | None
     exchange: Exchange
     entropy: int
     fold: int
     n_jobs: int | None
     n_fits: int = 0
+    n_asked: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
@@ -86,8 +98,8 @@ class PermutationTail:
             dtype=bool,
         )
 
-    def n_as_extreme(self, xs: Sequence[int], first: int, end: int) -> NDArray[np.intp]:
-        """Count the draws whose p-value is no larger than that of the column itself.
+    def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
+        """Count the draws that rank no lower than the column itself.
 
         Parameters
         ----------
@@ -96,6 +108,9 @@ class PermutationTail:
 
         first, end : int
             The numbers of the draws; multiples of `DRAWS_AT_ONCE`.
+
+        share : float
+            What does not stand out from about this share of the rearrangements, at a glance, is not looked at closely.
 
         Returns
         -------
@@ -106,14 +121,12 @@ class PermutationTail:
         run = Parallel(n_jobs=n_workers, prefer=self.growth.prefers, return_as="generator")
         counts = np.zeros(len(xs), dtype=np.intp)
         bounds = self._observed(xs) * (1.0 + _ROUNDING)
-        tasks = list(self._tasks(xs, first, end))
-        found = run(
-            delayed(_asked)(self.growth, self.exchange, self.entropy, self.fold, task) for task in tasks
-        )
-        for task, drawn in zip(tasks, found, strict=True):
-            self.n_fits += drawn.n_fits
-            of_draws = drawn.answers.pvalues.reshape(len(task.places), -1)
-            counts[task.places] += (of_draws <= bounds[task.places, np.newaxis]).sum(axis=1)
+        draws = range(first // DRAWS_AT_ONCE, end // DRAWS_AT_ONCE)
+        tasks = self._tasks(xs, draws, share, counts)
+        for answer in run(delayed(_asked)(self.growth, *task) for task in tasks):
+            self.n_fits += answer.n_fits
+            self.n_asked += answer.owners.size
+            counts += np.bincount(answer.owners[answer.pvalues <= bounds[answer.owners]], minlength=len(xs))
         return counts
 
     def _observed(self, xs: Sequence[int]) -> Floats:
@@ -126,58 +139,95 @@ class PermutationTail:
             self._statistics.update(zip(some, grown.answers.pvalues.tolist(), strict=True))
         return np.array([self._statistics[x] for x in xs])
 
-    def _tasks(self, xs: Sequence[int], first: int, end: int) -> Iterator[_Task]:
-        """Cut the work into parts of a bounded size: several columns, or some of the draws of one."""
-        most = max(1, _BYTES_AT_ONCE // (8 * DRAWS_AT_ONCE * self.table.n_rows))
-        chunks = range(first // DRAWS_AT_ONCE, end // DRAWS_AT_ONCE)
-        n_columns = max(1, most // len(chunks))
-        for start in range(0, len(xs), n_columns):
-            places = list(range(start, min(start + n_columns, len(xs))))
-            block = self.table.block([xs[place] for place in places]).read()
-            for low in range(0, len(chunks), most):
-                yield _Task(places, block, chunks[low : low + most])
+    def _tasks(
+        self, xs: Sequence[int], chunks: range, share: float, counts: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], Block]]:
+        """Yield rearranged columns that models have to be fitted to, with the places of their columns in `xs`.
+
+        Columns that do not stand out themselves are as extreme as any draw; they are entered into `counts`.
+        """
+        for start in range(0, len(xs), _COLUMNS_AT_ONCE):
+            some = np.arange(start, min(start + _COLUMNS_AT_ONCE, len(xs)))
+            block = self.table.block([xs[place] for place in some.tolist()]).read()
+            columns = np.stack([dense_column(block.X, column) for column in range(block.n_columns)])
+            trades = np.array([self.exchange.trades_values(column) for column in columns])
+            for by_value in np.unique(trades).tolist():
+                own = np.flatnonzero(trades == by_value)
+                part = _Part(some[own], block.take(own), columns[own], by_value)
+                yield from self._tasks_of(part, chunks, share, counts)
+
+    def _tasks_of(
+        self, part: _Part, chunks: range, share: float, counts: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], Block]]:
+        n_rows = self.table.n_rows
+        is_close = np.ones(part.places.size, dtype=bool)
+        glance = None
+        if self.outputs is not None:
+            glance = Glance.of(part.block, self.exchange.n_units(by_value=part.by_value))
+            is_close = glance.is_plain(self.outputs[:, np.newaxis], share)[:, 0]
+            counts[part.places[~is_close]] += len(chunks) * DRAWS_AT_ONCE
+        if not is_close.any():
+            return
+        owners: list[NDArray[np.intp]] = []
+        copies: list[NDArray[np.generic]] = []
+        n_waiting, enough = 0, max(1, _BYTES_AT_ONCE // (8 * n_rows))
+        for chunk in chunks:
+            generator = stream(self.entropy, _PURPOSE, self.fold, int(part.by_value), chunk)
+            sources = self.exchange.sources(generator, DRAWS_AT_ONCE, by_value=part.by_value)
+            is_asked = np.repeat(is_close[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
+            if glance is not None and self.outputs is not None:
+                is_asked &= glance.is_plain(rearranged(self.outputs, sources), share)
+            column, draw = np.nonzero(is_asked)
+            owners.append(column)
+            copies.append(part.columns[column[:, np.newaxis], sources[draw]])
+            n_waiting += column.size
+            if n_waiting >= enough or chunk == chunks[-1]:
+                yield from part.tasks(np.concatenate(owners), np.concatenate(copies), enough)
+                owners, copies, n_waiting = [], [], 0
 
 
 @dataclass(frozen=True)
-class _Task:
-    """Some draws of some columns.
+class _Part:
+    """Some columns whose rows trade places in the same way.
 
     Attributes
     ----------
-    places : list of int
+    places : ndarray of int, shape (n_columns,)
         Which of the columns in question these are.
 
-    chunks : range
-        The numbers of the streams.
+    columns : ndarray of shape (n_columns, n_rows)
+
+    by_value : bool
+        See `Exchange.sources`.
     """
 
-    places: list[int]
+    places: NDArray[np.intp]
     block: Block
-    chunks: range
+    columns: NDArray[np.generic]
+    by_value: bool
+
+    def tasks(
+        self, owners: NDArray[np.intp], copies: NDArray[np.generic], most: int
+    ) -> Iterator[tuple[NDArray[np.intp], Block]]:
+        """Cut rearranged columns into blocks of a bounded size."""
+        for start in range(0, owners.size, most):
+            own = owners[start : start + most]
+            X = copies[start : start + most].T
+            if sp.issparse(self.block.X):
+                X = type(self.block.X)(X)
+            names = tuple(self.block.names[column] for column in own.tolist())
+            yield self.places[own], Block(X, self.block.n_levels[own], names)
 
 
-def _asked(growth: BlockFunction, exchange: Exchange, entropy: int, fold: int, task: _Task) -> Grown:
-    """Answer about the draws of each column, those of the first column first."""
-    block = task.block
-    copies = [
-        _copies(block, column, exchange, entropy, fold, task.chunks) for column in range(block.n_columns)
-    ]
-    n_draws = len(copies[0])
-    X: Any = np.concatenate(copies).T
-    if sp.issparse(block.X):
-        X = type(block.X)(X)
-    names = tuple(name for name in block.names for _ in range(n_draws))
-    return growth(Block(X, np.repeat(block.n_levels, n_draws), names))
+@dataclass(frozen=True)
+class _Answer:
+    """What was found about rearranged columns, and where the columns themselves are."""
+
+    owners: NDArray[np.intp]
+    pvalues: Floats
+    n_fits: int
 
 
-def _copies(
-    block: Block, column: int, exchange: Exchange, entropy: int, fold: int, chunks: range
-) -> NDArray[Any]:
-    """Return rearranged copies of a column, shape (n_draws, n_rows)."""
-    values = dense_column(block.X, column)
-    digest = blake2b(column_digest(block.X, column, int(block.n_levels[column])), digest_size=8).digest()
-    key = int.from_bytes(digest[:4]), int.from_bytes(digest[4:])
-    drawn = [
-        exchange.draw(values, stream(entropy, _PURPOSE, fold, *key, chunk), DRAWS_AT_ONCE) for chunk in chunks
-    ]
-    return np.concatenate(drawn)
+def _asked(growth: BlockFunction, owners: NDArray[np.intp], block: Block) -> _Answer:
+    grown = growth(block)
+    return _Answer(owners, grown.answers.pvalues, grown.n_fits)
