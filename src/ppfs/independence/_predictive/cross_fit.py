@@ -124,11 +124,11 @@ class CrossFitPPI(PredictiveTest):
     Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
     sums in place of the rows: rows of a group are not independent, and count as one observation.
 
-    Permutations (`exact_tail`) are made for columns whose approximate p-value is small, and end as soon as the
-    correction for the number of columns has what it needs (docs/decisions/0105-counted-p-values.md). Rows trade places
-    freely; with `groups`, a column that is constant within groups trades the groups' values, and any other column
-    trades whole groups of the same number of rows. Weights stay with the target. Questions given other columns, and
-    `evaluate`, are not counted.
+    Permutations (`exact_tail`) are made for columns whose approximate p-value is small, as many as the correction for
+    the number of columns needs; models are refitted to those that show a link at a glance
+    (docs/decisions/0145-draws-follow-the-correction.md). Rows trade places freely; with `groups`, a column that is
+    constant within groups trades the groups' values, and any other column trades whole groups of the same number of
+    rows. Weights stay with the target. Questions given other columns, and `evaluate`, are not counted.
 
     A row's difference and the p-value are only as good as the estimate of the feature given the others: no test is
     valid for every law of the data and has power as well (Shah and Peters, 2020).
