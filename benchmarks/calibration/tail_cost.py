@@ -66,11 +66,12 @@ def main() -> None:
     print("| --- |" + " --- |" * 6)
     for model in options.models:
         # The first search compiles.
-        grown(model, arcene.X.iloc[:, :300], arcene.y, is_counted=True)
+        grown(model, arcene.X[:, :300], arcene.y, is_counted=True)
         n_approximate, plain, _ = grown(model, arcene.X, arcene.y, is_counted=False)
         n_counted, seconds, what = grown(model, arcene.X, arcene.y, is_counted=True)
         print(
-            f"| {model} | {n_approximate} | {plain:.1f} | {n_counted} | {seconds:.1f} | {seconds / plain:.1f} | {what} |",
+            f"| {model} | {n_approximate} | {plain:.1f} | {n_counted} | {seconds:.1f} | "
+            f"{seconds / plain:.1f} | {what} |",
             flush=True,
         )
     print(f"\n{describe()[0]}")
