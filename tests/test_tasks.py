@@ -81,3 +81,18 @@ def test_other_errors_are_passed_on_at_once():
     with pytest.raises(KeyError):
         [*run_tasks(work, None, [0, 1])]
     assert tried == [0]
+
+
+def test_what_a_task_prepares_in_what_is_shared_serves_the_next_task_of_its_process():
+    """A forest's bootstrap samples, say, are drawn once a process and not once a block."""
+
+    def work(shared, item):
+        shared.append(item)
+        return os.getpid(), len(shared)
+
+    with parallel_config(backend="loky", n_jobs=2):
+        for _ in range(2):  # A second search starts with what it was given.
+            found = [*run_tasks(work, [], range(8), n_jobs=2)]
+            for process in {process for process, _ in found}:
+                counts = [count for own, count in found if own == process]
+                assert sorted(counts) == [*range(1, len(counts) + 1)]

@@ -271,6 +271,11 @@ class Table:
             )
         return "classification" if self.kinds.categorical_mask[group[0]] else "regression"
 
+    @property
+    def has_single_columns_only(self) -> bool:
+        """Whether every variable is one column."""
+        return self._feature_groups is None and self.codes.ndim == 1
+
     def is_single(self, variable: int) -> bool:
         """Tell whether a variable is one column."""
         return self._width(variable) == 1
@@ -312,8 +317,9 @@ class Table:
 
     def block(self, variables: Sequence[int]) -> Block | FileBlock:
         """Return some variables of one column each, for a task of the growth phase; the target may be among them."""
-        names = tuple("the target" if v == self.target else self.names[v] for v in variables)
-        has_target = self.target in variables
+        target = self.target
+        has_target = target in variables
+        names = tuple("the target" if v == target else self.names[v] for v in variables)
         if isinstance(self.X, LazyColumns) and not has_target:
             return self.X.block(variables, names)
         matrix = self.take(variables) if has_target else in_floats(self.X[:, self._columns_of(variables)])

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs._reading import read_table
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive import growth
 from ppfs.independence._predictive.growth import cut
 from ppfs.independence._predictive.risks import linear, models, trees
 
@@ -45,6 +46,25 @@ def test_blocks_of_any_size_give_the_same_answers(name, test, monkeypatch):
         answers, again = _asked(test(estimator), _table())
         assert answers == expected
         assert again.n_fits == bound.n_fits
+
+
+def test_what_is_sent_is_several_blocks_and_answered_block_by_block(monkeypatch):
+    """A scheduler's price for a task is paid once for many columns; models still see as many as they are quick with."""
+    estimator, grower = GROWERS["tree"]
+    expected, bound = _asked(PPI(estimator), _table())
+    seen = []
+
+    def answered(self, block, original=growth.Growth.__call__):
+        seen.append(block.n_columns)
+        return original(self, block)
+
+    monkeypatch.setattr(growth.Growth, "__call__", answered)
+    monkeypatch.setattr(growth, "tasks_are_sent", lambda n_workers, prefers: True)
+    monkeypatch.setattr(grower, "bytes_per_block", 60 * 8 * 2)
+    answers, again = _asked(PPI(estimator), _table())
+    assert answers == expected
+    assert again.n_fits == bound.n_fits
+    assert seen == [2, 2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

@@ -11,6 +11,7 @@ from typing import Any
 import sklearn
 
 from ppfs._tasks.crew import Crew
+from ppfs._tasks.shared import Shared
 
 # So many tasks a worker are on their way: one is worked on, the next is there when it is done.
 _AHEAD = 3
@@ -56,7 +57,7 @@ class Cluster(Crew):
         self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any]
     ) -> Iterator[Any]:
         """Yield the results in order."""
-        handle = self.share(shared)
+        handle = self.share(Shared(shared))
         config = sklearn.get_config()
         left = iter(items)
         waiting: deque[Any] = deque()
@@ -74,7 +75,7 @@ class Cluster(Crew):
             self.cancel(waiting)
 
 
-def _configured(shared: Any, function: Callable[[Any, Any], Any], item: Any, config: dict[str, Any]) -> Any:
+def _configured(kept: Shared, function: Callable[[Any, Any], Any], item: Any, config: dict[str, Any]) -> Any:
     """Do a task under the caller's settings of scikit-learn."""
     with sklearn.config_context(**config):
-        return function(shared, item)
+        return function(kept.value, item)

@@ -10,6 +10,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._tasks.crew import Crew
+from ppfs._tasks.shared import Shared
 
 
 class LocalCrew(Crew):
@@ -28,4 +29,9 @@ class LocalCrew(Crew):
     ) -> Iterator[Any]:
         """Yield the results in order."""
         run = Parallel(n_jobs=self._n_jobs, prefer=self._prefer, return_as=self._return_as)
-        return iter(run(delayed(function)(shared, item) for item in items))
+        kept = Shared(shared)
+        return iter(run(delayed(_done)(function, kept, item) for item in items))
+
+
+def _done(function: Callable[[Any, Any], Any], kept: Shared, item: Any) -> Any:
+    return function(kept.value, item)

@@ -86,6 +86,14 @@ def count_workers(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs)) if cluster is None else cluster.n_workers()
 
 
+def tasks_are_sent(n_workers: int, prefer: Literal["threads"] | None) -> bool:
+    """Tell whether tasks go to other processes, where each of them costs its sending."""
+    if _cluster() is not None:
+        return True
+    backend, _ = get_active_backend(prefer=prefer)
+    return n_workers > 1 and not getattr(backend, "supports_sharedmem", False)
+
+
 def _cluster() -> Cluster | None:
     """Return the cluster that the caller chose with ``joblib.parallel_config``."""
     backend, _ = get_active_backend()

@@ -341,8 +341,7 @@ class BoundPredictiveTest(BoundTest):
     def _marginal_blocks(
         self, xs: NDArray[np.intp], target: int
     ) -> Iterator[tuple[NDArray[np.intp], Answers]]:
-        for is_single, run in groupby(xs.tolist(), self.table.is_single):
-            some = np.array(list(run), dtype=np.intp)
+        for is_single, some in self._by_width(xs):
             if not is_single:
                 judged_one_by_one = list(self._judge(some.tolist(), target, frozenset()))
                 yield some, Answers.of(judged_one_by_one, len(self.models))
@@ -352,6 +351,15 @@ class BoundPredictiveTest(BoundTest):
                 self._n_grown += grown.n_fits
                 self.failures.update({int(block[place]): what for place, what in grown.failures.items()})
                 yield block, grown.answers
+
+    def _by_width(self, xs: NDArray[np.intp]) -> Iterator[tuple[bool, NDArray[np.intp]]]:
+        """Cut variables into stretches of those that are one column and those that are several."""
+        if self.table.has_single_columns_only:  # A look at each would be felt with a million of them.
+            if xs.size:
+                yield True, xs
+            return
+        for is_single, run in groupby(xs.tolist(), self.table.is_single):
+            yield is_single, np.array(list(run), dtype=np.intp)
 
     def _growth(self, target: int) -> BlockFunction:
         """Return what answers questions given nothing, prepared once."""
