@@ -114,6 +114,48 @@ def test_codes_of_the_library_are_those_that_are_found_value_by_value(column):
     np.testing.assert_array_equal(fast.codes, slow.codes)
 
 
+@pytest.mark.parametrize(
+    ("n_categories", "dtype"), [(3, np.int8), (128, np.int8), (129, np.int16), (2**15 + 1, np.int32)]
+)
+def test_categories_alone_take_as_few_bytes_as_they_can(n_categories, dtype):
+    codes = np.arange(n_categories)[::-1]
+    names = np.array([f"{code:05}" for code in range(n_categories)])
+    frame = pd.DataFrame({"c": pd.Categorical(names[codes]), "d": pd.Categorical(names[codes][::-1])})
+    y = np.arange(n_categories) % 2
+    table = read_table(frame, y, task="auto", owner=None)
+    assert table.X.dtype == dtype
+    np.testing.assert_array_equal(table.X[:, 0], codes)
+    beside = read_table(frame.assign(e=0.5), y, task="auto", owner=None)
+    assert beside.X.dtype == np.float64
+    np.testing.assert_array_equal(beside.X[:, :2], table.X)
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [
+        pd.Categorical(["b", "a", "b", "c"]),
+        pd.Categorical(["b", "a", "b", "c"], ["much longer", "c", "b", "a"]),
+        pd.Categorical(["b", "a", "b", "c"], ["c", "b", "a", 7]),
+        pd.Categorical([2, 1, 2, 3]),
+        pd.Categorical(["2", 1, "2", 3]),
+        pd.Categorical(["b", "a", "b", "c"], ["c", "b", "a"], ordered=True),
+    ],
+    ids=repr,
+)
+def test_a_target_of_categories_is_read_as_its_values_are(categories):
+    by_type = read_table(np.eye(4), pd.Series(categories), task="classification", owner=None)
+    objects = np.array(categories.tolist(), dtype=object)
+    by_value = read_table(np.eye(4), objects, task="classification", owner=None)
+    assert by_type.y.dtype == by_value.y.dtype
+    assert by_type.y.tolist() == by_value.y.tolist()
+    assert by_type.classes.tolist() == by_value.classes.tolist()
+
+
+def test_a_gap_in_a_target_of_categories_is_refused():
+    with pytest.raises(InvalidInputError, match="1 of 4 rows, the first in row 2"):
+        read_table(np.eye(4), pd.Series(["a", "b", None, "a"], dtype="category"), task="auto", owner=None)
+
+
 @pytest.mark.parametrize("name", ["boolean", "bool[pyarrow]", object])
 def test_truth_values_are_numbers_and_their_gaps_nan(name):
     table = read(pd.DataFrame({"c": pd.Series([True, None, False, True], dtype=name)}))

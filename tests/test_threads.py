@@ -1,5 +1,6 @@
 """Linear algebra takes one thread while small models are fitted, and what it had before afterwards."""
 
+import sys
 from threading import Thread
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ppfs import PPFS
-from ppfs._threads import small_fits
+from ppfs._threads import _controller, small_fits
 
 
 def blas_threads():
@@ -66,3 +67,17 @@ def test_other_threads_leave_the_setting_alone():
     thread.start()
     thread.join()
     assert seen == [{2}]
+
+
+def test_libraries_are_looked_for_again_only_when_a_module_came(monkeypatch):
+    for _ in range(3):
+        with small_fits(10):
+            pass
+    before = _controller.cache_info().misses
+    with small_fits(10):
+        assert blas_threads() == {1}
+    assert _controller.cache_info().misses == before
+    monkeypatch.setitem(sys.modules, "a_new_module", sys)
+    with small_fits(10):
+        assert blas_threads() == {1}
+    assert _controller.cache_info().misses == before + 1

@@ -36,6 +36,9 @@ def backend_of(X: Any) -> Any:
     """Return the library of a data frame, or None for anything else."""
     if isinstance(X, np.ndarray):
         return None
+    if nw.dependencies.is_pandas_dataframe(X):
+        # Known without narwhals, which takes a while to look at a frame.
+        return nw.Implementation.PANDAS.value
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame.implementation.value if isinstance(frame, nw.DataFrame) else None
 
@@ -97,7 +100,7 @@ class CallersFrame:
 
     Parameters
     ----------
-    X : nw.DataFrame
+    X : data frame
         The caller's.
 
     names : sequence of str
@@ -110,9 +113,7 @@ class CallersFrame:
         The number of categories of each column, 0 for numbers.
     """
 
-    def __init__(
-        self, X: nw.DataFrame[Any], names: Sequence[str], matrix: Any, n_levels: NDArray[np.intp]
-    ) -> None:
+    def __init__(self, X: Any, names: Sequence[str], matrix: Any, n_levels: NDArray[np.intp]) -> None:
         self._X = X
         self._names = names
         self._matrix = matrix
@@ -121,16 +122,16 @@ class CallersFrame:
     @classmethod
     def of(cls, X: Any, names: Sequence[str], matrix: Any, n_levels: NDArray[np.intp]) -> CallersFrame | None:
         """Return what the caller passed if it is a data frame, else None."""
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        return cls(frame, names, matrix, n_levels) if isinstance(frame, nw.DataFrame) else None
+        return cls(X, names, matrix, n_levels) if backend_of(X) is not None else None
 
     @cached_property
     def columns(self) -> FrameColumns:
         """What is needed to make frames like this one."""
+        frame = nw.from_native(self._X, eager_only=True)
         examples = {}
-        for column, series in enumerate(self._X.iter_columns()):
+        for column, series in enumerate(frame.iter_columns()):
             if self._n_levels[column]:
                 first_rows = np.unique(self._matrix[:, column], return_index=True)[1]
                 examples[self._names[column]] = series[first_rows.tolist()].to_native()
-        own_names = dict(zip(self._names, self._X.columns, strict=True))
-        return FrameColumns(self._X.implementation, own_names, examples)
+        own_names = dict(zip(self._names, frame.columns, strict=True))
+        return FrameColumns(frame.implementation, own_names, examples)

@@ -18,6 +18,7 @@ from ppfs._block import Block, Matrix
 from ppfs._facts import ColumnFacts, facts_of, in_floats, is_compact
 from ppfs._frames import CallersFrame
 from ppfs._kinds import ColumnKinds
+from ppfs._labels import coded_labels
 from ppfs._sources import FileBlock, LazyColumns, LazyKinds
 from ppfs._task import Task as Task
 from ppfs._task import TaskChoice
@@ -233,12 +234,7 @@ class Table:
 
     @cached_property
     def _coded_text(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The classes and the codes of labels that are text: a set finds them much sooner than sorting does."""
-        labels = self.y.tolist()
-        classes = sorted(set(labels))
-        number = {label: float(code) for code, label in enumerate(classes)}
-        codes = np.fromiter(map(number.__getitem__, labels), dtype=np.float64, count=len(labels))
-        return np.array(classes, dtype=self.y.dtype), codes
+        return coded_labels(self.y)
 
     @cached_property
     def constant_mask(self) -> NDArray[np.bool_]:

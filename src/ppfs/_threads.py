@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import current_thread, main_thread
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 # Up to so many rows a model's arrays are small, and threads cost more than they do: see decision 126.
 _FEW_ROWS = 10_000
@@ -21,5 +23,12 @@ def small_fits(n_rows: int) -> Iterator[None]:
     if n_rows > _FEW_ROWS or current_thread() is not main_thread():
         yield
         return
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+# Looking for the libraries takes as long as a search in a small table. They come with modules, so that they are looked
+# for again when there are more of these.
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController()

@@ -93,8 +93,8 @@ def _are_apart(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[n
 def _is_pure(table: Table, column: int, codes: NDArray[np.intp], n_columns: int) -> bool:
     """Tell whether every category occurs in one class only, and with enough rows a category to mean something."""
     n_levels = int(table.n_levels[column])
-    # A few rows nearly always show a category in two classes.
-    head = dense_column(table.X[:_FIRST_ROWS], column).astype(np.intp)
+    # A few rows nearly always show a category in two classes. Categories are never sparse.
+    head = table.X[:_FIRST_ROWS, column].astype(np.intp)
     if n_levels < 2 or not _is_unmixed(head, codes[:_FIRST_ROWS], n_levels):
         return False
     values = dense_column(table.X, column).astype(np.intp)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._reading._large_integers import as_floats
+from ppfs._reading._library_codes import held_codes
 from ppfs._table import MISSING_LABEL
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
@@ -23,14 +24,14 @@ class Coded:
 
     Attributes
     ----------
-    codes : ndarray of float, shape (n_rows,)
-        The number of each row's category.
+    codes : ndarray of int, shape (n_rows,)
+        The number of each row's category, in as few bytes as the categories allow.
 
     labels : tuple of str
         What the categories are called; a gap is the last one, if there are gaps.
     """
 
-    codes: NDArray[np.float64]
+    codes: NDArray[np.signedinteger[Any]]
     labels: tuple[str, ...]
 
 
@@ -72,18 +73,19 @@ def recoded(codes: NDArray[Any], values: Sequence[Any], declared: Sequence[Any] 
     declared : sequence or None
         The categories from low to high, if they have an order.
     """
-    codes = codes.astype(np.intp, copy=False)
-    # One place more for -1, which is the last.
-    is_held = np.bincount(codes + 1, minlength=len(values) + 1) > 0
+    *is_there, has_gaps = held_codes(codes, len(values))
     keys = [None if is_missing(value) else value if declared is not None else str(value) for value in values]
-    held = {key for key, is_there in zip(keys, is_held[1:], strict=True) if is_there and key is not None}
+    held = {key for key, is_it in zip(keys, is_there, strict=True) if is_it and key is not None}
     order = sorted(held) if declared is None else [value for value in declared if value in held]
+    labels = [str(key) for key in order]
+    if has_gaps or any(is_it for key, is_it in zip(keys, is_there, strict=True) if key is None):
+        labels.append(MISSING_LABEL)
+    smallest = np.min_scalar_type(-len(labels))
+    if not has_gaps and order == keys:
+        return Coded(codes.astype(smallest, copy=False), tuple(labels))
     number: dict[Any, int] = {key: code for code, key in enumerate(order)}
     # Categories that no row holds have no number, and need none.
-    numbers = np.array([number.get(key, len(order)) for key in [*keys, None]], dtype=np.float64)
-    labels = [str(key) for key in order]
-    if is_held[0] or any(is_held[code + 1] for code, key in enumerate(keys) if key is None):
-        labels.append(MISSING_LABEL)
+    numbers = np.array([number.get(key, len(order)) for key in [*keys, None]], dtype=smallest)
     return Coded(numbers[codes], tuple(labels))
 
 
@@ -92,7 +94,7 @@ def coded_numbers(values: NDArray[Any]) -> Coded:
     distinct, codes = np.unique(values, return_inverse=True)
     # NaN is the largest, and one value.
     labels = [MISSING_LABEL if np.isnan(value) else f"{value:.15g}" for value in distinct.tolist()]
-    return Coded(codes.ravel().astype(np.float64), tuple(labels))
+    return Coded(codes.ravel(), tuple(labels))
 
 
 def is_missing(value: Any) -> bool:

@@ -56,7 +56,6 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     check = partial(
         check_array,
         accept_sparse="csc",
-        dtype=None if _has_compact_numbers(X) else [np.float64, np.float32],
         ensure_all_finite=False,
         ensure_min_samples=min_rows,
         estimator=owner,
@@ -64,10 +63,12 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     )
     parts = _parts_of(X)
     if parts is None:
-        matrix = check(exact_columns(X) if isinstance(X, np.ndarray) and X.ndim == 2 else X)
+        whole = exact_columns(X) if isinstance(X, np.ndarray) and X.ndim == 2 else X
+        matrix = check(whole, dtype=None if _has_compact_numbers(X) else [np.float64, np.float32])
         coded_parts: dict[int, Coded] = {}
     else:
-        matrix = check(np.column_stack([_numbers_in(part) for part in parts]))
+        # Beside numbers the codes are floats; alone they keep their few bytes.
+        matrix = check(np.column_stack([_numbers_in(part) for part in parts]), dtype=None)
         coded_parts = {i: part for i, part in enumerate(parts) if isinstance(part, Coded)}
     if sp.issparse(matrix):
         matrix = _tidy_sparse(matrix)
@@ -123,7 +124,7 @@ def column_names(X: Any) -> list[str] | None:
     return names
 
 
-def _numbers_in(part: Coded | NDArray[np.float64]) -> NDArray[np.float64]:
+def _numbers_in(part: Coded | NDArray[np.float64]) -> NDArray[Any]:
     return part.codes if isinstance(part, Coded) else part
 
 

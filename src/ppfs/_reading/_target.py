@@ -15,6 +15,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from ppfs._reading._categories import converts, is_missing
 from ppfs._reading._large_integers import LARGEST_EXACT, as_floats
+from ppfs._reading._library_codes import pandas_labels
 from ppfs._task import Task, TaskChoice, choose_task
 from ppfs.exceptions import InvalidInputError
 
@@ -27,6 +28,9 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
             f"{name} requires y to be passed, but the target y is None. "
             "Feature selection needs the values that the columns should predict."
         )
+    labels = pandas_labels(y)
+    if labels is not None:
+        return labels
     plain = _plain(y)
     if _is_structured(plain):
         return _complete_record(plain)
@@ -103,6 +107,8 @@ def is_categorical(y: Any) -> bool:
     """Tell whether the caller's target is a series of a type for categories."""
     if isinstance(y, np.ndarray):
         return False
+    if nw.dependencies.is_pandas_series(y):
+        return hasattr(y.dtype, "categories")
     column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     return isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
 

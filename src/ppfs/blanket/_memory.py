@@ -134,6 +134,8 @@ def _bytes_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
     if dtype.hasobject:
         yield repr(array.tolist()).encode()
         return
+    if array.dtype == np.int8:
+        dtype = array.dtype
     # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
     is_short = dtype == np.float64 and all(map(_same_bits, _row_parts(array, dtype)))
     for part in _row_parts(array, dtype):
