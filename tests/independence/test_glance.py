@@ -37,7 +37,7 @@ def test_stands_out_at_a_glance_as_by_explained_variance(n_classes: int) -> None
     y = rng.permutation(np.arange(40) % n_classes) if n_classes else rng.normal(size=40)
     tail = tail_of(X, y)
     sources = Exchange(40).sources(stream(7), 30, by_value=True)
-    glance = Glance.of(Block(X, np.zeros(5, dtype=np.intp), tuple("abcde")), 40)
+    glance = Glance.of(X.T, 40)
     assert tail.outputs is not None
     found = glance.is_plain(rearranged(tail.outputs, sources), 0.3)
     expected = [
@@ -76,7 +76,7 @@ def test_gaps_are_a_step_of_their_own() -> None:
     y = np.arange(60) % 2
     X[y == 1, 0] = np.nan
     tail = tail_of(X, y)
-    glance = Glance.of(Block(X, np.zeros(2, dtype=np.intp), ("gaps", "noise")), 60)
+    glance = Glance.of(X.T, 60)
     assert tail.outputs is not None
     assert glance.is_plain(tail.outputs[:, np.newaxis], 1e-6).ravel().tolist() == [True, False]
 

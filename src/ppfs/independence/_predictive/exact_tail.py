@@ -163,7 +163,7 @@ class PermutationTail:
         is_close = np.ones(part.places.size, dtype=bool)
         glance = None
         if self.outputs is not None:
-            glance = Glance.of(part.block, self.exchange.n_units(by_value=part.by_value))
+            glance = Glance.of(part.columns, self.exchange.n_units(by_value=part.by_value))
             is_close = glance.is_plain(self.outputs[:, np.newaxis], share)[:, 0]
             counts[part.places[~is_close]] += len(chunks) * DRAWS_AT_ONCE
         if not is_close.any():

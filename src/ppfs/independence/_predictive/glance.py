@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, rankdata
 
-from ppfs._block import Block
-from ppfs._table import dense_column
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
 
@@ -54,12 +52,23 @@ class Glance:
     n_units: int
 
     @classmethod
-    def of(cls, block: Block, n_units: int) -> Glance:
-        """Prepare the views of a block's columns."""
-        views = [view for column in range(block.n_columns) for view in _views(dense_column(block.X, column))]
-        sizes = np.array([len(view) for view in views])
-        n_free = np.where(np.arange(sizes.size) % _N_VIEWS == _N_VIEWS - 1, sizes - 1, 1)
-        return cls(np.concatenate(views), np.cumsum(sizes) - sizes, np.maximum(n_free, 1), n_units)
+    def of(cls, columns: NDArray[Any], n_units: int) -> Glance:
+        """Prepare the views of some columns, given as rows."""
+        is_gap = columns != columns
+        values = np.where(is_gap, 0.0, columns).astype(np.float64)
+        values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        steps = _steps(values, is_gap)
+        n_steps = (steps > 0).any(axis=2)
+        views = [_centred(values, is_gap), _centred(rankdata(values, axis=1), is_gap), steps]
+        is_there = np.column_stack([np.ones((len(columns), 2), dtype=bool), n_steps])
+        sizes = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1)]).ravel()
+        n_free = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1) - 1]).ravel()
+        return cls(
+            np.concatenate(views, axis=1)[is_there],
+            np.cumsum(sizes) - sizes,
+            np.maximum(n_free, 1),
+            n_units,
+        )
 
     def is_plain(self, targets: Floats, share: float) -> NDArray[np.bool_]:
         """Tell whether any view of a column shows a link that chance would hide in all but about this share.
@@ -83,35 +92,27 @@ class Glance:
         return plain
 
 
-def _views(column: NDArray[Any]) -> list[Floats]:
-    """Return the directions of the line, the ranks and the steps of a column, each of shape (n_directions, n_rows)."""
-    is_gap = column != column
-    values = np.where(is_gap, 0.0, column).astype(np.float64)
-    values /= np.abs(values).max(initial=0.0) or 1.0
-    ranks = rankdata(values)
-    steps = _steps(values, is_gap)
-    return [
-        _centred(values, is_gap),
-        _centred(ranks, is_gap),
-        steps / np.sqrt(steps.sum(axis=1, keepdims=True)),
-    ]
-
-
 def _centred(values: Floats, is_gap: NDArray[np.bool_]) -> Floats:
-    """Return a direction along the values; gaps are as good as the mean."""
-    there = ~is_gap
-    centred = np.where(is_gap, 0.0, values - values.mean(where=there if there.any() else True))
-    return np.atleast_2d(centred / (np.linalg.norm(centred) or 1.0))
+    """Return a direction along each column's values, shape (n_columns, 1, n_rows); gaps are as good as the mean."""
+    n_there = np.maximum((~is_gap).sum(axis=1, keepdims=True), 1)
+    means = np.where(is_gap, 0.0, values).sum(axis=1, keepdims=True) / n_there
+    centred = np.where(is_gap, 0.0, values - means)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    return (centred / np.where(lengths > 0, lengths, 1.0))[:, np.newaxis]
 
 
 def _steps(values: Floats, is_gap: NDArray[np.bool_]) -> Floats:
-    """Return which rows belong to each value, interval or gap, shape (n_steps, n_rows)."""
-    distinct, codes = np.unique(values, return_inverse=True)
-    if distinct.size > _MOST_VALUES:
-        edges = np.unique(np.quantile(values[~is_gap], np.arange(1, _N_BINS) / _N_BINS))
-        codes = np.searchsorted(edges, values)
-    codes = np.where(is_gap, codes.max() + 1, codes.ravel())
-    steps: Floats = (codes == np.unique(codes)[:, np.newaxis]).astype(np.float64)
+    """Return a direction for each value, interval or gap of a column, shape (n_columns, n_steps, n_rows).
+
+    Steps that a column does not have are 0.
+    """
+    codes = rankdata(values, method="dense", axis=1) - 1
+    for column in np.flatnonzero(codes.max(axis=1) >= _MOST_VALUES).tolist():
+        there = values[column, ~is_gap[column]]
+        codes[column] = np.searchsorted(np.quantile(there, np.arange(1, _N_BINS) / _N_BINS), values[column])
+    codes = np.where(is_gap, _MOST_VALUES, codes)
+    members = codes[:, np.newaxis] == np.arange(_MOST_VALUES + 1)[:, np.newaxis]
+    steps: Floats = members / np.sqrt(np.maximum(members.sum(axis=2, keepdims=True), 1))
     return steps
 
 

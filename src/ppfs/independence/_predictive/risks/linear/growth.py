@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,11 +94,11 @@ def _split_risks(problem: Problem, recipe: Recipe, block: Floats, split: Split) 
     slopes, intercepts = recipe.solver.fit_columns(train, TrainTarget.of(problem, split))
     outputs = _outputs(slopes, intercepts, test)
     predictions = as_predicted(outputs, problem.loss.output)
-    base = _losses(problem, split, predictions)
+    # A model of one column predicts from that column alone: permuting it permutes the predictions.
+    orders = [np.arange(split.test.size), *split.permutations]
+    base, *of_draws = _losses(problem, split, predictions, orders)
     replaced, over_pairs = np.zeros_like(base), np.empty((len(base), problem.n_draws))
-    for draw, permutation in enumerate(split.permutations):
-        # A model of one column predicts from that column alone: permuting it permutes the predictions.
-        losses = _losses(problem, split, predictions[:, permutation])
+    for draw, losses in enumerate(of_draws):
         replaced += losses
         over_pairs[:, draw] = losses.sum(axis=1)
     return _BlockRisks(base, replaced / problem.n_draws, over_pairs)
@@ -127,10 +128,41 @@ def _outputs(slopes: Floats, intercepts: Floats, test: Floats) -> Floats:
     return outputs
 
 
-def _losses(problem: Problem, split: Split, predictions: NDArray[Any]) -> Floats:
-    """Return each column's losses, or their mean, from predictions of shape (n_columns, n_test, ...)."""
+def _losses(
+    problem: Problem, split: Split, predictions: NDArray[Any], orders: Sequence[NDArray[np.intp]]
+) -> Iterator[Floats]:
+    """Yield each column's losses, or their mean, for test rows that get the predictions of others.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_columns, n_test, ...)
+
+    orders : sequence of ndarray of int, shape (n_test,)
+        Whose prediction each row gets.
+    """
+    n_test = split.test.size
+    truth = problem.truth[split.test]
+    n_classes = problem.classes.size
+    # A loss depends on the row's class and on the prediction: with few classes there are fewer of these than draws.
+    is_shared = 0 < n_classes < len(orders) and not problem.loss.wants_labels
+    if is_shared:
+        of_class = [
+            _rows(problem, np.full(n_test, number, dtype=truth.dtype), predictions)
+            for number in range(n_classes)
+        ]
+        known = np.concatenate(of_class, axis=1)
+    for order in orders:
+        if is_shared:
+            # Indexing with brackets would store rows of the result apart, and sums would depend on the block's size.
+            by_row = np.take(known, truth * n_test + order, axis=1)
+        else:
+            by_row = _rows(problem, truth, predictions[:, order])
+        yield problem.weights.weighed(by_row, split.test, problem.is_by_row)
+
+
+def _rows(problem: Problem, truth: NDArray[Any], predictions: NDArray[Any]) -> Floats:
+    """Return the loss of each row of each column, shape (n_columns, n_test)."""
     n_columns = len(predictions)
-    truth = np.tile(problem.truth[split.test], n_columns)
-    flat = predictions.reshape(truth.size, *predictions.shape[2:])
-    by_row: Floats = problem.loss.rows(truth, flat).reshape(n_columns, -1)
-    return problem.weights.weighed(by_row, split.test, problem.is_by_row)
+    flat = predictions.reshape(n_columns * truth.size, *predictions.shape[2:])
+    by_row: Floats = problem.loss.rows(np.tile(truth, n_columns), flat).reshape(n_columns, -1)
+    return by_row
