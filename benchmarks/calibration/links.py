@@ -59,25 +59,24 @@ POWER = [
     *(Cell("two classes", 300, link) for link in LINKS),
 ]
 SIZE = [
-    Cell("quantity", 80),
-    Cell("two classes", 80),
-    Cell("quantity", 1000),
-    Cell("two classes", 1000),
-    Cell("quantity", 200, columns="lognormal"),
-    Cell("two classes", 200, columns="lognormal"),
-    Cell("quantity", 200, columns="rare counts"),
-    Cell("two classes", 200, columns="rare counts"),
-    Cell("quantity", 80, columns="rare counts"),
+    *(
+        Cell(target, n_rows, columns=columns)
+        for columns in ("normal", "lognormal", "rare counts")
+        for n_rows in (40, 80, 200, 1000)
+        for target in ("quantity", "two classes")
+        if (target, n_rows, columns) != ("quantity", 200, "normal")  # It is among those of power.
+    ),
     Cell("heavy tails", 200),
     Cell("heavy tails", 80, columns="lognormal"),
     Cell("rare class", 300),
-    Cell("three classes", 200),
-    Cell("quantity", 200, n_given=5),
-    Cell("two classes", 200, n_given=5),
-    Cell("quantity", 200, n_given=20),
-    Cell("two classes", 200, n_given=20),
-    Cell("quantity", 200, rows="groups"),
-    Cell("quantity", 200, rows="weights"),
+    Cell("rare class", 1000),
+    *(Cell("three classes", n_rows) for n_rows in (80, 200, 1000)),
+    *(Cell(target, 200, n_given=n_given) for n_given in (5, 20) for target in ("quantity", "two classes")),
+    *(
+        Cell(target, 200, rows=rows)
+        for rows in ("groups", "weights")
+        for target in ("quantity", "two classes")
+    ),
 ]
 
 

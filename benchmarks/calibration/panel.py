@@ -67,7 +67,8 @@ def read(path: Path = RESULTS) -> list[dict[str, str]]:
 
 def run(replicates: range, tests: list[str], path: Path = RESULTS, cells: str = "all") -> None:
     """Ask what is missing, cell after cell in rounds, so that whatever was done before an end is even."""
-    asked = {"power": POWER, "size": SIZE, "all": [*POWER, *SIZE]}[cells]
+    nulls = [cell for cell in POWER if cell.link == "none"]
+    asked = {"power": POWER, "size": [*nulls, *SIZE], "all": [*POWER, *SIZE]}[cells]
     done = {(line["cell"], line["test"], int(line["replicate"])) for line in read(path)}
     is_new = not path.exists()
     with path.open("a", newline="") as file:
@@ -85,7 +86,11 @@ def run(replicates: range, tests: list[str], path: Path = RESULTS, cells: str = 
 def _of(cell: Cell, test: str, lines: dict[tuple[str, str], list[dict[str, str]]]) -> Floats:
     """Return the p-values of a cell, shape (n_replicates, 1 + n_models)."""
     mine = lines.get((cell.name, test), [])
-    return np.array([[float(line["pvalue"]), *map(float, line["by_model"].split())] for line in mine])
+    # A column that is constant in some table is answered without a model.
+    nobody = " ".join(["1"] * len(MODELS))
+    return np.array(
+        [[float(line["pvalue"]), *map(float, (line["by_model"] or nobody).split())] for line in mine]
+    )
 
 
 def _by_cell(path: Path) -> dict[tuple[str, str], list[dict[str, str]]]:

@@ -22,7 +22,7 @@ from ppfs._reading import read_table
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.significance import seen_by_each_other, t_tail
+from ppfs.independence._predictive.significance import effective_freedom, seen_by_each_other, t_tail
 
 N_ROWS = 60
 
@@ -66,7 +66,7 @@ def test_agrees_with_plain_loops(task, which, question):
     ours = test.evaluate(X, y, x, given)
     counted = test.set_params(significance="randomisation").evaluate(X, y, x, given)
 
-    assert ours.pvalue == pytest.approx(twin.row_t_test(rises, factor), rel=1e-6, abs=1e-12)
+    assert ours.pvalue == pytest.approx(twin.row_t_test(rises, factor, bool(given)), rel=1e-6, abs=1e-12)
     assert ours.effect == pytest.approx(np.mean(np.concatenate(rises)), rel=1e-6, abs=1e-8)
     assert counted.pvalue == pytest.approx(twin.randomisation_test(rises))
 
@@ -261,7 +261,9 @@ def test_the_law_of_the_statistic_follows_the_coefficients_spent_on_a_feature(n_
             for shuffle in split.permutations
         ]
         rises.append(np.transpose(for_rows))
-    assert step.pvalue == pytest.approx(twin.shared_pattern_test(rises, n_columns), rel=1e-6)
+    # A single column may be counted later; a group of columns is not.
+    expected = twin.shared_pattern_test(rises, n_columns, is_given=n_columns > 1)
+    assert step.pvalue == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_level_holds_where_the_statistic_follows_its_law():
@@ -275,6 +277,18 @@ def test_the_level_holds_where_the_statistic_follows_its_law():
         plain = student.sf(statistic, 999)
         np.testing.assert_allclose(found, np.maximum(chi2.sf(pattern, q), plain), rtol=0.05)
     assert (seen_by_each_other(rows, np.ones(2))[0] == plain_t(rows)).all()
+
+
+def test_rows_that_carry_the_differences_are_the_degrees_of_freedom():
+    """Ten rows of 200 have a rare value, and seven of them speak for it: that is a t-test of ten rows, not of 200."""
+    rows = np.zeros((1, 200))
+    rows[0, :10] = [1.0] * 7 + [-1.0] * 3
+    statistic = rows.mean() / (rows.std(ddof=1) / np.sqrt(200))
+    pvalue = seen_by_each_other(rows, np.ones(1), effective_freedom(rows))[0][0]
+    assert pvalue == pytest.approx(student.sf(statistic, 10))
+    assert pvalue > 1.1 * plain_t(rows)[0]
+    np.testing.assert_allclose(effective_freedom(1e200 * rows), 10.0)
+    np.testing.assert_array_equal(effective_freedom(np.zeros((1, 200))), 1.0)
 
 
 def plain_t(rows):

@@ -64,7 +64,7 @@ def test_the_trace_says_who_saw_a_link(curved):
     frame = selector.trace_.to_frame()
     about = frame[(frame["feature"] == "x1") & (frame["phase"] == "shrink")].iloc[-1]
     assert about["seen_by"] == "SplineTransformer+Ridge"
-    assert about["model_pvalues"][1] < 1e-6 < about["model_pvalues"][0]
+    assert about["model_pvalues"][1] < 0.01 < about["model_pvalues"][0]
     assert "seen by SplineTransformer+Ridge (LinearRegression 0." in selector.trace_.explain("x1")
     rejected = frame[frame["decision"] == "rejected"]
     assert rejected["seen_by"].isna().all()
@@ -187,7 +187,7 @@ def test_products_are_asked_about_given_some_others_and_the_line_counts_twice(cu
     alone, among_few, among_many = (test.evaluate(X, y, 3, given) for given in others)
     assert np.isnan(alone.model_pvalues[2])
     assert np.isnan(among_many.model_pvalues[2])
-    assert among_few.model_pvalues[2] < 1e-4 < min(among_few.model_pvalues[:2])
+    assert among_few.model_pvalues[2] < 0.01 < min(among_few.model_pvalues[:2])
     weighted = cauchy_combination(np.array([among_few.model_pvalues]), [2, 1, 1, 1])
     assert among_few.pvalue == weighted[0][0]
 

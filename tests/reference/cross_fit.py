@@ -100,18 +100,23 @@ def differences(X, y, x, given, *, model, splits, is_categorical, loss="brier"):
     return answer
 
 
-def row_t_test(by_split, factor):
-    """One-sided t-test over all tested rows, the variance multiplied by `factor`."""
+def row_t_test(by_split, factor, is_given=True):
+    """One-sided t-test over all tested rows, the variance multiplied by `factor`.
+
+    Given other columns there are as many degrees of freedom as rows that carry the differences.
+    """
     rows = [float(np.mean(row)) for split in by_split for row in split]
     n = len(rows)
     mean = sum(rows) / n
     variance = sum((row - mean) ** 2 for row in rows) / (n - 1)
-    return student.sf(mean / math.sqrt(factor * variance / n), n - 1)
+    carriers = sum(row**2 for row in rows) ** 2 / sum(row**4 for row in rows)
+    freedom = min(carriers, n - 1) if is_given else n - 1
+    return student.sf(mean / math.sqrt(factor * variance / n), freedom)
 
 
-def shared_pattern_test(by_split, n_coefficients):
+def shared_pattern_test(by_split, n_coefficients, is_given=True):
     """The t-test over rows, its statistic read as (U - q) / sqrt(U) with a chi-squared U, found by bisection."""
-    plain = row_t_test(by_split, 1.0)
+    plain = row_t_test(by_split, 1.0, is_given)
     z = normal.isf(plain)
     low, high = 0.0, 1e6
     for _ in range(200):

@@ -151,13 +151,18 @@ class PredictiveTest(PanelParameters, IndependenceTest):
         """Refuse what the caller's splitter made if this test cannot use it."""
 
     @abstractmethod
-    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
+    def assess(
+        self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
+    ) -> tuple[Floats, Floats]:
         """Return p-values and statistics, one of each a question.
 
         Parameters
         ----------
         differences : ndarray of shape (n_questions, n_pairs)
             Replaced minus base risks, rounding error removed.
+
+        is_screened : bool
+            Whether these are single columns given nothing, whose small p-values may be counted later.
         """
 
     def make_knockoff(self, n_test: int) -> Knockoff:

@@ -20,7 +20,7 @@ from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosted_linear import is_boosted_linear, most_coefficients
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.significance import randomisation, seen_by_each_other
+from ppfs.independence._predictive.significance import effective_freedom, randomisation, seen_by_each_other
 
 # Fewer draws cannot give a randomisation p-value of 5 %.
 _MIN_RANDOMISATION_DRAWS = 19
@@ -119,7 +119,9 @@ class CrossFitPPI(PredictiveTest):
     other way round. The variance of the mean difference is therefore larger than that of independent rows, at
     most twice as large, which is what "paired-t" allows for. Where it is known how many coefficients a linear model
     spends on the feature, the law of the t-statistic is known too, and is used; with one coefficient
-    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md).
+    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md). Given other columns, the
+    t-test has as many degrees of freedom as rows carry the differences: with rare values or long tails these are few
+    (docs/decisions/0150-rows-that-carry-the-answer.md).
 
     Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
     sums in place of the rows: rows of a group are not independent, and count as one observation.
@@ -257,7 +259,9 @@ class CrossFitPPI(PredictiveTest):
         """Refuse splits that test a row twice."""
         require_disjoint_tests(splits, user=type(self).__name__)
 
-    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
+    def assess(
+        self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
+    ) -> tuple[Floats, Floats]:
         """Test the rows' differences, or the groups', or count the draws."""
         if self.significance == "randomisation":
             assert risks.by_draw is not None
@@ -268,7 +272,9 @@ class CrossFitPPI(PredictiveTest):
             n_coefficients[:] = risks.n_coefficients
         if problem.pair_groups is not None:
             differences = _group_sums(differences, problem.pair_groups)
-        return seen_by_each_other(differences, n_coefficients)
+        # What is counted by permutations needs a tail that is not too careful: a column it passes over is lost.
+        freedom = None if is_screened else effective_freedom(differences)
+        return seen_by_each_other(differences, n_coefficients, freedom)
 
     def smallest_pvalue(self, n_splits: int) -> float:
         """Return the smallest p-value this test can reach, whatever the data."""

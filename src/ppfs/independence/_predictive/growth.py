@@ -37,7 +37,9 @@ COLUMN_ERRORS = (EstimatorFailedError, UnusableColumnError)
 class Assessor(Protocol):
     """Whatever turns paired differences into p-values; see `PredictiveTest.assess`."""
 
-    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]: ...
+    def assess(
+        self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
+    ) -> tuple[Floats, Floats]: ...
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class Growth:
         asked = np.flatnonzero(~block.facts.is_constant)
         if asked.size:
             some = block.take(asked)
-            answers.put(asked, judged(self.test, self.problem, self.grower.risks(some), some.names))
+            risks = self.grower.risks(some)
+            answers.put(asked, judged(self.test, self.problem, risks, some.names, is_screened=True))
         return Grown(answers, asked.size * len(self.problem.splits))
 
     n_models: ClassVar[int] = 0
@@ -150,13 +153,18 @@ def _joined(places: Sequence[NDArray[np.intp]], parts: Sequence[Grown], n_models
     return Grown(answers, sum(part.n_fits for part in parts), failures)
 
 
-def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str]) -> Answers:
+def judged(
+    test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str], *, is_screened: bool = False
+) -> Answers:
     """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it.
 
     Parameters
     ----------
     names : sequence of str
         What the features in question are called.
+
+    is_screened : bool, default=False
+        Whether small p-values are looked at once more, as those of growth are.
     """
     _require_finite(problem, risks, names)
     n = len(risks.unused)
@@ -165,7 +173,7 @@ def judged(test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence
         inert.is_inert[:] = True
         return inert
     differences = risk_differences(risks.base, risks.replaced)
-    pvalues, statistics = test.assess(risks, differences, problem)
+    pvalues, statistics = test.assess(risks, differences, problem, is_screened)
     is_equal = ~differences.any(axis=1)
     return Answers(
         np.where(is_equal, 1.0, pvalues),

@@ -231,7 +231,9 @@ class PPI(PredictiveTest):
             groups=table.groups,
         )
 
-    def assess(self, risks: PairedRisks, differences: Floats, problem: Problem) -> tuple[Floats, Floats]:
+    def assess(
+        self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
+    ) -> tuple[Floats, Floats]:
         """Test the B differences of each question."""
         return SIGNIFICANCES[self.significance].assess(differences, problem.splits)
 

@@ -195,19 +195,48 @@ def corrected_t(differences: Floats, splits: list[Split]) -> tuple[Floats, Float
     return t_tail(differences, variance_factor=1.0 / differences.shape[1] + shared)
 
 
-def t_tail(differences: Floats, variance_factor: float) -> tuple[Floats, Floats]:
-    """Return P(T >= mean / sqrt(variance_factor * s^2)) with one degree of freedom less than pairs."""
+def t_tail(
+    differences: Floats, variance_factor: float, freedom: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return P(T >= mean / sqrt(variance_factor * s^2)), by default with one degree of freedom less than pairs."""
     mean = differences.mean(axis=1)
     spread = differences.std(axis=1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = mean / np.sqrt(variance_factor * spread**2)
     statistic = np.where(mean == 0, 0.0, statistic)
-    pvalues = special.stdtr(differences.shape[1] - 1, -statistic)
+    pvalues = special.stdtr(differences.shape[1] - 1 if freedom is None else freedom, -statistic)
     pvalues[(differences == 0).all(axis=1)] = 1.0
     return pvalues, statistic
 
 
-def seen_by_each_other(differences: Floats, n_coefficients: Floats) -> tuple[Floats, Floats]:
+def effective_freedom(differences: Floats) -> Floats:
+    """Return the degrees of freedom of a t-test: how many rows carry the differences, less than there are.
+
+    A spread that a handful of rows decide is known no better than from a handful of rows, however many others there are
+    whose differences are near zero: rows with a rare value, or far out in a long tail. The number is
+    (sum of squares)^2 / (sum of fourth powers), which is n where all differences are of one size and m where m of
+    them are and the others zero (docs/decisions/0150-rows-that-carry-the-answer.md).
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_questions, n_rows)
+
+    Examples
+    --------
+    >>> effective_freedom(np.array([[1.0, -1.0, 1.0, 1.0, 1.0], [3.0, -3.0, 0.0, 0.0, 0.0]])).tolist()
+    [4.0, 2.0]
+    """
+    largest = np.abs(differences).max(axis=1, keepdims=True)
+    # In units of the largest, whose fourth power is a number.
+    squares = np.square(differences / np.where(largest == 0.0, 1.0, largest))
+    total, fourth = squares.sum(axis=1), np.square(squares).sum(axis=1)
+    freedom: Floats = np.clip(total**2 / np.where(total == 0.0, 1.0, fourth), 1.0, differences.shape[1] - 1.0)
+    return freedom
+
+
+def seen_by_each_other(
+    differences: Floats, n_coefficients: Floats, freedom: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Test the mean over rows, each of which was tested by a model that saw the other ones.
 
     A chance pattern that rows share shows twice, so their differences are not independent. To first order the
@@ -221,13 +250,17 @@ def seen_by_each_other(differences: Floats, n_coefficients: Floats) -> tuple[Flo
     n_coefficients : ndarray of shape (n_questions,)
         q; infinite where it is not known, which doubles the variance.
 
+    freedom : ndarray of shape (n_questions,), default=None
+        Degrees of freedom of the t-statistic; None is one less than rows.
+
     Returns
     -------
     pvalues, statistics : ndarray of shape (n_questions,)
         Where q is known, never below those of the plain t-test.
     """
-    as_if_independent, statistics = t_tail(differences, variance_factor=1.0 / differences.shape[1])
-    pvalues = t_tail(differences, variance_factor=2.0 / differences.shape[1])[0]
+    n_rows = differences.shape[1]
+    as_if_independent, statistics = t_tail(differences, 1.0 / n_rows, freedom)
+    pvalues = t_tail(differences, 2.0 / n_rows, freedom)[0]
     is_known = np.isfinite(n_coefficients)
     q, z = n_coefficients[is_known], -special.ndtri(as_if_independent[is_known])
     root = np.sqrt(z**2 + 4.0 * q)
