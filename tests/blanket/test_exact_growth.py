@@ -21,7 +21,7 @@ from ppfs.independence import PPI, CrossFitPPI
 class KnownTail:
     """A tail whose columns are exceeded with known probability."""
 
-    draws_at_once = 128
+    draws_at_once = 64
 
     def __init__(self, chances: NDArray[np.float64], seed: int) -> None:
         self.chances = chances
@@ -111,9 +111,9 @@ def test_work_does_not_grow_with_the_number_of_clear_cases() -> None:
         return tail
 
     tails = [work(n_clear) for n_clear in (1, 30, 500, 2000)]
-    # Ten over alpha draws for each column of the table, and ten close looks, up to the size of a batch.
+    # Ten over alpha draws for each column of the table, and five close looks, up to the size of a batch.
     assert max(tail.n_draws for tail in tails) <= 1.3 * 10 * 2000 / 0.05
-    assert max(tail.n_asked for tail in tails) <= 14 * 2000
+    assert max(tail.n_asked for tail in tails) <= 7 * 2000
 
 
 def test_what_the_budget_cannot_resolve_is_said_and_not_called() -> None:

@@ -27,7 +27,7 @@ _SHARES = (0.01, 0.1)
 _VIEWS = 2.2
 
 # All columns together have this many draws looked at closely for each column of the table, and glanced at, over alpha.
-_CLOSE_LOOKS = 10
+_CLOSE_LOOKS = 5
 _GLANCES = 100
 
 
@@ -95,25 +95,29 @@ class Effort:
     n_columns: int
 
     @classmethod
-    def of(cls, n_candidates: int, n_columns: int, level: float, alpha: float) -> Effort:
+    def of(
+        cls, n_candidates: int, n_columns: int, level: float, alpha: float, share: float | None = None
+    ) -> Effort:
         """Weigh precision against work.
 
         A p-value at the level is counted to a third of itself with 10 / level draws. Fewer are made if these
-        would take more than the work of growth ten times over, and a sharper glance is taken if even two are too many.
+        would take more than the work of growth some five times over, and a sharper glance is taken if even two are too
+        many, unless the share is given: the statistic of a column must not change on the way.
 
         Examples
         --------
         755 of 10,000 columns may be dependent, and p-values below 755 times 0.05 / 10,000 are called:
 
         >>> Effort.of(755, 10_000, level=0.003775, alpha=0.05)
-        Effort(n_draws=2650, share=0.018875, n_columns=755)
+        Effort(n_draws=1595, share=0.018875, n_columns=755)
         """
-        share = min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
+        wanted = share or min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
         affordable = _CLOSE_LOOKS * n_columns / (_VIEWS * n_candidates)
-        per_level = float(np.clip(affordable * level / share, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
-        n_draws = ceil(per_level / level)
-        share = min(share, max(_TIMES_LEVEL * level, affordable / n_draws))
-        return cls(n_draws, share, min(n_candidates, max(1, int(_GLANCES * n_columns / alpha / n_draws))))
+        per_level = float(np.clip(affordable * level / wanted, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
+        glances = _GLANCES * n_columns / alpha
+        n_draws = ceil(max(_LEAST_PER_LEVEL / level, min(per_level / level, glances / n_candidates)))
+        sharp = share or min(wanted, max(_TIMES_LEVEL * level, affordable / n_draws))
+        return cls(n_draws, sharp, min(n_candidates, max(1, int(glances / n_draws))))
 
 
 def count_small_pvalues(
@@ -156,13 +160,13 @@ def count_small_pvalues(
     n_draws, n_as_extreme = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     counted = np.ones(n)
     is_left, is_beyond = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
-    done, share, n_refitted = 0, 0.0, tail.n_asked
+    done, n_refitted = 0, tail.n_asked
+    share: float | None = None
     while is_left.any():
         n_left = int(is_left.sum())
         level = level_of(alpha, correction, len(columns), n_left + n_kept)
-        effort = Effort.of(n_left, len(columns), level, alpha)
-        # The statistic of a column must not change on the way, and the glance is a part of it.
-        share = share or effort.share
+        effort = Effort.of(n_left, len(columns), level, alpha, share)
+        share = effort.share
         # The strongest first.
         too_many = np.flatnonzero(is_left)[effort.n_columns :]
         is_left[too_many], is_beyond[too_many] = False, True
@@ -171,7 +175,7 @@ def count_small_pvalues(
             active = np.flatnonzero(is_left)
             if end > done and active.size:
                 asked = [columns[place] for place in places[active].tolist()]
-                n_as_extreme[active] += tail.n_as_extreme(asked, done, end, share)
+                n_as_extreme[active] += tail.n_as_extreme(asked, done, end, effort.share)
                 n_draws[active] = done = end
                 is_left[active] = n_as_extreme[active] < _TOO_MANY
                 on_progress(int(is_left.sum()) * (part - 1) // part)

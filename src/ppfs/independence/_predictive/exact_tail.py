@@ -21,7 +21,7 @@ from ppfs.independence._predictive.glance import Glance, rearranged
 from ppfs.independence._predictive.growth import BlockFunction
 
 # A stream of random numbers serves so many rearrangements, which are glanced at together.
-DRAWS_AT_ONCE = 128
+DRAWS_AT_ONCE = 64
 
 # So many bytes of rearranged columns are asked about together.
 _BYTES_AT_ONCE = 2**20
