@@ -41,7 +41,12 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "linear, .npy": ("npy", _LINEAR),
     "tree, then linear, .npy": ("npy", _LINEAR + _TREE),
     "linear, column shards": ("shards", _LINEAR),
+    "linear, one Parquet file": ("parquet", _LINEAR),
+    "the default panel, .npy": ("npy", []),
 }
+
+#: A footer describes every column: one file of a million columns is beyond what Parquet is made for.
+MOST_COLUMNS = {"parquet": 100_000}
 
 
 def blocks(n_columns: int, n_rows: int):
@@ -98,7 +103,23 @@ def write_shards(folder: Path, n_columns: int, n_rows: int) -> Path:
     return path
 
 
-WRITERS = {"npy": write_npy, "shards": write_shards}
+def write_parquet(folder: Path, n_columns: int, n_rows: int) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / "table.parquet"
+    columns = {
+        f"x{first + place}": values
+        for first, block in blocks(n_columns, n_rows)
+        for place, values in enumerate(block)
+    }
+    pq.write_table(
+        pa.table(columns), path, compression="none", use_dictionary=False, write_statistics=False
+    )
+    return path
+
+
+WRITERS = {"npy": write_npy, "shards": write_shards, "parquet": write_parquet}
 
 
 def search(path: Path, flags: list[str], n_columns: int, n_jobs: int) -> dict[str, Any]:
@@ -177,6 +198,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files go")
     parser.add_argument("--quick", action="store_true", help="2,000 columns; nothing is written")
@@ -192,9 +214,10 @@ def main() -> None:
         results["cases"] = load(RESULTS)["cases"]
     cases = results["cases"]
     for n_columns in sizes:
-        for case in CASES:
+        for case in arguments.cases:
             points = cases.setdefault(case, [])
-            if any(point["n_columns"] == n_columns for point in points):
+            is_done = any(point["n_columns"] == n_columns for point in points)
+            if is_done or n_columns > MOST_COLUMNS.get(CASES[case][0], n_columns):
                 continue
             points.append(measure(case, CASES[case], n_columns, arguments.folder, arguments.jobs))
             points.sort(key=lambda point: point["n_columns"])

@@ -139,7 +139,8 @@ class ConditionalLaw:
         if self._is_categorical:
             return fit_smooth_classifier(self._Z, self._n_given_levels, self._labels, self._curves)
         known = ~np.isnan(self._x)
-        return fit_smooth_regression(self._Z[known], self._n_given_levels, self._x[known], self._curves)
+        Z, x = (self._Z, self._x) if known.all() else (self._Z[known], self._x[known])
+        return fit_smooth_regression(Z, self._n_given_levels, x, self._curves)
 
     def _fit_callers(self, split: Split) -> Predictor:
         """Fit the caller's model on the train part."""

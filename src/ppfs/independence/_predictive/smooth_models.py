@@ -19,6 +19,7 @@ from sklearn.preprocessing import SplineTransformer
 from ppfs._block import Matrix
 from ppfs._models import Medians
 from ppfs._types import Floats
+from ppfs.independence._predictive.ridge_in_parts import fit_ridge
 
 # Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
 # more often.
@@ -35,6 +36,9 @@ _INVERSE_PENALTY = 10.0
 
 # A model has at least so many rows a coefficient, or it gets straight lines only.
 _ROWS_PER_COEFFICIENT = 5
+
+# A design of more numbers is made part by part.
+_MAX_AT_ONCE = 2**21
 
 # Regressors of columns are remembered up to so many numbers.
 _MAX_REMEMBERED = 2**23
@@ -139,9 +143,18 @@ def _fit_regression(
     Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None
 ) -> Callable[[Matrix], Floats]:
     bases = _candidate_bases(Z, n_levels, curves)
+    if not sp.issparse(Z) and len(Z) * max(basis.width for basis in bases) > _MAX_AT_ONCE:
+        return _fit_in_parts(bases, Z, x)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
     return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64)
+
+
+def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> Callable[[Matrix], Floats]:
+    fits = [fit_ridge(basis, max(1, basis.width), Z, x, _PENALTIES) for basis in bases]
+    best = min(fits, key=lambda fit: fit.error)
+    # The rows that it was fitted to are those that are asked about.
+    return lambda new: best.fitted if new is Z else best.predict(new)
 
 
 def fit_smooth_classifier(
