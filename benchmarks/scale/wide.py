@@ -113,9 +113,7 @@ def write_parquet(folder: Path, n_columns: int, n_rows: int) -> Path:
         for first, block in blocks(n_columns, n_rows)
         for place, values in enumerate(block)
     }
-    pq.write_table(
-        pa.table(columns), path, compression="none", use_dictionary=False, write_statistics=False
-    )
+    pq.write_table(pa.table(columns), path, compression="none", use_dictionary=False, write_statistics=False)
     return path
 
 

@@ -34,8 +34,8 @@ UNREACHABLE = 1e-40
 
 #: The models, and whether the table is in a file.
 WORK: dict[str, tuple[Any, bool]] = {
-    "forests of 100 trees": (RandomForestClassifier(), False),
-    "forests of 100 trees, .npy": (RandomForestClassifier(), True),
+    "forests of 25 trees": (RandomForestClassifier(25), False),
+    "forests of 25 trees, .npy": (RandomForestClassifier(25), True),
     "trees of depth 5": (DecisionTreeClassifier(max_depth=5), False),
     "full trees": (DecisionTreeClassifier(), False),
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.cluster import KMeans
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -290,3 +290,14 @@ def test_no_more_curves_are_made_than_there_are_rows_for(monkeypatch):
     Z = np.random.default_rng(0).normal(size=(60, 200))
     fit_smooth_regression(Z, np.zeros(200, dtype=np.intp), Z.sum(axis=1))
     assert len(made) <= 3
+
+
+def test_a_table_of_32_bits_is_answered_as_one_of_64():
+    """Products of curves need more bits, and what is far from 1 is not a number of 32 bits at all."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(120, 3)).astype(np.float32)
+    X[:, 1] += X[:, 0] ** 2
+    y = X[:, 0] + generator.normal(size=120)
+    test = CrossFitPPI(LinearRegression(), random_state=0)
+    narrow, wide = (test.evaluate(values, y, 1, given=[0, 2]) for values in (X, X.astype(np.float64)))
+    assert narrow.pvalue == pytest.approx(wide.pvalue, rel=1e-3)

@@ -24,6 +24,7 @@ from ppfs._engine.forest_growth import (
 )
 from ppfs._engine.least_squares import (
     independent_rows,
+    line_columns,
     products,
     ridge_columns,
     row_products,
@@ -87,6 +88,7 @@ __all__ = [
     "grow_models",
     "independent_rows",
     "likelihood_ratios",
+    "line_columns",
     "logistic_columns",
     "make_draws",
     "prepare_boosting",

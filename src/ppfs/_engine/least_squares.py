@@ -171,6 +171,58 @@ def ridge_columns(
 
 
 @kernel
+def line_columns(
+    columns: Float64s, weights: Float64s, values: Float64s, penalty: float, has_intercept: bool
+) -> tuple[Float64s, Float64s]:
+    """Fit a line a column of a block.
+
+    Rows are added one after the other, so a column's line does not depend on its neighbours.
+
+    Parameters
+    ----------
+    columns : array of shape (n_rows, n_columns), float64
+    weights : array of shape (n_rows,), float64
+        How much each row counts.
+    values : array of shape (n_rows,), float64
+        What is to be predicted, less its mean where there is an intercept.
+
+    Returns
+    -------
+    slopes, means : array of shape (n_columns,), float64
+        The means are zeros where there is no intercept.
+    """
+    n_rows, n_columns = columns.shape
+    means = np.zeros(n_columns)
+    pulls = np.zeros(n_columns)
+    squares = np.zeros(n_columns)
+    slopes = np.zeros(n_columns)
+    is_varied = np.zeros(n_columns, dtype=np.bool_)
+    total = 0.0
+    for i in range(n_rows):
+        weight = weights[i]
+        total += weight
+        for c in range(n_columns):
+            means[c] += weight * columns[i, c]
+            is_varied[c] |= columns[i, c] != columns[0, c]
+    for c in range(n_columns):
+        means[c] = means[c] / total if has_intercept else 0.0
+    for i in range(n_rows):
+        weight = weights[i]
+        value = values[i]
+        for c in range(n_columns):
+            centred = columns[i, c] - means[c]
+            weighted = weight * centred
+            pulls[c] += value * weighted
+            squares[c] += weighted * centred
+    for c in range(n_columns):
+        # What is left of a constant after centring would be rounding.
+        if is_varied[c] or not has_intercept:
+            own = squares[c] + penalty
+            slopes[c] = pulls[c] / own if own > 0.0 else 0.0
+    return slopes, means
+
+
+@kernel
 def solve_elastic_net(
     gram: Float64s, right: Float64s, squares: float, sizes: float, is_positive: bool, solution: Float64s
 ) -> bool:

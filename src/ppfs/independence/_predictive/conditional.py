@@ -72,8 +72,9 @@ class ConditionalLaw:
         impute: Impute = None,
         curves: RememberedCurves | None = None,
     ) -> None:
-        self._x = x
-        self._Z = Z
+        # Tables of 32 bits have too few of them for products of curves.
+        self._x = np.asarray(x, dtype=np.float64)
+        self._Z = Z.astype(np.float64, copy=False)
         self._n_given_levels = n_given_levels
         self._impute = impute
         self._curves = curves
@@ -83,7 +84,7 @@ class ConditionalLaw:
         self._by_split: dict[int, Predictor] = {}
         if self._model is None:
             self._own = self._fit_own()
-            self._expected = self._own(Z)
+            self._expected = self._own(self._Z)
 
     def _suits(self, model: Any) -> bool:
         return bool(is_classifier(model) if self._is_categorical else is_regressor(model))

@@ -142,7 +142,7 @@ def fit_smooth_regression(
 def _fit_regression(
     Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None
 ) -> Callable[[Matrix], Floats]:
-    bases = _candidate_bases(Z, n_levels, curves)
+    bases: list[Any] = _candidate_bases(Z, n_levels, curves)
     if not sp.issparse(Z) and len(Z) * max(basis.width for basis in bases) > _MAX_AT_ONCE:
         return _fit_in_parts(bases, Z, x)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]

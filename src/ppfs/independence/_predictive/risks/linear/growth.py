@@ -22,6 +22,9 @@ from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.models import ModelGrower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
+# NumPy goes through rows of one or two numbers ten times as slowly as through rows of many.
+_BYTES_PER_BLOCK, _LEAST_COLUMNS = 2**20, 4
+
 
 @dataclass(frozen=True)
 class LinearGrower(Grower):
@@ -29,8 +32,12 @@ class LinearGrower(Grower):
 
     problem: Problem
     recipe: Recipe
-    bytes_per_block = 2**20
     prefers = "threads"
+
+    @property
+    def bytes_per_block(self) -> int:  # type: ignore[override]
+        """How many bytes of columns are best looked at together: where rows are many, still a few columns."""
+        return max(_BYTES_PER_BLOCK, _LEAST_COLUMNS * 8 * len(self.problem.y))
 
     @property
     def is_quick(self) -> bool:
@@ -41,12 +48,14 @@ class LinearGrower(Grower):
         """Return the risks of questions about the columns of a block."""
         # Two columns at least: NumPy adds up a single column in another order than one of several, and a
         # column's answer must not depend on its neighbours.
-        columns = dense(block.X[:, [*range(block.n_columns), 0]])
+        # A block of several is copied only where it is not laid out row by row.
+        n_columns = block.n_columns
+        columns = np.ascontiguousarray(dense(block.X[:, [0, 0]] if n_columns == 1 else block.X))
         require_squarable(columns, block.names, self.recipe.steps, self.problem.estimator)
         by_split = [_split_risks(self.problem, self.recipe, columns, split) for split in self.problem.splits]
-        base = np.concatenate([part.base for part in by_split], axis=1)[:-1]
-        replaced = np.concatenate([part.replaced for part in by_split], axis=1)[:-1]
-        over_pairs = np.sum([part.over_pairs for part in by_split], axis=0)[:-1]
+        base = np.concatenate([part.base for part in by_split], axis=1)[:n_columns]
+        replaced = np.concatenate([part.replaced for part in by_split], axis=1)[:n_columns]
+        over_pairs = np.sum([part.over_pairs for part in by_split], axis=0)[:n_columns]
         by_draw = over_pairs / base.shape[1] if self.problem.is_by_row else None
         n_scores = max(1, self.problem.classes.size - 1)
         n_coefficients = np.full(block.n_columns, n_scores * self.recipe.n_coefficients, dtype=np.intp)

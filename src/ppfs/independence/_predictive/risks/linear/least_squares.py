@@ -43,26 +43,13 @@ class Ridge:
 
     def _lines(self, X: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit a line a column: a closed form."""
+        from ppfs._engine import line_columns
+
         y = target.values
-        weights = target.weights
-        if self.has_intercept:
-            x_mean = (
-                X.mean(axis=0)
-                if weights is None
-                else (weights[:, np.newaxis] * X).sum(axis=0) / weights.sum()
-            )
-            y_mean = float(y.mean() if weights is None else (weights * y).sum() / weights.sum())
-        else:
-            x_mean, y_mean = np.zeros(X.shape[1]), 0.0
-        centred = X - x_mean
-        centred[:, np.ptp(X, axis=0) == 0] *= not self.has_intercept
-        weighted = centred if weights is None else weights[:, np.newaxis] * centred
-        squares = (centred**2 if weights is None else weighted * centred).sum(axis=0) + self.penalty
-        slopes = np.divide(
-            ((y - y_mean)[:, np.newaxis] * weighted).sum(axis=0),
-            squares,
-            out=np.zeros_like(squares),
-            where=squares > 0,
+        weights = np.ones(y.size) if target.weights is None else target.weights
+        y_mean = float((weights * y).sum() / weights.sum()) if self.has_intercept else 0.0
+        slopes, x_mean = line_columns(
+            np.ascontiguousarray(X), weights, y - y_mean, self.penalty, self.has_intercept
         )
         return slopes, y_mean - slopes * x_mean
 

@@ -112,16 +112,18 @@ class LinearMembers:
         require_squarable(self._columns, design.column_names, recipe.steps, problem.estimator)
         known = None if larger is None else larger._of_some(design)
 
-        def fitted(number: int) -> tuple[SplitData, SplitModel]:
+        def fitted(number: int) -> tuple[SplitData | None, SplitModel]:
             part = self._prepared(problem.splits[number]) if known is None else known[number]
-            return part, _fitted(part)
+            # What is not kept goes at once: the parts of all splits together may not fit into memory.
+            is_kept = part.n_numbers * len(problem.splits) <= _MAX_SHARED
+            return part if is_kept else None, _fitted(part)
 
         both = run_tasks(fitted, range(len(problem.splits)), n_threads)
         self._models = [model for _, model in both]
         self._width = self._models[0].slopes.shape[1] // self._columns.shape[1]
         self._outputs = np.concatenate([model.outputs for model in self._models])
-        parts = [part for part, _ in both]
-        self._parts = parts if sum(part.n_numbers for part in parts) <= _MAX_SHARED else None
+        parts = [part for part, _ in both if part is not None]
+        self._parts = parts if len(parts) == len(both) else None
         self._base = self._losses(self._outputs[np.newaxis])[0]
 
     def _prepared(self, split: Split) -> SplitData:
