@@ -14,6 +14,7 @@ import numpy as np
 import samples
 from lightgbm import LGBMClassifier, LGBMRegressor
 from samples import Sample
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -502,6 +503,13 @@ def _cross_fit() -> Iterator[Case]:
     }
     for name, (test, sample) in tests.items():
         yield Case(f"cross-fit/{name}", partial(PPFS, independence=test, random_state=6), sample)
+        by_t = partial(PPFS, independence=_by_t_test(test), random_state=6)
+        yield Case(f"cross-fit-t/{name}", by_t, sample)
+
+
+def _by_t_test(test: CrossFitPPI) -> CrossFitPPI:
+    """Return the test without counted p-values, which older versions do not have: the rest can then be compared."""
+    return clone(test).set_params(exact_tail=False) if "exact_tail" in test.get_params(deep=False) else test
 
 
 def _calibrated() -> Iterator[Case]:
@@ -530,6 +538,12 @@ def _calibrated() -> Iterator[Case]:
     }
     for name, (parameters, sample) in presets.items():
         yield Case(f"calibrated/{name}", partial(PPFS.calibrated, random_state=7, **parameters), sample)
+        # The same model, asked once and not a panel, by the t-test.
+        others = dict(parameters)
+        model, growth = others.pop("estimator", None), others.pop("growth_estimator", None)
+        test = _by_t_test(CrossFitPPI(model, marginal_estimator=growth))
+        by_t = partial(PPFS, independence=test, random_state=7, **{"correction": "bh", **others})
+        yield Case(f"calibrated-t/{name}", by_t, sample)
 
 
 def _wrappers() -> Iterator[Case]:
