@@ -26,7 +26,10 @@ DRAWS_AT_ONCE = 64
 # So many bytes of rearranged columns are asked about together.
 _BYTES_AT_ONCE = 2**20
 
+# So many columns are glanced at together, or as many as take so many bytes, twenty directions each.
 _COLUMNS_AT_ONCE = 256
+_BYTES_PER_GLANCE = 2**25
+_BYTES_PER_ROW = 20 * 8
 
 # Equal arrangements give equal p-values but for rounding, and an equal one is as extreme.
 _ROUNDING = 1e-7
@@ -146,8 +149,10 @@ class PermutationTail:
 
         Columns that do not stand out themselves are as extreme as any draw; they are entered into `counts`.
         """
-        for start in range(0, len(xs), _COLUMNS_AT_ONCE):
-            some = np.arange(start, min(start + _COLUMNS_AT_ONCE, len(xs)))
+        fitting = _BYTES_PER_GLANCE // (_BYTES_PER_ROW * self.table.n_rows)
+        at_once = max(1, min(_COLUMNS_AT_ONCE, fitting))
+        for start in range(0, len(xs), at_once):
+            some = np.arange(start, min(start + at_once, len(xs)))
             block = self.table.block([xs[place] for place in some.tolist()]).read()
             columns = np.stack([dense_column(block.X, column) for column in range(block.n_columns)])
             trades = np.array([self.exchange.trades_values(column) for column in columns])
