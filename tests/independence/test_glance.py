@@ -39,7 +39,7 @@ def test_stands_out_at_a_glance_as_by_explained_variance(n_classes: int) -> None
     sources = Exchange(40).sources(stream(7), 30, by_value=True)
     glance = Glance.of(X.T, 40)
     assert tail.outputs is not None
-    found = glance.is_plain(rearranged(tail.outputs, sources), 0.3)
+    found = glance.is_plain(rearranged(tail.outputs, sources), glance.bounds(0.3, len(tail.outputs)))
     expected = [
         [stands_out(column[draw], y, 0.3, is_class=n_classes > 0) for draw in sources] for column in X.T
     ]
@@ -78,7 +78,8 @@ def test_gaps_are_a_step_of_their_own() -> None:
     tail = tail_of(X, y)
     glance = Glance.of(X.T, 60)
     assert tail.outputs is not None
-    assert glance.is_plain(tail.outputs[:, np.newaxis], 1e-6).ravel().tolist() == [True, False]
+    found = glance.is_plain(tail.outputs[:, np.newaxis], glance.bounds(1e-6, n_outputs=1))
+    assert found.ravel().tolist() == [True, False]
 
 
 def test_weights_stay_with_the_target_and_survival_is_not_glanced_at() -> None:

@@ -164,24 +164,23 @@ class PermutationTail:
     def _tasks_of(
         self, part: _Part, chunks: range, share: float, counts: NDArray[np.intp]
     ) -> Iterator[tuple[NDArray[np.intp], Block]]:
-        n_rows = self.table.n_rows
         is_close = np.ones(part.places.size, dtype=bool)
-        glance = None
         if self.outputs is not None:
             glance = Glance.of(part.columns, self.exchange.n_units(by_value=part.by_value))
-            is_close = glance.is_plain(self.outputs[:, np.newaxis], share)[:, 0]
+            bounds = glance.bounds(share, len(self.outputs))
+            is_close = glance.is_plain(self.outputs[:, np.newaxis], bounds)[:, 0]
             counts[part.places[~is_close]] += len(chunks) * DRAWS_AT_ONCE
         if not is_close.any():
             return
         owners: list[NDArray[np.intp]] = []
         copies: list[NDArray[np.generic]] = []
-        n_waiting, enough = 0, max(1, _BYTES_AT_ONCE // (8 * n_rows))
+        n_waiting, enough = 0, max(1, _BYTES_AT_ONCE // (8 * self.table.n_rows))
         for chunk in chunks:
             generator = stream(self.entropy, _PURPOSE, self.fold, int(part.by_value), chunk)
             sources = self.exchange.sources(generator, DRAWS_AT_ONCE, by_value=part.by_value)
             is_asked = np.repeat(is_close[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
-            if glance is not None and self.outputs is not None:
-                is_asked &= glance.is_plain(rearranged(self.outputs, sources), share)
+            if self.outputs is not None:
+                is_asked &= glance.is_plain(rearranged(self.outputs, sources), bounds)
             column, draw = np.nonzero(is_asked)
             owners.append(column)
             copies.append(part.columns[column[:, np.newaxis], sources[draw]])

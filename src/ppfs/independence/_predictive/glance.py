@@ -29,7 +29,7 @@ class Glance:
 
     Each of the three views is a set of directions over the rows. Under a random rearrangement, the squared
     lengths of the target along them, times the number of rows less one, are nearly chi-squared: that is where the
-    bounds of `is_plain` come from. Nothing depends on how near, but how many rearrangements are looked at closely.
+    `bounds` come from. Nothing depends on how near, but how many rearrangements are looked at closely.
 
     Attributes
     ----------
@@ -70,13 +70,20 @@ class Glance:
             n_units,
         )
 
-    def is_plain(self, targets: Floats, share: float) -> NDArray[np.bool_]:
-        """Tell whether any view of a column shows a link that chance would hide in all but about this share.
+    def bounds(self, share: float, n_outputs: int) -> Floats:
+        """Return what the views of about this share of the rearrangements exceed, each one by itself."""
+        bounds: Floats = chi2.isf(share, self.n_free * n_outputs) / max(1, self.n_units - 1)
+        return bounds
+
+    def is_plain(self, targets: Floats, bounds: Floats) -> NDArray[np.bool_]:
+        """Tell whether any view of a column shows a link above its bound.
 
         Parameters
         ----------
         targets : ndarray of shape (n_outputs, n_draws, n_rows)
             Outputs of length 1 that are 0 on average and at right angles to each other, rearranged.
+
+        bounds : ndarray of shape (3 * n_columns,)
 
         Returns
         -------
@@ -85,10 +92,8 @@ class Glance:
         n_outputs, n_draws, n_rows = targets.shape
         lengths = (self.directions @ targets.reshape(-1, n_rows).T).reshape(-1, n_outputs, n_draws)
         by_view = np.add.reduceat(np.einsum("iok,iok->ik", lengths, lengths), self.starts, axis=0)
-        bounds = chi2.isf(share, self.n_free * n_outputs) / max(1, self.n_units - 1)
-        plain: NDArray[np.bool_] = (
-            (by_view >= bounds[:, np.newaxis]).reshape(-1, _N_VIEWS, n_draws).any(axis=1)
-        )
+        is_above = (by_view >= bounds[:, np.newaxis]).reshape(-1, _N_VIEWS, n_draws)
+        plain: NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
         return plain
 
 
