@@ -130,3 +130,15 @@ def test_benchmark_tables_are_left_alone(name):
     found = kinds(data.to_frame().drop(columns=data.target_name), data.y)
     assert set(found.values()) <= {"near-constant", "identifier"}
     assert len(found) <= 1
+
+
+def test_a_leak_in_a_file_that_is_streamed_is_told(tmp_path):
+    """Of a streamed file the columns that a search keeps are looked at."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(80, 30))
+    y = (X[:, 3] > 0).astype(int)
+    X[:, 7] = y
+    np.save(tmp_path / "X.npy", X)
+    streamed = PPFS(n_splits=10, random_state=0).fit(tmp_path / "X.npy", y)
+    assert {(w.column, w.kind) for w in streamed.warnings_} >= {("x7", "leakage")}
+    assert look_at(read_table(tmp_path / "X.npy", y, task="auto", owner=None)) == ()

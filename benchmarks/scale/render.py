@@ -1,6 +1,6 @@
-"""Rewrite the numbers in docs/speed.md from the results of the benchmarks.
+"""Rewrite the numbers in docs/speed.md and docs/scale.md from the results of the benchmarks.
 
-A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
+A block of a page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand. With ``--check`` nothing is written, and a page that is out of date is an error.
 """
 
@@ -12,7 +12,11 @@ from typing import Any
 
 import growth
 import memory
+import plan
 import startup
+import tall
+import wide
+import workers
 from recording import REPOSITORY, load, machine_lines, say
 
 sys.path.append(str(REPOSITORY / "benchmarks"))
@@ -23,7 +27,8 @@ import pyimpetus
 import models
 from pages import fill
 
-PAGE = REPOSITORY / "docs" / "speed.md"
+SPEED = REPOSITORY / "docs" / "speed.md"
+SCALE = REPOSITORY / "docs" / "scale.md"
 
 
 def peers_block(results: Mapping[str, Any]) -> list[str]:
@@ -51,8 +56,32 @@ def startup_block(results: Mapping[str, Any]) -> list[str]:
     return [*startup.tables_of(results), "\n".join(machine_lines(results["machine"]))]
 
 
+def wide_block(results: Mapping[str, Any]) -> list[str]:
+    cases = results["cases"]
+    return [wide.table_of(cases), wide.exponents_table(cases), "\n".join(machine_lines(results["machine"]))]
+
+
+def tall_block(results: Mapping[str, Any]) -> list[str]:
+    cases = results["cases"]
+    return [tall.table_of(cases), tall.exponents_table(cases), "\n".join(machine_lines(results["machine"]))]
+
+
+def workers_block(results: Mapping[str, Any]) -> list[str]:
+    return [workers.table_of(results["work"]), "\n".join(machine_lines(results["machine"]))]
+
+
+def plan_block(results: Mapping[str, Any]) -> list[str]:
+    return [plan.compared(results["rates"])]
+
+
+def large_block(results: Mapping[str, Any]) -> list[str]:
+    return [plan.worked_out(results["rates"]), "\n".join(machine_lines(results["machine"]))]
+
+
+Blocks = dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]]
+
 #: Where the numbers of each block come from, and how they are shown.
-BLOCKS: dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]] = {
+SPEED_BLOCKS: Blocks = {
     "peers": (pyimpetus.results_path(pyimpetus.NEWEST), peers_block),
     "peers-older-scipy": (pyimpetus.results_path(pyimpetus.OLDER_SCIPY), peers_block),
     "models": (models.results_path(pyimpetus.NEWEST), models_block),
@@ -60,11 +89,19 @@ BLOCKS: dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]] = {
     "memory": (memory.RESULTS, memory_block),
     "startup": (startup.RESULTS, startup_block),
 }
+SCALE_BLOCKS: Blocks = {
+    "wide": (wide.RESULTS, wide_block),
+    "tall": (tall.RESULTS, tall_block),
+    "workers": (workers.RESULTS, workers_block),
+    "plan": (plan.RESULTS, plan_block),
+    "large": (plan.RESULTS, large_block),
+}
+PAGES = {SPEED: SPEED_BLOCKS, SCALE: SCALE_BLOCKS}
 
 
-def render(page: str) -> str:
+def render(page: str, blocks: Blocks) -> str:
     """Return the page with every block whose results exist."""
-    for name, (path, block) in BLOCKS.items():
+    for name, (path, block) in blocks.items():
         if path.is_file():
             page = fill(page, {name: "\n\n".join(block(load(path)))})
         else:
@@ -78,12 +115,14 @@ def main() -> None:
     )
     parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
     arguments = parser.parse_args()
-    page = PAGE.read_text(encoding="utf-8")
-    rendered = render(page)
-    if arguments.check and rendered != page:
-        sys.exit("docs/speed.md does not show the latest results: run python benchmarks/scale/render.py")
-    if not arguments.check:
-        PAGE.write_text(rendered, encoding="utf-8")
+    for path, blocks in PAGES.items():
+        page = path.read_text(encoding="utf-8")
+        rendered = render(page, blocks)
+        if arguments.check and rendered != page:
+            name = path.relative_to(REPOSITORY)
+            sys.exit(f"{name} does not show the latest results: run python benchmarks/scale/render.py")
+        if not arguments.check:
+            path.write_text(rendered, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@ of the process.
 """
 
 import argparse
+import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,7 +91,7 @@ def write_shards(folder: Path, n_columns: int, n_rows: int) -> Path:
     import pyarrow.parquet as pq
 
     path = folder / "shards"
-    path.mkdir()
+    path.mkdir(exist_ok=True)
     for first, block in blocks(n_columns, n_rows):
         for start in range(0, len(block), COLUMNS_PER_SHARD):
             part = block[start : start + COLUMNS_PER_SHARD]
@@ -121,22 +124,38 @@ WRITERS = {"npy": write_npy, "shards": write_shards, "parquet": write_parquet}
 
 
 def search(path: Path, flags: list[str], n_columns: int, n_jobs: int) -> dict[str, Any]:
-    """Run the command on a file and return what it cost and found."""
+    """Run the command on a file and return what it cost and found.
+
+    The search has a checkpoint beside the file, and so has this: what a run that was killed had used is added to that
+    of the run that goes on from there.
+    """
+    used_before = path.parent / "used.json"
+    flags = [*flags, "--seed", str(SEED), "--checkpoint", str(path.parent / "run.ppfs")]
     command = [sys.executable, "-m", "ppfs", "select", str(path), "--target", "x0", "--stream"]
     command += ["--task", "regression", "--format", "names", "--quiet", "--jobs", str(n_jobs), *flags]
+    before = (
+        load(used_before) if used_before.is_file() else {"cpu": 0.0, "clock": 0.0, "peak_gib": 0.0, "runs": 0}
+    )
     started = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        names = process.stdout.read().split()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    # Who ends this process early ends the search too, and both leave what they know behind.
+    signal.signal(signal.SIGTERM, lambda *_: process.kill())
+    names = process.stdout.read().split()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    used = {
+        "cpu": before["cpu"] + usage.ru_utime + usage.ru_stime,
+        "clock": before["clock"] + time.monotonic() - started,
+        "peak_gib": max(before["peak_gib"], usage.ru_maxrss / 2**20),
+        "runs": before["runs"] + 1,
+    }
+    used_before.write_text(json.dumps(used), encoding="utf-8")
     if process.returncode:
-        sys.exit(f"{' '.join(command)} failed")
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}, after {used}")
     true = {f"x{column}" for column in true_columns(n_columns)}
     return {
         "n_columns": n_columns,
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "clock": time.monotonic() - started,
-        "peak_gib": usage.ru_maxrss / 2**20,
+        **used,
         "n_found": len(true & set(names)),
         "n_others": len(set(names) - true),
     }
@@ -152,15 +171,18 @@ def measure(
 ) -> dict[str, Any]:
     """Write a table, search it, delete it, and return what that took."""
     kind, flags = how
-    place = Path(tempfile.mkdtemp(dir=folder))
-    try:
-        say(f"{case}: {n_rows:,} rows, {n_columns:,} columns ...")
+    # Where it was left by a run that was killed, it goes on.
+    place = folder / re.sub(r"\W+", "-", f"ppfs-{case}-{n_rows}-{n_columns}")
+    say(f"{case}: {n_rows:,} rows, {n_columns:,} columns ...")
+    if not (place / "path").is_file():
+        place.mkdir(exist_ok=True)
         # By a process of its own: a child inherits the peak of whoever starts it.
         writing = [sys.executable, __file__, "--write", kind, str(n_columns), str(n_rows), str(place)]
-        path = Path(subprocess.run(writing, check=True, capture_output=True, text=True).stdout.strip())
-        return search(path, flags, n_columns, n_jobs)
-    finally:
-        shutil.rmtree(place)
+        path = subprocess.run(writing, check=True, capture_output=True, text=True).stdout.strip()
+        (place / "path").write_text(path, encoding="utf-8")
+    found = search(Path((place / "path").read_text(encoding="utf-8")), flags, n_columns, n_jobs)
+    shutil.rmtree(place)
+    return found
 
 
 def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
@@ -169,7 +191,7 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
         [
             case,
             f"{point['n_columns']:,}",
-            f"{point['cpu']:.1f}",
+            f"{point['cpu']:.1f}" + (f" in {point['runs']} runs" if point.get("runs", 1) > 1 else ""),
             f"{point['clock']:.1f}",
             "-" if point["peak_gib"] is None else f"{point['peak_gib']:.2f}",
             "-" if point["peak_gib"] is None else verdict(point["peak_gib"] < PEAK_GIB),

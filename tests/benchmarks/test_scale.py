@@ -101,11 +101,13 @@ def test_missing_data_end_with_the_way_out(recording, monkeypatch, tmp_path):
         recording.data_folder()
 
 
-def test_the_page_has_a_place_for_every_block(render):
-    page = render.PAGE.read_text(encoding="utf-8")
-    assert [name for name in render.BLOCKS if f"<!-- {name} -->" not in page] == []
+def test_the_pages_have_a_place_for_every_block(render):
+    for path, blocks in render.PAGES.items():
+        page = path.read_text(encoding="utf-8")
+        assert [name for name in blocks if f"<!-- {name} -->" not in page] == []
 
 
-def test_the_page_shows_the_latest_results(render):
-    page = render.PAGE.read_text(encoding="utf-8")
-    assert render.render(page) == page
+def test_the_pages_show_the_latest_results(render):
+    for path, blocks in render.PAGES.items():
+        page = path.read_text(encoding="utf-8")
+        assert render.render(page, blocks) == page

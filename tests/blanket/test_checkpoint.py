@@ -222,14 +222,31 @@ def test_an_interrupted_process_leaves_a_checkpoint_to_continue_from(data, tmp_p
     assert len([*(tmp_path / "run").glob("*growth*.npz")]) > n_written > 8
 
 
-def test_a_process_that_is_killed_is_continued(data, tmp_path):
+def _files(folder):
+    """Return what tells whether a file was written again."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("fold-*.npz")}
+
+
+def test_a_process_that_is_killed_at_any_moment_is_continued(data, tmp_path, monkeypatch):
+    """`make test-scale` kills at ten moments; each time a new process starts from nothing and is continued here."""
     np.savez(tmp_path / "data.npz", X=data[0], y=data[1])
-    command = [sys.executable, "-c", _PROGRAM, str(tmp_path / "data.npz"), str(tmp_path / "run")]
+    expected = _told(_search(tmp_path / "whole", n_folds=4).fit(*data))
+    n_blocks = len([*(tmp_path / "whole").glob("*growth*.npz")])
     generator = random.Random(1)
-    for _ in range(10 if IN_FULL else 3):
+    for moment in range(10 if IN_FULL else 2):
+        folder = tmp_path / f"run-{moment}"
+        command = [sys.executable, "-c", _PROGRAM, str(tmp_path / "data.npz"), str(folder)]
+        n_files = generator.randrange(len(_files(tmp_path / "whole")))
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout.readline() == "ready\n"
-            time.sleep(generator.uniform(0.0, 0.6))
+            while process.poll() is None and len(_files(folder)) < n_files:
+                time.sleep(0.001)
+            time.sleep(generator.uniform(0.0, 0.01))
             process.send_signal(signal.SIGKILL)
-    fitted = _search(tmp_path / "run", n_folds=4).fit(*data)
-    assert _told(fitted) == _told(_search(n_folds=4).fit(*data))
+        before = _files(folder)
+        n_finished = len([*folder.glob("*growth*.npz")])
+        with monkeypatch.context() as patched:
+            asked = _kill_after(1000, patched)
+            assert _told(_search(folder, n_folds=4).fit(*data)) == expected
+        assert len(asked) == n_blocks - n_finished
+        assert {name: when for name, when in _files(folder).items() if name in before} == before

@@ -2,8 +2,11 @@
 
 import operator
 import os
+import subprocess
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks.workers import Counted, deadly_model, told
 from joblib import parallel_config
@@ -58,6 +61,20 @@ def test_what_tasks_share_is_sent_once(cluster):
     Counted.n_sent = 0
     assert [*run_tasks(operator.mul, Counted(), range(20))] == [5 * item for item in range(20)]
     assert Counted.n_sent == 1
+
+
+@pytest.mark.skipif(not IN_FULL, reason="starts a Ray of its own: make test-scale")
+def test_the_command_works_on_a_ray_of_its_own(data, tmp_path):
+    X, y = data
+    pd.DataFrame(X).add_prefix("c").assign(y=y).to_csv(tmp_path / "X.csv", index=False)
+    command = [sys.executable, "-m", "ppfs", "select", str(tmp_path / "X.csv"), "--target", "y", "--quiet"]
+    command += ["--estimator", "sklearn.naive_bayes:GaussianNB", "--format", "names"]
+    names = []
+    for more in ([], ["--cluster", "ray"]):
+        done = subprocess.run([*command, *more], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        names.append(done.stdout)
+    assert names[0] == names[1] != ""
 
 
 @pytest.mark.skipif(not IN_FULL, reason="starts many workers: make test-scale")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ppfs._odd_columns.copies import copies
 from ppfs._odd_columns.identifiers import identifiers
 from ppfs._odd_columns.leakage import leaks
@@ -15,13 +17,23 @@ from ppfs._table import Table
 def look_at(table: Table) -> tuple[ColumnWarning, ...]:
     """Return what is odd about the columns of a table, at most one warning a column.
 
-    Nothing for files that are read a few columns at a time: a second look would read them twice.
+    Of files that are read a few columns at a time, the columns that the search kept are looked at: a leak or an
+    identifier that matters is among them, and a look at the others would read the file twice.
     """
     if isinstance(table.X, LazyColumns):
-        return ()
+        if not table.X.loaded:
+            return ()
+        table = _in_memory(table, table.X)
     found: dict[str, ColumnWarning] = {}
     for look in (near_constant, leaks, odd_texts, identifiers, copies):
         for warning in look(table):
             found.setdefault(warning.column, warning)
     place = {name: number for number, name in enumerate(table.column_names)}
     return tuple(sorted(found.values(), key=lambda warning: place[warning.column]))
+
+
+def _in_memory(table: Table, X: LazyColumns) -> Table:
+    """Return the columns that are in memory as a table of their own."""
+    columns = sorted(X.loaded)
+    values = np.column_stack([X.loaded[column] for column in columns])
+    return Table(values, table.y, [table.names[column] for column in columns], table.task)
