@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import compile as compiling
 import growth
 import memory
 import plan
@@ -78,6 +79,10 @@ def large_block(results: Mapping[str, Any]) -> list[str]:
     return [plan.worked_out(results["rates"]), "\n".join(machine_lines(results["machine"]))]
 
 
+def compile_block(results: Mapping[str, Any]) -> list[str]:
+    return [compiling.table_of(results["seconds"]), "\n".join(machine_lines(results["machine"]))]
+
+
 Blocks = dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]]
 
 #: Where the numbers of each block come from, and how they are shown.
@@ -88,6 +93,7 @@ SPEED_BLOCKS: Blocks = {
     "growth": (growth.RESULTS, growth_block),
     "memory": (memory.RESULTS, memory_block),
     "startup": (startup.RESULTS, startup_block),
+    "compile": (compiling.RESULTS, compile_block),
 }
 SCALE_BLOCKS: Blocks = {
     "wide": (wide.RESULTS, wide_block),

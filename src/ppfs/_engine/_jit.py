@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine.kernel_cache import keep_on_disk
+from ppfs._engine.kernel_compiler import KernelCompiler, PartCompiler, compiler_of
 
 Float32s: TypeAlias = npt.NDArray[np.float32]
 Float64s: TypeAlias = npt.NDArray[np.float64]
@@ -30,7 +31,7 @@ uint64 = cast(Callable[[int], int], np.uint64)
 
 # Numba's options for functions that only kernels call are not in its type hints.
 _njit: Any = numba.njit
-_INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **compiler_of(PartCompiler)}
 
 
 def _engine_stamp() -> tuple[float, int]:
@@ -51,7 +52,8 @@ def kernel(function: AnyFunction) -> AnyFunction:
     drops the zero checks of divisions, which keep loops from being vectorised; no kernel divides by an empty
     count.
     """
-    compiled = _njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **compiler_of(KernelCompiler)}
+    compiled = _njit(**options)(function)
     if hasattr(compiled, "enable_caching"):
         keep_on_disk(compiled, ENGINE_STAMP)
     return cast(AnyFunction, compiled)
@@ -67,16 +69,8 @@ def kernel_part(function: AnyFunction) -> AnyFunction:
 
 
 def kernel_function(function: AnyFunction) -> AnyFunction:
-    """Compile a function that kernels call in several places, once for all of them."""
+    """Compile a longer function that kernels call, or one that is called in several places."""
     return cast(AnyFunction, _njit(error_model="numpy", **_INTERNAL)(function))
-
-
-def kernel_stage(function: AnyFunction) -> AnyFunction:
-    """Compile a long function that one kernel calls in one place, together with that kernel.
-
-    Numba then optimises it once; a function of its own is optimised again with each caller above it.
-    """
-    return cast(AnyFunction, _njit(inline="always")(function))
 
 
 def summing_part(function: AnyFunction) -> AnyFunction:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Bools, Float64s, Int32s, Int64s, Uint8s, Uint32s, kernel, kernel_function
+from ppfs._engine._jit import Bools, Float64s, Int32s, Int64s, Uint8s, Uint32s, int64, kernel, kernel_function
 from ppfs._engine.bins import bin_of, find_edges
 from ppfs._engine.boosting_problem import BoostingProblem
 from ppfs._engine.boosting_rules import BoostingLimits
@@ -98,7 +98,7 @@ def _bin_split(
         Memory.
     """
     for column in range(X.shape[1]):
-        n_known, n_train = 0, 0
+        n_known, n_train = int64(0), 0
         for row in by_value[column]:
             if roles[split, row] == TRAIN:
                 bins.order[column, n_train] = places[row]

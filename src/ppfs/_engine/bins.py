@@ -2,7 +2,7 @@
 
 from math import ceil, floor
 
-from ppfs._engine._jit import Float64s, kernel_function, kernel_part
+from ppfs._engine._jit import Float64s, int64, kernel_function, kernel_part
 from ppfs._engine.boosting_rules import BoostingLimits
 
 # scikit-learn keeps infinity for the edge beyond which only missing values lie.
@@ -22,7 +22,7 @@ def find_edges(n_values: int, values: Float64s, limits: BoostingLimits, edges: F
     for i in range(1, n_values):
         if values[i] != values[i - 1]:
             n_distinct += 1
-    n_edges = 0
+    n_edges = int64(0)
     if n_distinct <= limits.max_bins:
         for i in range(1, n_values):
             if values[i] != values[i - 1]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Float64s, Int64s, Records, kernel, kernel_part
+from ppfs._engine._jit import Float64s, Int64s, Records, int64, kernel, kernel_part
 from ppfs._engine.bins import find_edges
 from ppfs._engine.boosted_scores import Outcome, empty_outcome, score
 from ppfs._engine.boosting_problem import BoostingProblem, Lessons
@@ -89,7 +89,7 @@ def _lay_out(
     layout: Layout,
 ) -> tuple[int, int]:
     """Put the train rows of a split in the order of the values, and bin all rows; return missing rows and bins."""
-    n_known, n_missing = 0, 0
+    n_known, n_missing = int64(0), int64(0)
     for place in range(order.shape[1]):
         row = order[column, place]
         if lessons.roles[split, row] == TRAIN:
@@ -256,7 +256,7 @@ def _grow(n_missing: int, counts: Int64s, limits: BoostingLimits, growing: Growi
     """Grow one tree from its root, best first; return the number of nodes."""
     nodes, pending = growing.nodes, growing.pending
     is_limited = limits.max_leaves < nodes[0]["n_rows"] // limits.min_leaf
-    n_pending, n_seen, n_nodes, n_leaves = 0, 0, 1, 1
+    n_pending, n_seen, n_nodes, n_leaves = 0, int64(0), int64(1), 1
     if nodes[0]["sum_hessian"] < limits.min_hessian:
         return 1
     while True:

@@ -16,6 +16,7 @@ from ppfs._engine._jit import (
     Records,
     Uint8s,
     Uint32s,
+    int64,
     kernel,
     kernel_function,
     kernel_part,
@@ -419,7 +420,7 @@ def _grow(
         sum_hessian += rows.pairs[row, 1]
     root["sum_gradient"], root["sum_hessian"], root["value"] = sum_gradient, sum_hessian, 0.0
     root["start"], root["stop"], root["depth"], root["left"] = 0, n_rows, 0, 0
-    n_pending, n_seen, n_nodes, n_leaves = 0, 0, 1, 1
+    n_pending, n_seen, n_nodes, n_leaves = 0, int64(0), int64(1), 1
     if sum_hessian < limits.min_hessian:
         return 1
     for i in range(active.size):
@@ -491,7 +492,7 @@ def boost(
     n_trees, n_rows = rows.raw.shape
     for number in range(first_round * n_trees):
         for row in range(n_rows):
-            leaf = leaf_of(row, 0, model.nodes[number], model.left_categories[number], bins.train)
+            leaf = leaf_of(row, int64(0), model.nodes[number], model.left_categories[number], bins.train)
             rows.raw[number % n_trees, row] += model.nodes[number, leaf]["value"]
     for number in range(first_round * n_trees, len(model.nodes), n_trees):
         # Powers are computed anew in every round: a model must not depend on the round from which it was grown.
@@ -523,7 +524,7 @@ def add_trees(model: Model, bins: Uint8s, raw: Float64s) -> None:
     n_rows, n_trees = raw.shape
     for number in range(len(model.nodes)):
         for row in range(n_rows):
-            leaf = leaf_of(row, 0, model.nodes[number], model.left_categories[number], bins)
+            leaf = leaf_of(row, int64(0), model.nodes[number], model.left_categories[number], bins)
             raw[row, number % n_trees] += model.nodes[number, leaf]["value"]
 
 

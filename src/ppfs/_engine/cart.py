@@ -20,7 +20,6 @@ from ppfs._engine._jit import (
     kernel,
     kernel_function,
     kernel_part,
-    kernel_stage,
 )
 from ppfs._engine.columns import ColumnArrays, SortedColumns
 from ppfs._engine.criterion import EPSILON, add_row, impurity, is_worthless
@@ -49,7 +48,7 @@ class Scratch(NamedTuple):
     pending: Records  # (n_rows + 2,) nodes to visit
 
 
-@kernel_stage
+@kernel_function
 def _mark_stale(stale: Int32s, nodes: Records, train: Int32s, tops: Int64s, marks: Int32s) -> None:
     """Mark the rows of each stale node with its place in ``stale``, other rows with -1, and sort them.
 
@@ -69,7 +68,7 @@ def _mark_stale(stale: Int32s, nodes: Records, train: Int32s, tops: Int64s, mark
             tops[index, 1] += 1
 
 
-@kernel_stage
+@kernel_function
 def _mark_sides(
     start: int, stop: int, segment: int, threshold: float, train: Int32s, segments: Segments, marks: Int32s
 ) -> None:
@@ -81,7 +80,7 @@ def _mark_sides(
         marks[segments.entries[place]["row"]] = segments.entries[place]["value"] <= threshold
 
 
-@kernel_stage
+@kernel_function
 def _add_children(node: int, child: int, tree: Nodes, train: Int32s, target: Target, scratch: Scratch) -> int:
     """Partition the rows of a node, write its children to ``child`` and ``child + 1``; return the left one's size."""
     nodes, stats = tree
@@ -134,7 +133,7 @@ def _push(place: int, node: int, origin: int, begin: int, end: int, pending: Rec
     return place + 1
 
 
-@kernel_stage
+@kernel_function
 def _copy_children(
     node: int, child: int, origin: int, old: Nodes, tree: Nodes, height: int, pending: Records
 ) -> int:
@@ -150,7 +149,7 @@ def _copy_children(
     return height
 
 
-@kernel_stage
+@kernel_function
 def _split(
     node: int,
     child: int,
@@ -189,7 +188,7 @@ def _split(
     return end
 
 
-@kernel_stage
+@kernel_function
 def _pass_on(
     child: int,
     begin: int,

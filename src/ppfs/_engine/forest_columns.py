@@ -24,7 +24,6 @@ from ppfs._engine._jit import (
     kernel,
     kernel_function,
     kernel_part,
-    kernel_stage,
 )
 from ppfs._engine.bags import Bags, Counts
 from ppfs._engine.bits import NONE, ONE, WORD, Words, count_bits, first_bit
@@ -313,7 +312,7 @@ def predict_leaves(n_leaves: int, target: Target, scoring: Scoring, n_trees: int
             predicted[leaf, 0] = sums[leaf, 0] / n_trees
 
 
-@kernel_stage
+@kernel_function
 def _ask_forest(
     split: int,
     n_places: int,
@@ -348,7 +347,7 @@ def add_risks(
     leaf_of, predicted, receivers = rows.leaf_of, rows.predicted, plan.receivers
     total, lost, other_total, other_lost = 0.0, 0.0, 0.0, 0.0
     for row in range(leaf_of.size):
-        receiver = receivers[split, row]
+        receiver = int64(receivers[split, row])
         if receiver >= 0:
             leaf = leaf_of[row]
             total, lost = plus_loss(total, lost, row_loss(row, leaf, scoring, target, predicted))

@@ -21,7 +21,6 @@ from ppfs._engine._jit import (
     kernel,
     kernel_function,
     kernel_part,
-    kernel_stage,
 )
 from ppfs._engine.bags import Counts
 from ppfs._engine.bits import NONE, ONE, Words, first_bit
@@ -87,7 +86,7 @@ def make_tree_scratch(n_rows: int, n_drawn: int, n_test: int, n_outputs: int) ->
     )
 
 
-@kernel_part
+@kernel_function
 def _sort_rows(start: int, stop: int, rows: Int32s, places: Words, out: Int32s, at: int) -> None:
     """Write rows[start:stop] to out[at:], ascending."""
     for index in range(start, stop):
@@ -101,7 +100,7 @@ def _sort_rows(start: int, stop: int, rows: Int32s, places: Words, out: Int32s, 
             bits &= bits - ONE
 
 
-@kernel_part
+@kernel_function
 def _sum_rows(
     start: int, stop: int, rows: Int32s, target: Target, weights: Float64s, stats: Float64s
 ) -> float:
@@ -242,7 +241,7 @@ def _mark_sides(
             goes_left[row] = float(store.values[entry]) <= threshold
 
 
-@kernel_stage
+@kernel_function
 def _divide(
     node: int,
     child: int,
@@ -295,7 +294,7 @@ def _make_leaf(record: Records) -> None:
     record["threshold"] = 0.0
 
 
-@kernel_stage
+@kernel_function
 def _grow_node(
     node: int,
     child: int,
@@ -355,7 +354,7 @@ def _grow_node(
         scratch.said[node, 0] = int64(np.rint(work.stats[0] / weight * units.per_one))
 
 
-@kernel_stage
+@kernel_function
 def _beats(
     column: int,
     old: Records,
@@ -391,7 +390,7 @@ def _beats(
     return bool(worth > old["gain"])
 
 
-@kernel_stage
+@kernel_function
 def _stays(
     node: int,
     removal: Removal,
@@ -448,7 +447,7 @@ def _copy_children(child: int, old: Records, first: int, nodes: Records) -> None
         nodes[child + side] = old[first + side]
 
 
-@kernel_stage
+@kernel_function
 def _grow_tree(
     tree: int,
     old: Grove,
@@ -504,7 +503,7 @@ def _grow_tree(
     return n_nodes, is_changed
 
 
-@kernel_stage
+@kernel_function
 def _load_rows(
     tree: int,
     old: Grove,

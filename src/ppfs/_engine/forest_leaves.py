@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int64s, int64, kernel, kernel_function, kernel_part, kernel_stage
+from ppfs._engine._jit import Float64s, Int64s, int64, kernel, kernel_function, kernel_part
 from ppfs._engine.bags import Bags
 from ppfs._engine.bits import Words
 from ppfs._engine.columns import ColumnArrays
@@ -222,7 +222,7 @@ def _best_leaves(n_groups: int, n_train: float, limits: Limits, groups: Groups, 
     limited_leaves(n_groups, n_train, limits, groups, pending)
 
 
-@kernel_stage
+@kernel_function
 def _add_tree(
     split: int,
     tree: int,
@@ -263,7 +263,7 @@ def _add_tree(
             sums[index, stat] += groups.stats[leaf, stat] / weight
 
 
-@kernel_stage
+@kernel_function
 def _ask_trees_one_by_one(
     split: int,
     n_places: int,

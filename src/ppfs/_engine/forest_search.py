@@ -92,9 +92,9 @@ def _sort_turns(n_turns: int, turns: Words, tried: Int32s) -> None:
         gap = 3 * gap + 1
     while gap > 0:
         for item in range(gap, n_turns):
-            turn, column = turns[item], tried[item]
+            turn, column = turns[item], int64(tried[item])
             place = item
-            while place >= gap and _is_before(turn, column, turns[place - gap], tried[place - gap]):
+            while place >= gap and _is_before(turn, column, turns[place - gap], int64(tried[place - gap])):
                 turns[place], tried[place] = turns[place - gap], tried[place - gap]
                 place -= gap
             turns[place], tried[place] = turn, column
@@ -106,8 +106,9 @@ def draw_turns(
     key: np.uint64, beyond: np.uint64, limit: np.uint64, candidates: Candidates, turns: Words, tried: Int32s
 ) -> int:
     """List the columns whose turn comes after ``beyond`` (0 for none) and up to ``limit``, sorted; return how many."""
-    n_turns = 0
-    for column in candidates.columns:
+    n_turns = int64(0)
+    for index in range(candidates.columns.size):
+        column = int64(candidates.columns[index])
         turn = turn_of(key, column, candidates)
         if turn <= limit and (turn > beyond or beyond == NONE):
             turns[n_turns] = turn
@@ -121,7 +122,8 @@ def draw_turns(
 def next_turn(key: np.uint64, last: int, last_turn: np.uint64, candidates: Candidates) -> int:
     """Return the column that is tried next after the last one, or -1."""
     found, found_turn = int64(-1), LAST
-    for column in candidates.columns:
+    for index in range(candidates.columns.size):
+        column = int64(candidates.columns[index])
         turn = turn_of(key, column, candidates)
         if _is_before(last_turn, last, turn, column) and (
             found < 0 or _is_before(turn, column, found_turn, found)
@@ -134,7 +136,8 @@ def next_turn(key: np.uint64, last: int, last_turn: np.uint64, candidates: Candi
 def previous_turn(key: np.uint64, last: int, last_turn: np.uint64, candidates: Candidates) -> int:
     """Return the column that is tried before the last one; there is one."""
     found, found_turn = int64(-1), NONE
-    for column in candidates.columns:
+    for index in range(candidates.columns.size):
+        column = int64(candidates.columns[index])
         turn = turn_of(key, column, candidates)
         if _is_before(turn, column, last_turn, last) and (
             found < 0 or _is_before(found_turn, found, turn, column)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int32s, Int64s, Records, int64, kernel_part, kernel_stage
+from ppfs._engine._jit import Float64s, Int32s, Int64s, Records, int64, kernel_function, kernel_part
 from ppfs._engine.columns import ColumnArrays
 from ppfs._engine.criterion import (
     EPSILON,
@@ -97,7 +97,7 @@ def _make_pending(n_groups: int, n_stats: int) -> Pending:
     return Pending(nodes, np.empty(n_stats), np.empty(n_stats), np.empty(n_stats))
 
 
-@kernel_stage
+@kernel_function
 def count_zeros(
     start: int, stop: int, split: int, columns: ColumnArrays, target: Target, plan: Plan, zeros: Float64s
 ) -> int:
@@ -122,7 +122,7 @@ def open_group(group: int, value: np.float32, groups: Groups) -> None:
         groups.stats[group, stat] = 0.0
 
 
-@kernel_stage
+@kernel_function
 def gather(
     start: int,
     stop: int,
@@ -203,7 +203,7 @@ def _pure_class(group: int, groups: Groups) -> int:
     return -1
 
 
-@kernel_stage
+@kernel_function
 def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> None:
     """Cut between all groups except inside a pure run: what an unlimited tree always ends with.
 
@@ -303,7 +303,7 @@ def push(place: int, first: int, end: int, depth: int, nodes: Int64s) -> None:
     nodes[place, 2] = depth
 
 
-@kernel_stage
+@kernel_function
 def limited_leaves(n_groups: int, n_train: float, limits: Limits, groups: Groups, pending: Pending) -> None:
     """Split nodes, left before right, until the limits end the growth.
 

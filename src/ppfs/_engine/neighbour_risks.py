@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Bools, Float64s, Int32s, int64, kernel, kernel_part, kernel_stage
+from ppfs._engine._jit import Bools, Float64s, Int32s, int64, kernel, kernel_function, kernel_part
 from ppfs._engine.bits import NONE, ONE, WORD, Words, first_bit, make_planes, sets_of_rows, tallied, tally
 from ppfs._engine.columns import ColumnArrays, SortedColumns
 from ppfs._engine.loss import Scoring, add_repeated_loss, class_losses, log_loss, number_loss, plus_loss
@@ -284,7 +284,7 @@ def _put_away(ones: np.uint64, twos: np.uint64, fours: np.uint64, planes: Words,
     tally(fours, int64(2), planes, counter)
 
 
-@kernel_stage
+@kernel_function
 def _tally_distinct(word: int, target: Target, parts: Parts, line: Line, tallies: Tallies) -> None:
     """Count the test rows that are wrong, in a column of distinct values and without class weights.
 
@@ -343,7 +343,7 @@ def _tally_distinct(word: int, target: Target, parts: Parts, line: Line, tallies
     _put_away(missed_1, missed_2, missed_4, planes, int64(1))
 
 
-@kernel_stage
+@kernel_function
 def _tally_any(
     word: int,
     is_tied: bool,
@@ -423,7 +423,7 @@ def _tally_any(
                 tally(missed & dealt[other, word, row], int64(0), planes, int64(n_counted + other))
 
 
-@kernel_stage
+@kernel_function
 def _sum_up(
     word: int,
     column: int,
@@ -493,7 +493,7 @@ def class_risks(
             _sum_up(word, column, parts, verdicts, tallies, work.total, base, permuted)
 
 
-@kernel_stage
+@kernel_function
 def _add_numbers(
     word: int, is_tied: bool, loss: int, target: Target, parts: Parts, work: NeighbourWork
 ) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Bools, Float64s, Int32s, Int64s, int64, kernel, kernel_stage
+from ppfs._engine._jit import Bools, Float64s, Int32s, Int64s, int64, kernel, kernel_function
 from ppfs._engine.bits import NONE, ONE, WORD, Words
 from ppfs._engine.columns import ColumnArrays
 from ppfs._engine.loss import Scoring, add_repeated_loss
@@ -83,7 +83,7 @@ def make_fold_work(n_rows: int, n_classes: int, n_draws: int, verdicts: Verdicts
     )
 
 
-@kernel_stage
+@kernel_function
 def _find_leaves(
     is_tied: bool, target: Target, scoring: Scoring, folds: Folds, tabled: Float64s, work: FoldWork
 ) -> int:
@@ -141,7 +141,7 @@ def _find_leaves(
     return n_leaves
 
 
-@kernel_stage
+@kernel_function
 def _count_losses(
     column: int, target: Target, draws: DrawnRows, verdicts: Verdicts, work: FoldWork, losses: Losses
 ) -> None:

@@ -86,7 +86,7 @@ def mark_groups(start: int, n_rows: int, values: Float32s, line: Line) -> int:
         n_tied += values[start + item] <= values[start + item - 1] + TIE
     if n_tied == 0:
         return DISTINCT
-    item = 0
+    item = int64(0)
     while item < n_rows:
         end = item + 1
         while end < n_rows and values[start + end] <= values[start + end - 1] + TIE:

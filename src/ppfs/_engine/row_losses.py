@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ppfs._engine._jit import Float64s, Int32s, Int64s, kernel_stage
+from ppfs._engine._jit import Float64s, Int32s, Int64s, kernel_function
 from ppfs._engine.loss import Scoring, number_loss, plus_loss, row_loss
 from ppfs._engine.target import Target
 
@@ -31,7 +31,7 @@ class RowWork(NamedTuple):
     totals: Float64s  # (n_draws, 2) compensated sum of each draw
 
 
-@kernel_stage
+@kernel_function
 def add_losses(
     column: int, split: int, target: Target, scoring: Scoring, draws: DrawnRows, rows: RowWork, losses: Losses
 ) -> None:

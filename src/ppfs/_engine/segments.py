@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Int32s, Int64s, Records, kernel_part, kernel_stage
+from ppfs._engine._jit import Int32s, Int64s, Records, kernel_function, kernel_part
 from ppfs._engine.columns import ColumnArrays
 
 #: A stored entry of a column: eight bytes, moved at once.
@@ -41,7 +41,7 @@ def first_place(stale: int, n_stale: int, n_active: int) -> int:
     return (n_stale - 1 - stale) * (n_active + 1)
 
 
-@kernel_stage
+@kernel_function
 def load(
     columns: ColumnArrays, active: Int32s, sizes: Int32s, marks: Int32s, segments: Segments, tops: Int64s
 ) -> None:
@@ -85,7 +85,7 @@ def load(
                 listed[tops[stale, 1]]["start"] = tops[stale, 0]
 
 
-@kernel_stage
+@kernel_function
 def divide(
     begin: int, end: int, wants_left: bool, wants_right: bool, segments: Segments, marks: Int32s
 ) -> tuple[int, int]:

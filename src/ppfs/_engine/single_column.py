@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Float64s, Int64s, Records, kernel, kernel_part, kernel_stage
+from ppfs._engine._jit import Float64s, Int64s, Records, kernel, kernel_function, kernel_part
 from ppfs._engine.columns import ColumnArrays, SortedColumns
 from ppfs._engine.leaves import (
     Groups,
@@ -73,7 +73,7 @@ def _open_leaf(
     return prediction
 
 
-@kernel_stage
+@kernel_function
 def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Sums) -> None:
     """Add the losses of all test rows of a split, as if all were in the current leaf."""
     if target.classes.size:
@@ -91,7 +91,7 @@ def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Su
     sums.permuted[1] = sums.base[1]
 
 
-@kernel_stage
+@kernel_function
 def _add_zeros(
     n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
 ) -> None:
@@ -105,7 +105,7 @@ def _add_zeros(
         add_loss(sums.permuted, -_row_loss(receiver, prediction, plan.loss, target, sums.of_class))
 
 
-@kernel_stage
+@kernel_function
 def _add_stored(
     n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
 ) -> None:

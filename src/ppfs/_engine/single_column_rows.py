@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_stage
+from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_function
 from ppfs._engine.columns import ColumnArrays, SortedColumns
 from ppfs._engine.leaves import (
     Work,
@@ -33,7 +33,7 @@ from ppfs._engine.target import Target
 from ppfs._engine.threads import run_tasks
 
 
-@kernel_stage
+@kernel_function
 def _find_leaves(
     n_tests: int,
     split: int,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Records, int64, kernel_function, kernel_stage
+from ppfs._engine._jit import Float64s, Records, int64, kernel_function
 from ppfs._engine.criterion import TIE, add_row, entropy_gain, gain, midpoint
 from ppfs._engine.rules import Criterion, Limits
 from ppfs._engine.segments import Segments
@@ -96,7 +96,7 @@ def _scan(
     return best_gain, best_threshold
 
 
-@kernel_stage
+@kernel_function
 def search(
     n_node: int,
     begin: int,
