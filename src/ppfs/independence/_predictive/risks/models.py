@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -184,25 +184,35 @@ class ModelGrower(Grower):
 
 
 def _risks_of_column(problem: Problem, design: Design) -> PairedRisks:
-    """Answer about the only column of a design.
-
-    A model of one column predicts from that column alone: permuting it permutes the predictions.
-    """
+    """Answer about the only column of a design."""
     fitted = [_fitted((problem, design), split) for split in problem.splits]
-    base = np.concatenate([one.losses for one in fitted])
+    n_columns = design.X.shape[1]
+    counts = n_coefficients([one.model for one in fitted], n_columns, [slice(0, n_columns)])
+    return replace(risks_of_predictions(problem, [one.predicted for one in fitted]), n_coefficients=counts)
+
+
+def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) -> PairedRisks:
+    """Answer about a column from what the models of that column alone predict for the test parts, one array a split.
+
+    Permuting the column permutes the predictions.
+    """
+    base = np.concatenate(
+        [
+            problem.losses_of(answer, split, 1)[0]
+            for answer, split in zip(predicted, problem.splits, strict=True)
+        ]
+    )
 
     def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
         by_split = [
-            problem.losses_of(one.predicted[split.permutations[first:end].ravel()], split, end - first)
-            for one, split in zip(fitted, problem.splits, strict=True)
+            problem.losses_of(answer[split.permutations[first:end].ravel()], split, end - first)
+            for answer, split in zip(predicted, problem.splits, strict=True)
         ]
         totals: Floats = np.sum([losses.sum(axis=1) for losses in by_split], axis=0)
         return np.concatenate([losses.sum(axis=0) for losses in by_split])[np.newaxis], totals[np.newaxis]
 
     replaced, by_draw = over_draws(problem, base, evaluate)
-    n_columns = design.X.shape[1]
-    counts = n_coefficients([one.model for one in fitted], n_columns, [slice(0, n_columns)])
-    return PairedRisks(base[np.newaxis], replaced, np.zeros(1, dtype=bool), by_draw, counts)
+    return PairedRisks(base[np.newaxis], replaced, np.zeros(1, dtype=bool), by_draw)
 
 
 def _design_of_column(block: Block, column: int) -> Design:

@@ -18,6 +18,7 @@ from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.libraries import LibraryRisks, is_of_library
 from ppfs.independence._predictive.risks.linear import LinearRisks, recipe_of
 from ppfs.independence._predictive.risks.models import ModelRisks
+from ppfs.independence._predictive.risks.naive_bayes import NaiveBayesRisks, is_naive_bayes
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.trees import TreeRisks, why_not_engine
 
@@ -57,6 +58,8 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
             return ForestRisks(table, problem, n_jobs)
     if is_of_library(problem.estimator):
         return LibraryRisks(table, problem, n_jobs)
+    if is_naive_bayes(problem, table):
+        return NaiveBayesRisks(table, problem, n_jobs)
     recipe = recipe_of(problem, table)
     if recipe is not None:
         return LinearRisks(table, problem, n_jobs, reason, recipe)
