@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
-
-from operators import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "mutation.md"
@@ -21,44 +19,67 @@ from pages import fill  # noqa: E402
 CAUGHT = ("caught", "hung")
 
 
-def write_page(sample: Sequence[Mutant], trials: Mapping[str, Any]) -> None:
-    """Fill the page's tables from the recorded trials of the present sample."""
-    tried = [trials[mutant.key] for mutant in sample if mutant.key in trials]
-    reasons = {
-        entry["key"]: entry["reason"] for entry in tomllib.loads(EXPLAINED.read_text()).get("survivor", [])
+def write_page(n_sampled: int, trials: Sequence[Any], by_hand: Sequence[Mapping[str, str]]) -> None:
+    """Fill the page's tables from what is recorded."""
+    reasons = {entry["key"]: entry for entry in tomllib.loads(EXPLAINED.read_text())["survivor"]}
+    missed = sorted(
+        (trial for trial in trials if trial.outcome not in CAUGHT), key=lambda one: (one.file, one.line)
+    )
+    harmless = {trial.key for trial in missed if reasons.get(trial.key, {}).get("is_equivalent")}
+    texts = {
+        "score": score_table(trials, n_sampled, harmless),
+        "equivalent": survivors_table([trial for trial in missed if trial.key in harmless], reasons),
+        "survivors": survivors_table([trial for trial in missed if trial.key not in harmless], reasons),
+        "by-hand": by_hand_table(by_hand),
     }
-    texts = {"score": score_table(tried, len(sample)), "survivors": survivors_table(tried, reasons)}
     PAGE.write_text(fill(PAGE.read_text(), texts))
-    unexplained = [trial.key for trial in tried if trial.outcome not in CAUGHT and trial.key not in reasons]
+    unexplained = [trial.key for trial in missed if trial.key not in reasons]
     print("\n".join(["not explained:", *unexplained]) if unexplained else "all survivors are explained")
 
 
-def score_table(tried: Sequence[Any], n_sampled: int) -> str:
-    """Return caught and all faults of each part, and in all."""
-    parts: dict[str, list[bool]] = {}
+def score_table(tried: Sequence[Any], n_sampled: int, harmless: Set[str]) -> str:
+    """Return the faults of each part: all, those that change no answer, those that were noticed."""
+    parts: dict[str, list[Any]] = {}
     for trial in tried:
-        parts.setdefault(trial.file.split("/")[0], []).append(trial.outcome in CAUGHT)
-    parts["all"] = [is_caught for outcomes in list(parts.values()) for is_caught in outcomes]
-    rows = [
-        f"| `{part}` | {len(outcomes)} | {sum(outcomes)} | {100 * sum(outcomes) / len(outcomes):.0f} % |"
-        for part, outcomes in parts.items()
-        if outcomes
+        parts.setdefault(trial.file.split("/")[0], []).append(trial)
+    parts["all"] = list(tried)
+    rows = []
+    for part, trials in parts.items():
+        n_noticed = sum(trial.outcome in CAUGHT for trial in trials)
+        n_harmless = sum(trial.key in harmless for trial in trials)
+        n_real = len(trials) - n_harmless
+        rows.append(
+            f"| `{part}` | {len(trials)} | {n_noticed} | {n_harmless} | {n_real - n_noticed} | "
+            f"{100 * n_noticed / len(trials):.1f} % | {100 * n_noticed / max(1, n_real):.1f} % |"
+        )
+    head = [
+        "| part | faults | noticed | change nothing | not noticed | noticed of all | of those that change something |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    head = ["| part | faults | noticed | share |", "| --- | ---: | ---: | ---: |"]
-    missing = n_sampled - len(tried)
+    missing = max(0, n_sampled - len(tried))
     note = [f"\n{missing} faults of the sample have not been tried."] if missing else []
     return "\n".join([*head, *rows, *note])
 
 
-def survivors_table(tried: Sequence[Any], reasons: Mapping[str, str]) -> str:
-    """Return every fault that no test noticed, with the reason."""
+def survivors_table(missed: Sequence[Any], reasons: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return faults that no test noticed, with the reason."""
     rows = [
         f"| `{trial.file}` | `{_short(trial.before)}` | `{_short(trial.after)}` | "
-        f"{reasons.get(trial.key, 'not explained')} |"
-        for trial in sorted(tried, key=lambda trial: (trial.file, trial.line))
-        if trial.outcome not in CAUGHT
+        f"{reasons.get(trial.key, {}).get('reason', 'not explained')} |"
+        for trial in missed
     ]
     return "\n".join(["| file | code | fault | why no test fails |", "| --- | --- | --- | --- |", *rows])
+
+
+def by_hand_table(trials: Sequence[Mapping[str, str]]) -> str:
+    """Return the faults made by hand, with the first test that fails."""
+    rows = [f"| {trial['key']} | {trial['outcome']} | `{_test(trial['by'])}` |" for trial in trials]
+    return "\n".join(["| fault | | by |", "| --- | --- | --- |", *rows])
+
+
+def _test(name: str) -> str:
+    """Return a test without its folder and its case."""
+    return name.split("[")[0].split("::")[-1]
 
 
 def _short(code: str, longest: int = 60) -> str:

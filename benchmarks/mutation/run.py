@@ -8,7 +8,8 @@
     python benchmarks/mutation/run.py render              # docs/mutation.md
 
 The sample is drawn by a digest of each fault's name, so it stays when other lines change. The engine's faults are run
-with Numba's compiler switched off. Nothing is changed in place: every worker has its own copy of the sources.
+with Numba's compiler switched off. Nothing is changed on disk: a fault is put into a fork of a process that has
+imported everything. Run it on sources that stay as they are meanwhile.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ import argparse
 import hashlib
 import json
 import os
-import resource
-import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from in_forks import WARM_UP
 from operators import Mutant, compiles, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
-MAPS = Path(tempfile.gettempdir()) / "ppfs-mutation"
+RECORD, BY_HAND = RESULTS / "mutants.jsonl", RESULTS / "by_hand.jsonl"
+MAPS = Path(os.environ.get("PPFS_MUTATION", Path(tempfile.gettempdir()) / "ppfs-mutation"))
 
 # How many faults of each part are tried.
 SAMPLE = {
@@ -67,43 +68,22 @@ LEFT_OUT = (
 # hide its lines.
 MAPPED = ("tests/[a-z]*/test_*.py", "tests/test_*.py")
 
-# A mutant meets the quickest tests that run its line, as many as fit into so many seconds of the processor.
-BUDGET = 6.0
+# Tests that look at the defaults of functions and run none of their lines.
+OF_SIGNATURES = "tests/checks/test_documented_defaults.py"
 
-# Loaded once, before the first fault: everything but the package and its tests.
-_HEAVY = (
-    "hypothesis.extra.numpy",
-    "joblib.externals.loky",
-    "narwhals",
-    "numba.np.arrayobj",
-    "numba.typed",
-    "pandas",
-    "polars",
-    "pytest",
-    "scipy.interpolate",
-    "scipy.optimize",
-    "scipy.stats",
-    "sklearn.calibration",
-    "sklearn.compose",
-    "sklearn.datasets",
-    "sklearn.ensemble",
-    "sklearn.feature_selection",
-    "sklearn.frozen",
-    "sklearn.gaussian_process",
-    "sklearn.inspection",
-    "sklearn.linear_model",
-    "sklearn.naive_bayes",
-    "sklearn.neighbors",
-    "sklearn.neural_network",
-    "sklearn.pipeline",
-    "sklearn.svm",
-    "sklearn.utils.estimator_checks",
-)
+# For so few faults it takes longer to load all kernels than to load those that are needed.
+FEW = 10
+
+# A mutant meets the quickest tests that run its line, as many as fit into so many seconds of the processor.
+BUDGET = 20.0
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of a mutant: "caught", "hung" (which is caught too) or "survived"."""
+    """What became of a mutant: "caught", "hung" (which is caught too) or "survived".
+
+    The digest is that of the file without the fault: where it has changed since, the trial is of older sources.
+    """
 
     key: str
     file: str
@@ -114,6 +94,7 @@ class Trial:
     outcome: str
     n_tests: int
     by: str
+    digest: str
 
 
 _NAMED = ("key", "file", "line", "operator", "before", "after")
@@ -140,17 +121,35 @@ def sample() -> list[Mutant]:
 
 
 def make_map(only: str, again: bool) -> None:
-    """Run the tests once, file by file, and write down which lines each of them runs."""
+    """Run the tests once and write down which faults each of them meets; those of the engine without the compiler."""
     MAPS.mkdir(exist_ok=True)
+    drawn = sample()
     found = sorted(str(path.relative_to(ROOT)) for pattern in MAPPED for path in ROOT.glob(pattern))
-    for file in found:
-        place = _map_of(file)
-        if file.startswith(LEFT_OUT) or not file.startswith(only) or (place.exists() and not again):
-            continue
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "coverage_map"]
-        command += ["-k", "not contract and not every_node", "--map", str(place), file]
-        environment = _environment(ROOT) | {"NUMBA_DISABLE_JIT": str(int(_is_of_the_engine(file)))}
-        subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    for is_engine in (False, True):
+        files = [
+            file
+            for file in found
+            if file.startswith(only)
+            and not file.startswith(LEFT_OUT)
+            and _is_of_the_engine(file) == is_engine
+            and (again or not _map_of(file).exists())
+        ]
+        if files:
+            # Compiled kernels cannot be marked.
+            chosen = [(m.file, m.line, m.key) for m in drawn if _is_of_the_engine(m.file) == is_engine]
+            waiting = MAPS / f"sample-{os.getpid()}.json"
+            waiting.write_text(json.dumps(chosen))
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests_by_fault"]
+            command += [
+                "-k",
+                "not contract and not every_node",
+                "--sample",
+                str(waiting),
+                "--maps",
+                str(MAPS),
+            ]
+            environment = _environment() | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
+            subprocess.run([*command, *files], cwd=ROOT, env=environment, check=False)
 
 
 def _map_of(file: str) -> Path:
@@ -161,8 +160,8 @@ def _is_of_the_engine(file: str) -> bool:
     return file.startswith(("tests/engine", "_engine"))
 
 
-def _environment(root: Path) -> dict[str, str]:
-    paths = [str(root / "src"), str(Path(__file__).parent)]
+def _environment() -> dict[str, str]:
+    paths = [str(ROOT / "src"), str(Path(__file__).parent)]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
@@ -172,205 +171,143 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 @cache
-def _maps(is_engine: bool) -> dict[str, dict[int, set[tuple[str, float]]]]:
-    """Return the tests that run each line of each file, with the seconds they take."""
-    found: dict[str, dict[int, set[tuple[str, float]]]] = {}
+def _maps(is_engine: bool) -> dict[str, list[tuple[str, float]]]:
+    """Return the tests that meet each mark (the name of a fault, or a file), with the seconds they take."""
+    found: dict[str, list[tuple[str, float]]] = {}
     for path in MAPS.glob("tests-*.json"):
-        if path.name.startswith("tests-engine") != is_engine:
-            continue
-        read = json.loads(path.read_text())
-        for file, entries in read["lines"].items():
-            for lines, numbers in entries:
-                tests = {tuple(read["tests"][number]) for number in numbers}
-                for line in lines:
-                    found.setdefault(file, {}).setdefault(line, set()).update(tests)
+        if path.name.startswith("tests-engine") == is_engine:
+            read = json.loads(path.read_text())
+            for mark, tests in {**read["marks"], OF_SIGNATURES: _of_signatures(read["tests"])}.items():
+                found.setdefault(mark, []).extend((test, read["tests"][test]) for test in tests)
     return found
 
 
-def tests_for(mutant: Mutant) -> tuple[list[str], float]:
+def _of_signatures(tests: dict[str, float]) -> list[str]:
+    return [test for test in tests if test.startswith(OF_SIGNATURES)]
+
+
+def tests_for(mutant: Mutant, budget: float) -> tuple[list[str], float]:
     """Return what to run, and how many seconds it takes without the fault.
 
-    The tests of the line; or, where it runs when the module is loaded, those of the file.
+    The tests of the statement; or, where it runs when the module is loaded, those of the file. The quickest come first,
+    but one case of every test before the second case of any: many cases of one test see much the same.
     """
-    by_line = _maps(_is_of_the_engine(mutant.file)).get(mutant.file, {})
-    end = mutant.line + mutant.before.count("\n")
-    on_line = set().union(*(by_line.get(line, set()) for line in range(mutant.line, end + 1)))
-    in_file = set().union(*by_line.values()) if by_line else set()
+    marks = _maps(_is_of_the_engine(mutant.file))
+    found = {*(marks.get(mutant.key) or marks.get(mutant.file, [])), *marks.get(OF_SIGNATURES, [])}
+    by_time = sorted(found, key=lambda one: (one[1], one[0]))
+    cases: Counter[str] = Counter()
+    ordered = []
+    for test, seconds in by_time:
+        name = test.split("[")[0]
+        ordered.append((cases[name], seconds, test))
+        cases[name] += 1
     chosen, spent = [], 0.0
-    for test, seconds in sorted(on_line or in_file, key=lambda one: (one[1], one[0])):
-        if spent + seconds > BUDGET and chosen:
-            break
-        chosen.append(test)
-        spent += seconds
+    for _, seconds, test in sorted(ordered):
+        if spent + seconds <= budget or not chosen:
+            chosen.append(test)
+            spent += seconds
     return chosen, spent
 
 
-class Workshop:
-    """A copy of the sources and tests in which one fault after the other is tried."""
-
-    def __init__(self, number: int) -> None:
-        self.root = MAPS / f"worker-{number}"
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.root.mkdir(parents=True)
-        for name in ("src", "tests"):
-            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("*.pyc"))
-        for name in ("benchmarks", "docs", "README.md"):
-            (self.root / name).symlink_to(ROOT / name)
-        shutil.copy(ROOT / "pyproject.toml", self.root)
-
-    def path(self, file: str) -> Path:
-        """Return where a file of the package stands in this copy."""
-        return self.root / "src" / "ppfs" / file
-
-    def outcome(self, file: str, changed: str, arguments: list[str], seconds: float) -> tuple[str, str]:
-        """Run tests on a changed file; return what happened and the first test that failed."""
-        path = self.path(file)
-        before = path.read_text()
-        path.write_text(changed)
-        try:
-            return _in_a_child(self.root, arguments, _is_of_the_engine(file), seconds)
-        finally:
-            path.write_text(before)
-
-
-def _in_a_child(root: Path, arguments: list[str], is_engine: bool, seconds: float) -> tuple[str, str]:
-    """Fork, so that the libraries are loaded once; limit the processor's time, not the clock's."""
-    log = root / "log.txt"
-    child = os.fork()
-    if child == 0:
-        _run_tests(root, arguments, is_engine, int(10 + 3 * seconds), log)
-    deadline = time.monotonic() + 1200
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-        time.sleep(0.05)
-    if os.WIFSIGNALED(status):
-        return "hung", ""
-    code = os.WEXITSTATUS(status)
-    failed = [line for line in log.read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
-    if code == 0:
-        return "survived", ""
-    # No test that failed: pytest itself did, which is no merit of the tests.
-    return ("caught", failed[0].split(" ")[1]) if failed else (f"exit {code}", "")
-
-
-def _run_tests(root: Path, arguments: list[str], is_engine: bool, seconds: int, log: Path) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    os.chdir(root)
-    sys.path[:0] = [str(root / "src")]
-    os.environ |= _environment(root)
-    os.environ["NUMBA_DISABLE_JIT"] = str(int(is_engine))
-    with log.open("w") as stream:
-        os.dup2(stream.fileno(), 1)
-        os.dup2(stream.fileno(), 2)
-        import numba
-        import pytest
-
-        numba.config.reload_config()
-        options = [
-            "-q",
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            "--no-header",
-            "-W",
-            "ignore:Module already imported",
-        ]
-        code = pytest.main([*options, *arguments])
-        sys.stdout.flush()
-    os._exit(int(code))
-
-
-def try_mutant(mutant: Mutant) -> Trial:
-    """Try one fault in this worker's copy."""
-    workshop = _workshop()
-    chosen, seconds = tests_for(mutant)
-    outcome, by = "survived", ""
-    if chosen:
-        source = workshop.path(mutant.file).read_text()
-        outcome, by = workshop.outcome(mutant.file, mutant.applied_to(source), chosen, seconds)
-    fields = {name: getattr(mutant, name) for name in _NAMED}
-    return Trial(**fields, outcome=outcome, n_tests=len(chosen), by=by)
-
-
-@cache
-def _workshop() -> Workshop:
-    for name in _HEAVY:
-        __import__(name)
-    return Workshop(os.getpid())
+def digest_of(file: str) -> str:
+    """Return a name for what a file of the package says now."""
+    return hashlib.sha256((ROOT / "src" / "ppfs" / file).read_bytes()).hexdigest()[:12]
 
 
 def read_trials() -> dict[str, Trial]:
     """Return what is recorded, by the name of the fault; the last entry counts."""
-    path = RESULTS / "mutants.jsonl"
-    lines = path.read_text().splitlines() if path.exists() else []
+    lines = RECORD.read_text().splitlines() if RECORD.exists() else []
     return {trial.key: trial for trial in (Trial(**json.loads(line)) for line in lines)}
 
 
-def run_sample(again: bool, only: str, limit: int, apart: bool, tests: list[str]) -> None:
-    """Try the faults of the sample that are not recorded yet, in forks of one session, or each in one of its own."""
-    RESULTS.mkdir(exist_ok=True)
-    known = read_trials()
+def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: float, apart: bool) -> None:
+    """Try the faults of the sample that are not recorded yet, and those of files that have changed since."""
+    known = {key: trial for key, trial in read_trials().items() if trial.digest == digest_of(trial.file)}
     is_open = {key for key, trial in known.items() if trial.outcome not in ("caught", "hung")}
     waiting = [
         mutant
         for mutant in sample()
         if mutant.file.startswith(only) and (mutant.key not in known or (again and mutant.key in is_open))
     ][:limit]
-    if apart:
-        for mutant in waiting:
-            _record(try_mutant(mutant))
-    else:
-        for is_engine in (True, False):
-            some = [m for m in waiting if _is_of_the_engine(m.file) == is_engine]
-            _in_one_session(some, is_engine, tests)
-
-
-def _record(trial: Trial) -> None:
-    with (RESULTS / "mutants.jsonl").open("a") as stream:
-        stream.write(json.dumps(asdict(trial)) + "\n")
-    print(f"{trial.outcome:9} {trial.n_tests:4} {trial.key[:150]}", flush=True)
-
-
-def _in_one_session(mutants: list[Mutant], is_engine: bool, named: list[str]) -> None:
-    faults, files = [], set()
-    for mutant in mutants:
-        tests, seconds = (named, BUDGET) if named else tests_for(mutant)
-        source = (ROOT / "src" / "ppfs" / mutant.file).read_text()
-        trial = {name: getattr(mutant, name) for name in _NAMED}
-        changed = mutant.applied_to(source)
+    faults = []
+    for mutant in waiting:
+        chosen, seconds = (tests, budget) if tests else tests_for(mutant, budget)
+        trial = {name: getattr(mutant, name) for name in _NAMED} | {"digest": digest_of(mutant.file)}
+        changed = mutant.applied_to(_source(mutant.file))
         faults.append(
-            {"file": mutant.file, "changed": changed, "tests": tests, "seconds": seconds, "trial": trial}
+            {"file": mutant.file, "changed": changed, "tests": chosen, "seconds": seconds, "trial": trial}
         )
-        files |= {test.split("::")[0] for test in tests}
-    if not faults:
-        return
-    waiting = MAPS / f"waiting-{os.getpid()}.json"
-    waiting.write_text(json.dumps(faults))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "in_forks"]
-    command += ["--faults", str(waiting), "--record", str(RESULTS / "mutants.jsonl"), *sorted(files)]
-    environment = _environment(ROOT) | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
-    subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    if apart:
+        for fault in faults:
+            _try_apart(fault, RECORD)
+    else:
+        _try(faults, RECORD)
 
 
 def run_by_hand() -> None:
-    """Try the faults of by_hand.toml against the tests named beside them."""
-    entries = tomllib.loads((Path(__file__).parent / "by_hand.toml").read_text())["mutant"]
-    missed = 0
-    for entry in entries:
-        path = _workshop().path(entry["file"])
-        source = path.read_text()
+    """Try the faults of by_hand.toml against the tests named beside them; what is recorded goes."""
+    faults = []
+    for entry in tomllib.loads((Path(__file__).parent / "by_hand.toml").read_text())["mutant"]:
+        source = _source(entry["file"])
         if entry["old"] not in source:
-            outcome, by = "NOT THERE", ""
-        else:
-            changed = source.replace(entry["old"], entry["new"], 1)
-            outcome, by = _workshop().outcome(entry["file"], changed, shlex.split(entry["tests"]), 60.0)
-        missed += outcome not in ("caught", "hung")
-        print(f"{outcome:9} {entry['name']}  {by}", flush=True)
-    print(f"{len(entries) - missed} of {len(entries)} caught")
+            raise SystemExit(f"not there any more: {entry['name']}")
+        changed = source.replace(entry["old"], entry["new"], 1)
+        trial = {"key": entry["name"], "digest": digest_of(entry["file"])}
+        faults.append(
+            {
+                "file": entry["file"],
+                "changed": changed,
+                "tests": entry["tests"],
+                "seconds": 60,
+                "trial": trial,
+            }
+        )
+    BY_HAND.unlink(missing_ok=True)
+    _try(faults, BY_HAND)
+
+
+def _source(file: str) -> str:
+    return (ROOT / "src" / "ppfs" / file).read_text()
+
+
+def _try(faults: list[dict[str, Any]], record: Path) -> None:
+    """Run the tests of each fault in forks of one session; the engine's without the compiler."""
+    RESULTS.mkdir(exist_ok=True)
+    for is_engine in (False, True):
+        some = [fault for fault in faults if _is_of_the_engine(fault["file"]) == is_engine]
+        if not some:
+            continue
+        waiting = MAPS / f"waiting-{os.getpid()}.json"
+        waiting.write_text(json.dumps(some))
+        files = {test.split("::")[0] for fault in some for test in fault["tests"]}
+        files |= {WARM_UP} if not is_engine and len(some) > FEW else set()
+        command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "in_forks"]
+        command += ["--faults", str(waiting), "--record", str(record), *sorted(files)]
+        environment = _environment() | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
+        subprocess.run(command, cwd=ROOT, env=environment, check=False)
+
+
+def _try_apart(fault: dict[str, Any], record: Path) -> None:
+    """Run the tests of a fault in a process of its own, on a copy of the sources.
+
+    For what cannot be put into modules that are there already: objects that are made while a module is loaded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "src", Path(folder) / "src")
+        (Path(folder) / "src" / "ppfs" / fault["file"]).write_text(fault["changed"])
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *fault["tests"]]
+        environment = {**os.environ, "PYTHONPATH": str(Path(folder) / "src")}
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    failed = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    trial = {
+        **fault["trial"],
+        "outcome": "caught" if failed else "survived",
+        "n_tests": len(fault["tests"]),
+        "by": "".join(failed[:1]),
+    }
+    with record.open("a") as stream:
+        stream.write(json.dumps(trial) + "\n")
+    print(trial["outcome"], trial["key"][:150], trial["by"])
 
 
 def main() -> None:
@@ -378,24 +315,26 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["map", "mutants", "by-hand", "render"])
-    parser.add_argument("--apart", action="store_true", help="every fault in a session of its own: slow")
+    parser.add_argument("--apart", action="store_true", help="every fault in a process of its own: slow")
     parser.add_argument("--again", action="store_true", help="also what is there: survivors, maps")
     parser.add_argument(
         "--only", default="", help="a beginning of file names: of sources for mutants, of tests for map"
     )
     parser.add_argument("--tests", nargs="*", default=[], help="these, in place of those that the map has")
     parser.add_argument("--limit", type=int, default=10**6)
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of tests that a fault may meet")
     wanted = parser.parse_args()
     if wanted.what == "map":
         make_map(wanted.only, wanted.again)
     elif wanted.what == "mutants":
-        run_sample(wanted.again, wanted.only, wanted.limit, wanted.apart, wanted.tests)
+        run_sample(wanted.again, wanted.only, wanted.limit, wanted.tests, wanted.budget, wanted.apart)
     elif wanted.what == "by-hand":
         run_by_hand()
     else:
         from render import write_page
 
-        write_page(sample(), read_trials())
+        by_hand = [json.loads(line) for line in BY_HAND.read_text().splitlines()]
+        write_page(sum(SAMPLE.values()), list(read_trials().values()), by_hand)
 
 
 if __name__ == "__main__":

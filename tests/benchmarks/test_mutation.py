@@ -1,5 +1,6 @@
 """The mutator: what it changes, what it leaves alone, and the list of faults made by hand."""
 
+import ast
 import tomllib
 
 import pytest
@@ -61,6 +62,18 @@ def test_a_fault_is_applied_where_it_stands_and_has_a_name_of_its_own(operators)
     (turned,) = [mutant for mutant in found if mutant.operator == "comparison"]
     assert turned.line == 2
     assert turned.applied_to(source) == "é = 1\nx = (a <= b)\ny = 1\n"
+
+
+def test_a_fault_is_marked_before_the_statement_that_holds_it(script):
+    source = '@wrapped\ndef f(x, n=1):\n    """Text."""\n    if x > n:\n        return 1\n    return 2\n'
+    faults = {2: ["default"], 4: ["condition"], 5: ["above"], 6: ["below"]}
+    marked = script("mutation/tests_by_fault.py").marked(ast.parse(source), "m.py", faults)
+    seen = set()
+    space = {"__ppfs_mark__": seen.add, "wrapped": lambda function: function}
+    exec(compile(marked, "m.py", "exec"), space)
+    assert not seen
+    assert (space["f"](0), space["f"].__doc__) == (2, "Text.")
+    assert seen == {"m.py", "default", "condition", "below"}
 
 
 def test_faults_made_by_hand_can_still_be_made(operators, script):

@@ -23,7 +23,7 @@ from ppfs.independence._predictive.knockoffs import (
     StratifiedValues,
     choose_knockoff,
 )
-from ppfs.independence._predictive.smooth_models import RememberedCurves, fit_smooth_regression
+from ppfs.independence._predictive.smooth_models import RememberedCurves, _column_basis, fit_smooth_regression
 
 N_ROWS, N_DRAWS = 2000, 4
 
@@ -301,3 +301,8 @@ def test_a_table_of_32_bits_is_answered_as_one_of_64():
     test = CrossFitPPI(LinearRegression(), random_state=0)
     narrow, wide = (test.evaluate(values, y, 1, given=[0, 2]) for values in (X, X.astype(np.float64)))
     assert narrow.pvalue == pytest.approx(wide.pvalue, rel=1e-3)
+
+
+def test_categories_are_indicators_of_all_values_but_the_first():
+    basis = _column_basis(np.repeat([0.0, 1.0, 2.0], 10), is_categorical=True, has_curves=False)
+    np.testing.assert_array_equal(basis(np.array([0.0, 1.0, 2.0])), [[0, 0], [1, 0], [0, 1]])

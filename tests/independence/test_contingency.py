@@ -1,9 +1,11 @@
 """G-squared and chi-squared against SciPy and by hand."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from reference import contingency
-from scipy.stats import chi2, chi2_contingency
+from scipy.stats import chi2, chi2_contingency, gamma
 
 from ppfs._reading import read_table
 from ppfs.exceptions import InvalidInputError
@@ -65,16 +67,18 @@ def test_empty_margins_reduce_the_degrees_of_freedom():
 
 
 def test_exact_moments_of_a_small_table_by_enumeration():
-    # All arrangements of the target over the rows are equally likely given the margins; list them.
+    # All arrangements of the target over the rows are equally likely given the margins: here are all of them.
     x = np.array([0, 0, 0, 1, 1, 2, 2])
-    y = np.array([0, 0, 1, 1, 1, 0, 1])
-    rng = np.random.default_rng(0)
     test = ChiSquared(exact_moments=True, min_rows_per_cell=0)
-    draws = [test.bind(table_of(x, rng.permutation(y))).query(0, 1).statistic for _ in range(2000)]
-    found = test.bind(table_of(x, y)).query(0, 1)
+    arranged = [np.isin(np.arange(7), ones).astype(int) for ones in combinations(range(7), 4)]
+    found = [test.bind(table_of(x, y)).query(0, 1) for y in arranged]
+    statistics = np.array([one.statistic for one in found])
+    mean, variance = statistics.mean(), statistics.var()
     # The mean is n / (n - 1) times the degrees of freedom; `effect` is the statistic in units of it.
-    assert found.statistic / found.effect == pytest.approx(7 / 6 * 2)
-    assert np.mean(draws) == pytest.approx(7 / 6 * 2, rel=0.04)
+    assert mean == pytest.approx(7 / 6 * 2)
+    for one in found:
+        assert one.effect == pytest.approx(one.statistic / mean)
+        assert one.pvalue == pytest.approx(gamma.sf(one.statistic, mean**2 / variance, scale=variance / mean))
 
 
 def test_exact_moments_keep_the_level_where_chi_squared_and_g_squared_do_not():

@@ -21,6 +21,7 @@ from ppfs._reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.risks.linear import LinearRisks
+from ppfs.independence._predictive.risks.linear.steps import require_squarable
 from ppfs.independence._predictive.risks.models import ModelRisks
 
 EXACT = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 1000}
@@ -486,3 +487,9 @@ def test_random_tables_give_scikit_learns_answers(seed, n_rows, n_classes, scale
     assert_same(grown(ours, columns), grown(theirs, columns), rtol=1e-5)
     members = frozenset(columns)
     assert_same(ours.of_members(columns, members), theirs.of_members(columns, members), rtol=1e-5)
+
+
+def test_numbers_are_refused_from_where_their_squares_could_not_be_added_up():
+    require_squarable(np.array([[1e145, -1e145]]), ["a", "b"], [], Ridge())
+    with pytest.raises(InvalidInputError, match=r"'b' holds numbers up to 1\.1e\+145"):
+        require_squarable(np.array([[1.0, -1.1e145]]), ["a", "b"], [], Ridge())
