@@ -30,6 +30,8 @@ RESULTS = Path(__file__).parent / "results" / "panel.csv"
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "panel-power.png"
 # Cells of fewer tables are not shown.
 FEWEST = 40
+# By level, the largest rate of true nulls rejected that a cell may have.
+LIMITS = {0.05: 0.065, 0.01: 0.015}
 
 FIELDS = ("cell", "test", "replicate", "pvalue", "by_model", "seconds")
 
@@ -53,7 +55,7 @@ def ask(cell: Cell, test: str, replicate: int) -> dict[str, object]:
     )
     seconds = time.process_time() - began
     by_model = " ".join(f"{pvalue:.6g}" for pvalue in answer.model_pvalues)
-    values = (cell.name, test, replicate, f"{answer.pvalue:.6g}", by_model, f"{seconds:.4f}")
+    values = (cell.name, test, replicate, f"{answer.pvalue:.6g}", by_model, f"{seconds:.3f}")
     return dict(zip(FIELDS, values, strict=True))
 
 
@@ -142,7 +144,7 @@ def size_table(path: Path = RESULTS) -> str:
         pvalues = _of(cell, "panel", lines)
         if len(pvalues) < FEWEST:
             continue
-        five, one = ((pvalues[:, 0] <= level).mean() for level in (0.05, 0.01))
+        five, one = ((pvalues[:, 0] <= level).mean() for level in LIMITS)
         most = (pvalues[:, 1:] <= 0.05).mean(axis=0).max()
         kind = cell.columns if cell.rows == "alone" else f"{cell.columns}, {cell.rows}"
         cells = (
@@ -151,11 +153,35 @@ def size_table(path: Path = RESULTS) -> str:
             kind,
             cell.n_given,
             len(pvalues),
-            _percent(five, 0.065),
-            _percent(one, 0.015),
+            _percent(five, LIMITS[0.05]),
+            _percent(one, LIMITS[0.01]),
         )
         out.append(f"| {' | '.join(map(str, cells))} | {100 * most:.1f} % |")
     return "\n".join(out)
+
+
+def summary(path: Path = RESULTS) -> str:
+    """Return how many cells are above what was asked for, more than chance explains, and which these are."""
+    lines = _by_cell(path)
+    above, n_cells, n_tables = [], 0, []
+    for cell in [one for one in [*POWER, *SIZE] if one.link == "none"]:
+        pvalues = _of(cell, "panel", lines)
+        if len(pvalues) < FEWEST:
+            continue
+        n_cells += 1
+        n_tables.append(len(pvalues))
+        for level, most in LIMITS.items():
+            rate = (pvalues[:, 0] <= level).mean()
+            if rate > most:
+                error = np.sqrt(rate * (1.0 - rate) / len(pvalues))
+                above.append(
+                    f"- {cell.name}: {100 * rate:.1f} ± {100 * error:.1f} % at {100 * level:g} % "
+                    f"({len(pvalues)} tables)"
+                )
+    tables = f"{min(n_tables)} to {max(n_tables)} tables each"
+    limits = " or ".join(f"{100 * most:g} % at {100 * level:g} %" for level, most in LIMITS.items())
+    head = f"{n_cells} cells, {tables}. Rates above {limits}:"
+    return "\n".join([head, "", *(above or ["- none"])])
 
 
 def _percent(rate: float, most: float) -> str:

@@ -5,7 +5,8 @@
 
 A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand, and the page need not have every block. The names are size-summary, size, above, power-ratio, power,
-fits, all-null and about. With ``--check`` nothing is written, and a page that is out of date is an error.
+fits, all-null, panel-power, panel-size, panel-above, hidimstat and about. With ``--check`` nothing is written, and a
+page that is out of date is an error.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from tables import (
 )
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.append(str(REPOSITORY / "benchmarks"))
+sys.path += [str(REPOSITORY / "benchmarks"), str(REPOSITORY / "benchmarks" / "peers")]
+
+import hidimstat_run  # noqa: E402
 
 from pages import fill  # noqa: E402
 
@@ -58,6 +61,9 @@ def texts_of(results: Path) -> dict[str, str]:
     of_panel = results / "panel.csv"
     if of_panel.exists():
         texts["panel-power"], texts["panel-size"] = panel.power_table(of_panel), panel.size_table(of_panel)
+        texts["panel-above"] = panel.summary(of_panel)
+    if hidimstat_run.RESULTS.exists() and of_panel.exists():
+        texts["hidimstat"] = hidimstat_run.table(of_panel=of_panel)
     about = kept_description(results)
     if about:
         texts["about"] = " ".join(about)

@@ -43,7 +43,7 @@ def own(path: Path = panel.RESULTS) -> dict[str, list[tuple[float, float]]]:
     found = defaultdict(list)
     by_name = {cell.name: cell.link for cell in links.POWER if cell.target == "quantity"}
     for line in panel.read(path):
-        if line["test"] == "panel" and line["cell"] in by_name:
+        if line["test"] == "panel" and line["cell"] in by_name and line["seconds"]:
             found[by_name[line["cell"]]].append((float(line["pvalue"]), float(line["seconds"])))
     return found
 
