@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.reference.glance import stands_out
@@ -82,7 +84,16 @@ def test_gaps_are_a_step_of_their_own() -> None:
     assert found.ravel().tolist() == [True, False]
 
 
-def test_weights_stay_with_the_target_and_survival_is_not_glanced_at() -> None:
+def test_without_a_glance_every_draw_is_looked_at_closely() -> None:
+    X = columns()[:, :2]
+    tail = tail_of(X, np.arange(40) % 2)
+    everything = tail.n_as_extreme([0, 1], 0, 2 * DRAWS_AT_ONCE, share=1.0)
+    blind = replace(tail, outputs=None, n_asked=0)
+    assert blind.n_as_extreme([0, 1], 0, 2 * DRAWS_AT_ONCE, share=0.01).tolist() == everything.tolist()
+    assert blind.n_asked == 4 * DRAWS_AT_ONCE
+
+
+def test_weights_stay_with_the_target() -> None:
     y = np.arange(12) % 2
     weights = np.arange(1.0, 13)
     outputs = tail_of(columns(12), y, sample_weight=weights).outputs
