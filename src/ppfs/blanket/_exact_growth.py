@@ -27,7 +27,9 @@ _SHARES = (0.01, 0.1)
 _VIEWS = 2.2
 
 # All columns together have this many draws looked at closely for each column of the table, and glanced at, over alpha.
+# Small tables have more: they take no time.
 _CLOSE_LOOKS = 5
+_LEAST_CLOSE_LOOKS = 4096
 _GLANCES = 100
 
 
@@ -112,7 +114,7 @@ class Effort:
         Effort(n_draws=1595, share=0.018875, n_columns=755)
         """
         wanted = share or min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
-        affordable = _CLOSE_LOOKS * n_columns / (_VIEWS * n_candidates)
+        affordable = max(_CLOSE_LOOKS * n_columns, _LEAST_CLOSE_LOOKS) / (_VIEWS * n_candidates)
         per_level = float(np.clip(affordable * level / wanted, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
         glances = _GLANCES * n_columns / alpha
         n_draws = ceil(max(_LEAST_PER_LEVEL / level, min(per_level / level, glances / n_candidates)))
