@@ -29,8 +29,8 @@ unit: $(VENV)/test.stamp
 test-scale: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
 	PPFS_SCALE=full $(BIN)/pytest tests/scale tests/blanket/test_checkpoint.py tests/test_tasks.py
-	$(BIN)/python benchmarks/scale/wide.py
-	$(BIN)/python benchmarks/scale/tall.py
+	$(BIN)/python benchmarks/scale/wide.py --fresh
+	$(BIN)/python benchmarks/scale/tall.py --fresh
 	$(BIN)/python benchmarks/scale/workers.py
 
 doctest: $(VENV)/test.stamp

@@ -1,4 +1,4 @@
-"""What the cost model predicts: for the tables of wide.py beside what was measured, and for very large ones."""
+"""What the cost model predicts: for the tables of wide.py and tall.py, beside what was measured, and for large ones."""
 
 import argparse
 from dataclasses import asdict
@@ -10,6 +10,8 @@ from recording import describe_machine, load, machine_lines, markdown_table, sav
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
+from tall import N_COLUMNS
+from tall import RESULTS as TALL
 from wide import N_ROWS, N_TRUE
 from wide import RESULTS as WIDE
 
@@ -21,12 +23,21 @@ SEED = 0
 
 _TREE = DecisionTreeRegressor(max_depth=3, min_samples_leaf=20)
 
-#: What is planned: as in wide.py, and the paper's search with ten splits: trees of depth 5, forests of 25 trees.
+#: What is planned: as in wide.py and tall.py, and the paper's search with ten splits: trees of depth 5, forests of 25.
 SEARCHES = {
     "linear": PPFS.calibrated(LinearRegression(), random_state=SEED),
     "tree, then linear": PPFS.calibrated(LinearRegression(), growth_estimator=_TREE, random_state=SEED),
+    "the paper's, linear": PPFS(LinearRegression(), n_splits=10, random_state=SEED),
+    "the paper's, trees of depth 3": PPFS(DecisionTreeRegressor(max_depth=3), n_splits=10, random_state=SEED),
     "trees": PPFS(DecisionTreeRegressor(max_depth=5), n_splits=10, random_state=SEED),
     "forests": PPFS(RandomForestRegressor(25), n_splits=10, random_state=SEED),
+}
+
+#: The cases of tall.py.
+PLANNED_AS = {
+    "linear": "the paper's, linear",
+    "trees of depth 3": "the paper's, trees of depth 3",
+    "linear, calibrated": "linear",
 }
 
 #: Rows, columns and workers of the tables that are worked out in docs/scale.md.
@@ -51,25 +62,24 @@ def loaded(rates: dict[str, Any]) -> Rates:
 
 
 def compared(rates: dict[str, Any]) -> str:
-    """Return predictions beside the measurements of wide.py."""
+    """Return predictions beside the measurements of wide.py and tall.py."""
+    measured = [
+        (case, case.rpartition(", ")[0], N_ROWS, point["n_columns"], point["cpu"])
+        for case, points in load(WIDE)["cases"].items()
+        for point in points
+    ]
+    measured += [
+        (f"{case}, many rows", PLANNED_AS.get(case, ""), point["n_rows"], N_COLUMNS, point["cpu"])
+        for case, points in load(TALL)["cases"].items()
+        for point in points
+    ]
     rows = []
-    for case, points in load(WIDE)["cases"].items():
-        name = case.rpartition(", ")[0]
-        if name not in rates:
-            continue
-        for point in points:
-            cost = predict_cost(loaded(rates[name]), N_ROWS, point["n_columns"], n_candidates=N_TRUE)
-            rows.append(
-                [
-                    case,
-                    f"{point['n_columns']:,}",
-                    f"{cost.seconds:.1f}",
-                    f"{point['cpu']:.1f}",
-                    f"{cost.seconds / point['cpu']:.2f}",
-                ]
-            )
-    header = ["search", "columns", "predicted, s", "measured, CPU s", "ratio"]
-    return markdown_table(header, rows)
+    for case, name, n_rows, n_columns, cpu in measured:
+        if name in rates:
+            cost = predict_cost(loaded(rates[name]), n_rows, n_columns, n_candidates=N_TRUE)
+            numbers = [f"{cost.seconds:.1f}", f"{cpu:.1f}", f"{cost.seconds / cpu:.2f}"]
+            rows.append([case, f"{n_rows:,}", f"{n_columns:,}", *numbers])
+    return markdown_table(["search", "rows", "columns", "predicted, s", "measured, CPU s", "ratio"], rows)
 
 
 def worked_out(rates: dict[str, Any]) -> str:

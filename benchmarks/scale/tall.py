@@ -80,9 +80,12 @@ def main() -> None:
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files go")
     arguments = parser.parse_args()
     machine = describe_machine()
+    if arguments.fresh:
+        RESULTS.unlink(missing_ok=True)
     for n_rows in arguments.sizes:
         for case in arguments.cases:
             if any(point["n_rows"] == n_rows for point in known().get(case, [])):

@@ -220,6 +220,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files go")
     parser.add_argument("--quick", action="store_true", help="2,000 columns; nothing is written")
     parser.add_argument("--write", nargs=4, help=argparse.SUPPRESS)
@@ -228,6 +229,8 @@ def main() -> None:
         kind, n_columns, n_rows, place = arguments.write
         print(WRITERS[kind](Path(place), int(n_columns), int(n_rows)))
         return
+    if arguments.fresh:
+        RESULTS.unlink(missing_ok=True)
     sizes = [2_000] if arguments.quick else arguments.sizes
     results = {"machine": describe_machine(), "seed": SEED, "n_rows": N_ROWS, "cases": {}}
     if RESULTS.is_file() and not arguments.quick:
