@@ -12,9 +12,10 @@ from ppfs._engine.bits import Words
 from ppfs._engine.column_store import ColumnStore, make_store
 from ppfs._engine.columns import SortedColumns
 from ppfs._engine.forest import check_values
-from ppfs._engine.forest_grow import NOTHING, Removal, grow_grove, make_tree_scratch
+from ppfs._engine.forest_grow import grow_grove
 from ppfs._engine.forest_growth import PreparedForest
 from ppfs._engine.forest_nodes import FOREST_NODE, Grove, Units, make_units
+from ppfs._engine.forest_removal import Removal
 from ppfs._engine.forest_scores import add_up, losses_of_sums
 from ppfs._engine.forest_scores import replace as replace_columns
 from ppfs._engine.forest_search import Candidates, make_search_work
@@ -22,6 +23,7 @@ from ppfs._engine.keyed import column_keys
 from ppfs._engine.routing import weighted_mean
 from ppfs._engine.rules import Limits
 from ppfs._engine.threads import run_tasks
+from ppfs._engine.tree_scratch import NOTHING, make_tree_scratch
 
 # Test rows times trees over all splits: with fewer, starting threads takes longer than replacing a column.
 _ROWS_FOR_THREADS = 100_000

@@ -2,18 +2,15 @@
 
 What a tree draws at random depends on the place of a node and on the content of a column, never on what was drawn
 before. So a tree that is copied after a removal, and grown anew only where the removed column mattered, is the tree
-that would be grown without the column. In a node it mattered if it was split on; or if it was tried, and the column
-that is tried in its place makes a better cut.
+that would be grown without the column; `ppfs._engine.forest_removal` tells where it mattered.
 """
 
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
 from ppfs._engine._jit import (
     Bools,
-    Float64s,
     Int32s,
     Int64s,
     Records,
@@ -23,112 +20,28 @@ from ppfs._engine._jit import (
     kernel_part,
 )
 from ppfs._engine.bags import Counts
-from ppfs._engine.bits import NONE, ONE, Words, first_bit
+from ppfs._engine.bits import NONE, Words
 from ppfs._engine.column_store import ColumnStore
 from ppfs._engine.criterion import EPSILON, impurity, is_worthless
-from ppfs._engine.forest_nodes import FOREST_NODE, Grove, Units
+from ppfs._engine.forest_nodes import Grove, Units
+from ppfs._engine.forest_removal import Removal, stays
 from ppfs._engine.forest_search import (
     LAST,
     Candidates,
     SearchWork,
     draw_turns,
     likely_limit,
-    next_turn,
-    previous_turn,
     try_column,
     turn_of,
-    was_tried,
 )
 from ppfs._engine.keyed import combine
 from ppfs._engine.rules import Limits
 from ppfs._engine.target import Target
+from ppfs._engine.tree_scratch import NOTHING, TreeScratch, sort_rows, stamp_rows, sum_rows
 
 _LEFT, _RIGHT = np.uint64(1), np.uint64(2)
 
-#: Stands for "no column".
-NOTHING = -1
-
 _NEVER = np.int32(2**31 - 1)
-
-
-class Removal(NamedTuple):
-    """What went before: nothing for new trees."""
-
-    column: int  # the removed one, or `NOTHING` for new trees
-    n_tried: int  # how many columns were tried in a node
-    n_active: int  # of how many
-
-
-class TreeScratch(NamedTuple):
-    """One tree in the making."""
-
-    nodes: Records  # (2 * n_drawn + 1,) of the type `FOREST_NODE`
-    said: Int64s  # (2 * n_drawn + 1, n_outputs)
-    rows: Int32s  # (n_rows,) train rows by node
-    tests: Int32s  # (n_test,) positions of test rows by node
-    pending: Int64s  # (n_rows + 2, 2) nodes to visit: number, and number in the old tree or -1
-    spare: Int32s  # (n_rows,) memory of partitions and sorts
-    goes_left: Bools  # (n_rows,)
-    stamp: Int64s  # (1,) number of the node that was visited last
-
-
-def make_tree_scratch(n_rows: int, n_drawn: int, n_test: int, n_outputs: int) -> TreeScratch:
-    """Allocate the memory of one task."""
-    return TreeScratch(
-        np.zeros(2 * n_drawn + 1, dtype=FOREST_NODE),
-        np.empty((2 * n_drawn + 1, n_outputs), dtype=np.int64),
-        np.empty(n_rows, dtype=np.int32),
-        np.empty(n_test, dtype=np.int32),
-        np.empty((n_drawn + 2, 2), dtype=np.int64),
-        np.empty(n_rows, dtype=np.int32),
-        np.empty(n_rows, dtype=np.bool_),
-        np.zeros(1, dtype=np.int64),
-    )
-
-
-@kernel_function
-def _sort_rows(start: int, stop: int, rows: Int32s, places: Words, out: Int32s, at: int) -> None:
-    """Write rows[start:stop] to out[at:], ascending."""
-    for index in range(start, stop):
-        places[rows[index] >> 6] |= ONE << np.uint64(rows[index] & 63)
-    for word in range(places.size):
-        bits = places[word]
-        places[word] = NONE
-        while bits != NONE:
-            out[at] = (word << 6) + first_bit(bits)
-            at += 1
-            bits &= bits - ONE
-
-
-@kernel_function
-def _sum_rows(
-    start: int, stop: int, rows: Int32s, target: Target, weights: Float64s, stats: Float64s
-) -> float:
-    """Fill the statistics of some rows; return their weight."""
-    for stat in range(stats.size):
-        stats[stat] = 0.0
-    total = 0.0
-    for index in range(start, stop):
-        row = rows[index]
-        weight = weights[row]
-        total += weight
-        if target.classes.size:
-            stats[target.classes[row]] += weight
-        else:
-            number = target.values[row]
-            stats[0] += weight * number
-            stats[1] += weight * number * number
-    return total
-
-
-@kernel_part
-def _stamp_rows(start: int, stop: int, rows: Int32s, scratch: TreeScratch, work: SearchWork) -> int:
-    """Mark the train rows of a node, and return the mark."""
-    scratch.stamp[0] += 1
-    stamp = int64(scratch.stamp[0])
-    for index in range(start, stop):
-        work.marks[rows[index]] = stamp
-    return stamp
 
 
 @kernel_function
@@ -311,7 +224,7 @@ def _grow_node(
     """Split a node into ``child`` and ``child + 1``, or make it a leaf; ``total`` is the weight of the whole tree."""
     record = scratch.nodes[node]
     start, stop = int64(record["start"]), int64(record["stop"])
-    weight = _sum_rows(start, stop, scratch.rows, target, work.weights, work.stats)
+    weight = sum_rows(start, stop, scratch.rows, target, work.weights, work.stats)
     record["n_tried"] = 0
     record["gain"] = -inf
     is_leaf = (
@@ -320,7 +233,7 @@ def _grow_node(
         or impurity(work.stats, weight, limits.criterion) <= EPSILON
     )
     if not is_leaf:
-        stamp = _stamp_rows(start, stop, scratch.rows, scratch, work)
+        stamp = stamp_rows(start, stop, scratch.rows, scratch, work)
         _search(
             start,
             stop,
@@ -338,8 +251,8 @@ def _grow_node(
         if not is_leaf:
             _divide(node, child, stamp, tests, scratch, store, work)
             middle = int64(scratch.nodes[child]["stop"])
-            n_left = _sum_rows(start, middle, scratch.rows, target, work.weights, work.left)
-            n_right = _sum_rows(middle, stop, scratch.rows, target, work.weights, work.right)
+            n_left = sum_rows(start, middle, scratch.rows, target, work.weights, work.left)
+            n_right = sum_rows(middle, stop, scratch.rows, target, work.weights, work.right)
             is_leaf = is_worthless(
                 work.stats, work.left, work.right, n_left, n_right, total, limits.criterion
             )
@@ -352,93 +265,6 @@ def _grow_node(
             scratch.said[node, label] = int64(np.rint(work.stats[label] / weight * units.per_one))
     else:
         scratch.said[node, 0] = int64(np.rint(work.stats[0] / weight * units.per_one))
-
-
-@kernel_function
-def _beats(
-    column: int,
-    old: Records,
-    candidates: Candidates,
-    store: ColumnStore,
-    target: Target,
-    limits: Limits,
-    scratch: TreeScratch,
-    work: SearchWork,
-) -> bool:
-    """Tell whether a column makes a better cut in a node than the one it has."""
-    start, stop = int64(old["start"]), int64(old["stop"])
-    size = stop - start
-    # Sums over a node run over its rows in ascending order, so that they do not depend on how it came about.
-    _sort_rows(start, stop, scratch.rows, work.places, scratch.spare, int64(0))
-    weight = _sum_rows(int64(0), size, scratch.spare, target, work.weights, work.stats)
-    stamp = _stamp_rows(int64(0), size, scratch.spare, scratch, work)
-    _, worth, _ = try_column(
-        column,
-        int64(0),
-        size,
-        stamp,
-        weight,
-        np.uint64(old["key"]),
-        scratch.spare,
-        candidates.is_random,
-        candidates.keys[column],
-        store,
-        target,
-        limits,
-        work,
-    )
-    return bool(worth > old["gain"])
-
-
-@kernel_function
-def _stays(
-    node: int,
-    removal: Removal,
-    candidates: Candidates,
-    store: ColumnStore,
-    target: Target,
-    limits: Limits,
-    scratch: TreeScratch,
-    work: SearchWork,
-) -> bool:
-    """Tell whether a node, copied from the old tree, is the one to be grown without the removed column.
-
-    What was tried in it is brought up to date. Cases that are rare are not thought through: such a node is grown anew.
-    """
-    record = scratch.nodes[node]
-    if record["n_tried"] == 0:
-        return True
-    if record["feature"] == removal.column:
-        return False
-    is_leaf = record["feature"] == NOTHING
-    if removal.n_tried >= removal.n_active:
-        return bool(not is_leaf or record["gain"] == -inf)
-    if candidates.n_tried >= candidates.columns.size:
-        return False
-    fewer = removal.n_tried - candidates.n_tried
-    key, last, last_turn = record["key"], int64(record["last_tried"]), record["last_order"]
-    was_seen = was_tried(key, removal.column, last, last_turn, candidates)
-    if not was_seen and fewer == 0:
-        return True
-    if is_leaf or record["n_tried"] > removal.n_tried or fewer > 1:
-        return False
-    if was_seen and fewer == 0:
-        newcomer = next_turn(key, last, last_turn, candidates)
-        if _beats(newcomer, record, candidates, store, target, limits, scratch, work):
-            return False
-        record["last_tried"] = newcomer
-        record["last_order"] = turn_of(key, newcomer, candidates)
-        return True
-    # One column less is tried: the removed one, or else the last.
-    record["n_tried"] -= 1
-    if was_seen and last != removal.column:
-        return True
-    if record["feature"] == last:
-        return False
-    before = previous_turn(key, last, last_turn, candidates)
-    record["last_tried"] = before
-    record["last_order"] = turn_of(key, before, candidates)
-    return True
 
 
 @kernel_part
@@ -477,7 +303,7 @@ def _grow_tree(
         height -= 1
         node, origin = pending[height, 0], pending[height, 1]
         if origin >= 0:
-            if _stays(node, removal, candidates, store, target, limits, scratch, work):
+            if stays(node, removal, candidates, store, target, limits, scratch, work):
                 record = nodes[node]
                 if record["feature"] == NOTHING:
                     for output in range(said.shape[1]):
@@ -493,7 +319,7 @@ def _grow_tree(
                 continue
             is_changed = True
             start, stop = int64(nodes[node]["start"]), int64(nodes[node]["stop"])
-            _sort_rows(start, stop, scratch.rows, work.places, scratch.rows, start)
+            sort_rows(start, stop, scratch.rows, work.places, scratch.rows, start)
         _grow_node(node, n_nodes, total, tests, candidates, store, target, limits, units, scratch, work)
         if nodes[node]["feature"] != NOTHING:
             for side in range(1, -1, -1):
