@@ -23,7 +23,7 @@ layers: $(VENV)/test.stamp
 
 # One thread of linear algebra a worker: the workers already take all cores.
 unit: $(VENV)/test.stamp
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 # Kills, damaged checkpoints and schedulers in full, then a table of a million columns: an hour on two cores.
 test-scale: $(VENV)/test.stamp

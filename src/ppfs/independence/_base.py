@@ -181,10 +181,10 @@ class KnownAnswers:
         return len(self._conditional) + n_marginal
 
     def __contains__(self, question: Question) -> bool:
-        if _is_marginal(question):
-            target, _, x = question
-            return target in self._marginal and bool(self._marginal[target][0][x])
-        return question in self._conditional
+        if question in self._conditional:
+            return True
+        target, _, x = question
+        return _is_marginal(question) and target in self._marginal and bool(self._marginal[target][0][x])
 
     def __getitem__(self, question: Question) -> IndependenceResult:
         if _is_marginal(question):
@@ -195,7 +195,7 @@ class KnownAnswers:
     def get(self, question: Question) -> IndependenceResult | None:
         """Return an answer, or None where there is none yet."""
         found = self._conditional.get(question)
-        return self[question] if found is None and question in self else found
+        return self[question] if found is None and _is_marginal(question) and question in self else found
 
     def __setitem__(self, question: Question, result: IndependenceResult) -> None:
         if _is_marginal(question):
@@ -383,7 +383,7 @@ class BoundTest(ABC):
             while known is None:
                 other, result = next(pairs)
                 self._remember(asked if other == x else question(other), result)
-                known = self.known.get(asked)
+                known = result if other == x else self.known.get(asked)
             yield known
 
     def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
