@@ -102,6 +102,22 @@ def test_sparse_tables_are_looked_at_without_being_made_dense():
     }
 
 
+def test_sparse_copies_hold_the_same_in_the_same_rows():
+    X = np.zeros((N, 6))
+    X[:9, 0] = X[:9, 1] = [1.0, 2.0, 3.0] * 3
+    X[:9, 2] = [2.0, 1.0, 3.0] * 3
+    X[9:18, 3] = [1.0, 2.0, 3.0] * 3
+    X[:8, 4] = X[:8, 0]
+    X[:9, 5] = X[:9, 1]
+    assert {name for name, kind in kinds(sp.csc_array(X)).items() if kind == "copy"} == {"x1", "x5"}
+
+
+def test_copies_in_a_sparse_table_are_never_made_dense(monkeypatch):
+    X = sp.csc_array(np.repeat(sp.random_array((N, 1), density=0.1, rng=RNG).toarray(), 3, axis=1))
+    monkeypatch.setattr("ppfs._odd_columns.copies.dense_column", lambda *_: pytest.fail("made dense"))
+    assert kinds(X)["x2"] == "copy"
+
+
 def test_separation_by_chance_in_a_short_wide_table_is_no_leakage():
     y = np.array([0, 1] * 5)
     X = np.random.default_rng(1).normal(size=(10, 3000))

@@ -33,11 +33,18 @@ def copies(table: Table) -> Iterator[ColumnWarning]:
     for place in same_as_last.tolist():
         earlier, later = int(varies[order[place - 1]]), int(varies[order[place]])
         first = first_of.get(earlier, earlier)
-        if table.n_levels[first] == table.n_levels[later] and np.array_equal(
-            dense_column(table.X, first), dense_column(table.X, later), equal_nan=True
-        ):
+        if table.n_levels[first] == table.n_levels[later] and _are_equal(table.X, first, later):
             first_of[later] = first
             yield _warning(table.column_names[later], table.column_names[first])
+
+
+def _are_equal(X: Any, one: int, other: int) -> bool:
+    """Tell whether two columns hold the same."""
+    if not sp.issparse(X):
+        return np.array_equal(dense_column(X, one), dense_column(X, other), equal_nan=True)
+    # The bytes that are stored: of a wide sparse table tens of thousands of columns may be copies.
+    mine, theirs = (slice(X.indptr[column], X.indptr[column + 1]) for column in (one, other))
+    return all(stored[mine].tobytes() == stored[theirs].tobytes() for stored in (X.indices, X.data))
 
 
 def _warning(name: str, first: str) -> ColumnWarning:
