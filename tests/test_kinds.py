@@ -206,3 +206,16 @@ def test_the_trace_tells_the_kinds_and_why():
     listed = MixedMB(categorical_features=["code", "town"]).fit(frame, y).trace_.notes[-1]
     assert "2 ('code', 'town') hold categories by their type or categorical_features" in listed
     assert not any("kinds" in note for note in MixedMB().fit(X[:, 1:], y).trace_.notes)
+
+
+@pytest.mark.parametrize("from_values", [True, False])
+def test_kinds_do_not_depend_on_what_is_stored(from_values):
+    rng = np.random.default_rng(0)
+    X = np.zeros((60, 80))
+    for column in range(80):
+        rows = rng.choice(60, rng.integers(0, 60), replace=False)
+        X[rows, column] = rng.integers(1, 1000, rows.size) + 0.5 * (column % 10 == 0)
+    n_levels = np.zeros(80, dtype=np.intp)
+    dense, sparse = (ColumnKinds(table, n_levels, from_values=from_values) for table in (X, sp.csc_array(X)))
+    assert 0 < dense.categorical_mask.sum() < 80
+    np.testing.assert_array_equal(sparse.categorical_mask, dense.categorical_mask)

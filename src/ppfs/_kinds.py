@@ -69,6 +69,9 @@ class ColumnKinds:
         mask: Mask = self.whole_columns.is_whole & (self._n_levels == 0)
         # Between extremes so close there is no room for more.
         is_narrow = self.whole_columns.spans < most
+        if sp.issparse(self._X):
+            # Nor among so few values that are stored, and zero.
+            is_narrow |= np.diff(self._X.indptr) < most
         for column in np.flatnonzero(mask & ~is_narrow).tolist():
             mask[column] = _has_few_values(self._values(column), most)
         return mask
