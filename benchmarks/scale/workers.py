@@ -128,16 +128,19 @@ def table_of(measured: dict[str, dict[str, dict[str, float]]]) -> str:
     for work, ways in measured.items():
         alone = ways["one thread"]
         for way, found in ways.items():
-            times, more = alone["longest"] / found["longest"], found["cpu"] / alone["cpu"] - 1
+            # Runs of old did not tell processes apart.
+            longest = found.get("longest")
+            times, more = alone.get("longest", 0.0) / (longest or np.inf), found["cpu"] / alone["cpu"] - 1
+            is_judged = longest is not None and way != "one thread"
             rows.append(
                 [
                     work,
                     way,
                     f"{found['clock']:.1f}",
                     f"{alone['clock'] / found['clock']:.2f}",
-                    f"{found['longest']:.1f}",
-                    f"{times:.2f}",
-                    "" if way == "one thread" else verdict(times >= SPEEDUP),
+                    "-" if longest is None else f"{longest:.1f}",
+                    "-" if longest is None else f"{times:.2f}",
+                    verdict(times >= SPEEDUP) if is_judged else "",
                     f"{found['cpu']:.1f}",
                     f"{more:+.0%}",
                     "" if way == "one thread" else verdict(more < OVERHEAD),
