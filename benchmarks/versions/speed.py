@@ -5,7 +5,7 @@
 
 Each version has a process of its own. They take turns, case by case and fit by fit, after a first fit that is not
 counted. Times are processor times of one thread, the least of several, so that other work on the machine counts little.
-Prints one table; docs/speed.md shows it. Needs the benchmark data (PPFS_DATA).
+Prints one table; docs/speed.md shows it. Needs the benchmark data (PPFS_DATA), and pytest-benchmark for the kernels.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class Worker:
     def __init__(self, source: Path, cache: str) -> None:
         environment = {
             **os.environ,
-            "PYTHONPATH": str(source),
+            "PYTHONPATH": os.pathsep.join([str(source), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "NUMBA_CACHE_DIR": cache,
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
