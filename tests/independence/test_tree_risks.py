@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from ppfs import PPFS
@@ -51,7 +51,7 @@ def test_default_and_known_parameters_go_to_the_engine(wdbc):
 @pytest.mark.parametrize(
     ("estimator", "reason"),
     [
-        (GaussianNB(), "the engine knows decision trees only"),
+        (BernoulliNB(), "the engine knows decision trees only"),
         (ExtraTreeClassifier(), "the engine knows decision trees only"),
         (DecisionTreeClassifier(splitter="random"), "the engine does not know splitter='random'"),
         (DecisionTreeClassifier(max_features=2), "the engine does not know max_features=2"),
