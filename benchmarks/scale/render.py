@@ -64,7 +64,11 @@ def wide_block(results: Mapping[str, Any]) -> list[str]:
 
 def tall_block(results: Mapping[str, Any]) -> list[str]:
     cases = results["cases"]
-    return [tall.table_of(cases), tall.exponents_table(cases), "\n".join(machine_lines(results["machine"]))]
+    return [
+        tall.table_of(cases),
+        wide.exponents_table(cases, "rows"),
+        "\n".join(machine_lines(results["machine"])),
+    ]
 
 
 def workers_block(results: Mapping[str, Any]) -> list[str]:

@@ -8,9 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from growth import exponent
 from recording import describe_machine, load, machine_lines, markdown_table, save, verdict
-from wide import N_TRUE, SEED, measure
+from wide import N_TRUE, SEED, exponents_table, measure
 
 RESULTS = Path(__file__).resolve().parent / "results" / "tall.json"
 N_COLUMNS, N_JOBS = 200, 2
@@ -59,15 +58,6 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
     return markdown_table(header, rows)
 
 
-def exponents_table(cases: dict[str, list[dict[str, Any]]]) -> str:
-    rows = [
-        [case, f"{exponent([p['n_rows'] for p in points], [p['cpu'] for p in points]):.2f}"]
-        for case, points in cases.items()
-        if len(points) > 1
-    ]
-    return markdown_table(["search", "exponent of CPU seconds in rows"], rows)
-
-
 def known() -> dict[str, list[dict[str, Any]]]:
     """Return what was measured before, in the order of the cases."""
     cases = load(RESULTS)["cases"] if RESULTS.is_file() else {}
@@ -96,7 +86,7 @@ def main() -> None:
             points = [*cases.get(case, []), {"n_rows": n_rows, **found}]
             cases[case] = sorted(points, key=lambda point: point["n_rows"])
             save({"machine": machine, "seed": SEED, "n_columns": N_COLUMNS, "cases": cases}, RESULTS)
-    print(table_of(known()), "", exponents_table(known()), "", *machine_lines(machine), sep="\n")
+    print(table_of(known()), "", exponents_table(known(), "rows"), "", *machine_lines(machine), sep="\n")
 
 
 if __name__ == "__main__":

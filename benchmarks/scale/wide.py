@@ -204,13 +204,13 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
     return markdown_table(header, rows)
 
 
-def exponents_table(cases: dict[str, list[dict[str, Any]]]) -> str:
+def exponents_table(cases: dict[str, list[dict[str, Any]]], axis: str = "columns") -> str:
     rows = [
-        [case, f"{exponent([p['n_columns'] for p in points], [p['cpu'] for p in points]):.2f}"]
+        [case, f"{exponent([p[f'n_{axis}'] for p in points], [p['cpu'] for p in points]):.2f}"]
         for case, points in cases.items()
         if len(points) > 1
     ]
-    return markdown_table(["search", "exponent of CPU seconds in columns"], rows)
+    return markdown_table(["search", f"exponent of CPU seconds in {axis}"], rows)
 
 
 def main() -> None:

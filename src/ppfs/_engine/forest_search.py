@@ -193,7 +193,8 @@ def _collect(
 
 
 @kernel_part
-def _add(row: int, weight: float, target: Target, stats: Float64s) -> None:
+def add_weight(row: int, weight: float, target: Target, stats: Float64s) -> None:
+    """Add a row of this weight to the statistics, or take it off with a negative one."""
     if target.classes.size:
         stats[target.classes[row]] += weight
     else:
@@ -220,7 +221,7 @@ def _sum_zeros(n_entries: int, store: ColumnStore, target: Target, work: SearchW
         row = store.rows[work.entries[index]]
         weight = work.weights[row]
         stored_weight += weight
-        _add(row, -weight, target, work.zeros)
+        add_weight(row, -weight, target, work.zeros)
     return stored_weight
 
 

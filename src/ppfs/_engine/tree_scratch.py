@@ -16,9 +16,7 @@ from ppfs._engine._jit import (
 )
 from ppfs._engine.bits import NONE, ONE, Words, first_bit
 from ppfs._engine.forest_nodes import FOREST_NODE
-from ppfs._engine.forest_search import (
-    SearchWork,
-)
+from ppfs._engine.forest_search import SearchWork, add_weight
 from ppfs._engine.target import Target
 
 #: Stands for "no column".
@@ -78,12 +76,7 @@ def sum_rows(
         row = rows[index]
         weight = weights[row]
         total += weight
-        if target.classes.size:
-            stats[target.classes[row]] += weight
-        else:
-            number = target.values[row]
-            stats[0] += weight * number
-            stats[1] += weight * number * number
+        add_weight(row, weight, target, stats)
     return total
 
 

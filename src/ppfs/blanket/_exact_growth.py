@@ -186,7 +186,3 @@ def count_small_pvalues(
         if is_left.sum() == n_left:
             break
     return Counted(places, counted, n_draws, n_as_extreme, is_beyond, tail.n_asked - n_refitted)
-
-
-def _rounded_up(number: int, step: int) -> int:
-    return step * ceil(number / step)

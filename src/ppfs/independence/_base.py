@@ -66,10 +66,9 @@ class IndependenceResult:
         return self.is_reliable and self.pvalue > alpha
 
 
-# What tests answer where x can add nothing by definition (it is constant, say), where no model uses it, and
-# where there are too few rows to tell.
+# What tests answer where x can add nothing by definition (it is constant, say), and where there are too few rows to
+# tell.
 INDEPENDENT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0)
-INERT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_inert=True)
 CANNOT_TELL = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_reliable=False)
 
 
