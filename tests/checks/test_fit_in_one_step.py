@@ -14,9 +14,9 @@ from sklearn.linear_model import LinearRegression
 
 import ppfs
 from ppfs import PPFS
-from ppfs.blanket import FBED, IAMB, MMMB, SGAI, TIEStar
+from ppfs.blanket import FBED, IAMB, MMMB, SGAI, StabilitySelection, TIEStar
 from ppfs.compat import PPIMBR
-from ppfs.exceptions import UnreachableAlphaWarning
+from ppfs.exceptions import StratificationWarning, UnreachableAlphaWarning
 from ppfs.independence import FisherZ
 from ppfs.wrappers import PermutationImportance, Stepwise
 
@@ -150,3 +150,15 @@ def test_warnings_of_a_fit_point_at_the_call():
     with pytest.warns(UnreachableAlphaWarning) as told:
         PPFS(LinearRegression(), n_splits=5, alpha=1e-4, random_state=0).fit(X, y)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "search", [PPFS(n_splits=5, random_state=0), StabilitySelection(PPFS(n_splits=5), n_pairs=1)]
+)
+def test_warnings_from_deep_inside_point_at_the_call_too(search):
+    """Of the splits, and of searches that another one starts."""
+    X, _ = problem(3, seed=0)
+    y = np.repeat(["a", "b", "c"], [len(X) // 2, len(X) - len(X) // 2 - 1, 1])
+    with pytest.warns(StratificationWarning) as told:
+        search.fit(X, y)
+    assert {one.filename for one in told} == {__file__}

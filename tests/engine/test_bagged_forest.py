@@ -17,6 +17,7 @@ from ppfs._engine import (
     prepare_forest,
     prepared_forest_risks,
 )
+from ppfs._engine.forest_nodes import MOST_TREES, make_units
 from ppfs._models import drawn_counts
 
 N_TREES = 4
@@ -243,3 +244,9 @@ def test_a_small_sparse_forest_is_the_dense_one(n_classes):
         for build in (SortedColumns.from_dense, SortedColumns.from_sparse)
     )
     _assert_same(sparse, dense, [0, 1])
+
+
+def test_more_trees_than_their_sums_have_bits_for_are_refused():
+    assert make_units(np.empty(0), MOST_TREES).n_trees == MOST_TREES
+    with pytest.raises(ValueError, match=f"forest of {MOST_TREES + 1} trees.*more than {MOST_TREES} "):
+        make_units(np.empty(0), MOST_TREES + 1)

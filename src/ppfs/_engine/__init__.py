@@ -22,6 +22,7 @@ from ppfs._engine.forest_growth import (
     prepared_forest_row_losses,
     with_permutations,
 )
+from ppfs._engine.forest_nodes import MOST_TREES
 from ppfs._engine.least_squares import (
     independent_rows,
     line_columns,
@@ -51,6 +52,7 @@ from ppfs._engine.threads import run_tasks
 __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
+    "MOST_TREES",
     "NUMBER_CRITERIA",
     "N_QUARTERS",
     "BaggedForest",

@@ -69,7 +69,7 @@ class Units(NamedTuple):
     n_trees: int
 
 
-#: Sums over more trees might not fit 64 bits.
+#: Sums over more trees might not fit 64 bits: 50 for a prediction, 12 for the trees, one for the sign.
 MOST_TREES = 4096
 
 # A prediction takes at most so many bits, so that the sum over all trees fits 64.
@@ -78,6 +78,11 @@ _BITS = 50
 
 def make_units(values: npt.NDArray[np.float64], n_trees: int) -> Units:
     """Choose the unit for the numbers to predict; for classes, ``values`` is empty."""
+    if n_trees > MOST_TREES:
+        raise ValueError(
+            f"A forest of {n_trees} trees is asked for, but sums over more than {MOST_TREES} might not fit 64 bits. "
+            "Grow fewer."
+        )
     largest = float(np.abs(values).max(initial=0.0)) if values.size else 1.0
     exponent = int(np.ceil(np.log2(largest))) if largest > 0.0 else 0
     return Units(2.0 ** (_BITS - exponent), n_trees)

@@ -9,7 +9,6 @@ exact here, and only columns that a tree would see blurred are touched.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from ppfs._facts import ColumnFacts, facts_of
 from ppfs._models.wanted_encoding import TRANSPARENT, TREES_BY_DEFAULT, is_tree_itself, wanted_encoding
 from ppfs._table import Table, dense_column, listed
 from ppfs._types import Floats
+from ppfs._warning import warn_caller
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 
 # scikit-learn's FEATURE_THRESHOLD, and the variance at which a node is a leaf.
@@ -105,12 +105,11 @@ def warn_of_blur(table: Table, estimator: Any) -> None:
     moved = sorted(_moved_columns(columns, table.facts, table.n_levels))
     blurred = [column for column in moved if _n_blurred(np.unique(_stored(columns, column)))]
     if blurred:
-        warnings.warn(
+        warn_caller(
             f"The trees inside {type(estimator).__name__} read columns in 32 bits and cannot tell apart values of "
             f"{listed([table.column_names[column] for column in blurred])}. Subtract a typical value and divide by the "
             "spread of the column, or put a StandardScaler before the trees.",
             PrecisionWarning,
-            stacklevel=2,
         )
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-
 from ppfs._table import Table
+from ppfs._warning import warn_caller
 from ppfs.exceptions import AmbiguousTargetWarning
 
 
-def warn_if_ambiguous(table: Table, way_out: str, *, stacklevel: int) -> None:
+def warn_if_ambiguous(table: Table, way_out: str) -> None:
     """Warn where the target was read one way and could as well be read the other.
 
     Parameters
     ----------
     way_out : str
         What decides it, as a sentence.
-
-    stacklevel : int
-        As for `warnings.warn`, counted from the caller of this function.
     """
     doubt = table.task_choice.doubt
     if doubt:
-        warnings.warn(f"{doubt} {way_out}", AmbiguousTargetWarning, stacklevel=stacklevel + 1)
+        warn_caller(f"{doubt} {way_out}", AmbiguousTargetWarning)
 
 
 BY_TASK = 'Say which is meant: task="classification" or task="regression".'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedS
 
 from ppfs._random import integer_seed, stream
 from ppfs._rows.folds import divide_into_folds, every_class_has
+from ppfs._warning import warn_caller
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]
@@ -210,9 +210,8 @@ def _give_up(labels: NDArray[Any], stratify: Stratify, division: str, way_out: s
             f'stratify=True is impossible: {impossible} Use stratify="auto" or False, merge rare classes, or {way_out}.'
         )
     if warn:
-        warnings.warn(
+        warn_caller(
             f"Splits are not stratified: {impossible} Merge or drop rare classes to have stratified splits, or pass "
             "stratify=False to silence this.",
             StratificationWarning,
-            stacklevel=2,
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -40,6 +38,7 @@ from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._task import agreed_task
 from ppfs._threads import small_fits
 from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of, target_name
+from ppfs._warning import warn_caller
 from ppfs.blanket._aggregate import Fold, aggregate
 from ppfs.blanket._checkpoint import Checkpoint, circumstances_of, opened
 from ppfs.blanket._fill_up import fill_up
@@ -215,7 +214,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 "column. Leave it out."
             )
         if test.reads_task:
-            warn_if_ambiguous(table, BY_TASK, stacklevel=3)
+            warn_if_ambiguous(table, BY_TASK)
         self._see_columns(X, table)
         self._fit_table(table, test)
         if self.trace_.data is not None:
@@ -389,11 +388,10 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
 
     def _warn_if_unreachable(self, bound: BoundTest) -> None:
         if bound.smallest_pvalue > self.alpha:
-            warnings.warn(
+            warn_caller(
                 f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
                 f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
                 UnreachableAlphaWarning,
-                stacklevel=_callers_level(),
             )
 
     def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
@@ -472,15 +470,6 @@ def _about_failures(inquiry: Inquiry) -> Iterator[str]:
     where = f" in fold {inquiry.fold}" if inquiry.fold else ""
     told = [names[x] for x in failures]
     yield f"left out{where} by on_error='drop': {listed(told, limit=len(told))}. The first, because of {first}"
-
-
-def _callers_level() -> int:
-    """Return the `stacklevel` of the caller's own line: the first outside the package."""
-    level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ppfs."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.intp]]:

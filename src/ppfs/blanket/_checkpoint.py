@@ -6,7 +6,6 @@ import io
 import json
 import os
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._warning import warn_caller
 from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence import Answers, BoundTest, IndependenceResult, IndependenceTest, Question
@@ -124,10 +124,9 @@ class Checkpoint:
             if str(arrays.pop("identity")) != self._identity:
                 raise ValueError("it belongs to another run")
         except Exception as error:
-            warnings.warn(
+            warn_caller(
                 f"The file {str(path)!r} of the checkpoint cannot be used: {error}. What it held is computed again.",
                 CheckpointWarning,
-                stacklevel=2,
             )
             path.unlink(missing_ok=True)
             return None
@@ -220,11 +219,10 @@ def _manifest(path: Path) -> dict[str, str] | None:
     except CheckpointError:
         raise
     except Exception as error:
-        warnings.warn(
+        warn_caller(
             f"The file {str(path)!r} of the checkpoint cannot be read: {error}. It is written anew, and files of other "
             "runs are ignored.",
             CheckpointWarning,
-            stacklevel=2,
         )
         return None
     return {str(name): str(value) for name, value in found.items()}

@@ -305,7 +305,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
             groups=groups,
             memory_limit=base.memory_limit,
         )
-        warn_if_ambiguous(table, BY_ESTIMATOR, stacklevel=3)
+        warn_if_ambiguous(table, BY_ESTIMATOR)
         validate_data(self, X, skip_check_array=True)
         entropy = root_entropy(self.random_state)
         seed = integer_seed(stream(entropy))

@@ -582,7 +582,7 @@ class IndependenceTest(ABC, BaseEstimator):
             groups=groups,
         )
         if self.reads_task:
-            warn_if_ambiguous(table, BY_TASK, stacklevel=2)
+            warn_if_ambiguous(table, BY_TASK)
         candidate = table.feature_index(x)
         conditioning = table.feature_numbers(given, "given")
         if candidate in conditioning:

@@ -122,7 +122,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
             sample_weight=sample_weight,
             groups=groups,
         )
-        warn_if_ambiguous(table, BY_ESTIMATOR, stacklevel=3)
+        warn_if_ambiguous(table, BY_ESTIMATOR)
         validate_data(self, X, skip_check_array=True)
         if table.y.dtype.names is not None:
             raise InvalidInputError(

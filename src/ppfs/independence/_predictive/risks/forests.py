@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
 _FORESTS = (RandomForestClassifier, RandomForestRegressor, *_EXTRA)
 _BAGS = (BaggingClassifier, BaggingRegressor)
-_MOST_TREES = 4096
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 _KNOWN_FOREST = KnownParameters(
@@ -92,8 +91,10 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
     )
     if unknown is not None:
         return f"the engine does not know {unknown}"
-    if estimator.n_estimators > _MOST_TREES:
-        return f"the engine grows at most {_MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
+    from ppfs._engine import MOST_TREES
+
+    if estimator.n_estimators > MOST_TREES:
+        return f"the engine grows at most {MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
     return why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
