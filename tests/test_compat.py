@@ -232,6 +232,7 @@ def test_feature_importance_draws_one_bar_a_member():
     axes = selector.feature_importance()
     assert [bar.get_width() for bar in axes.patches] == selector.feat_imp_scores
     assert [label.get_text() for label in axes.get_yticklabels()] == selector.MB
+    assert [side for side, line in axes.spines.items() if line.get_visible()] == ["left", "bottom"]
     plt.close("all")
 
 

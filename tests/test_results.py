@@ -83,6 +83,8 @@ def test_requests_are_reasons(problem):
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         _ = PPFS().results_
+    with pytest.raises(NotFittedError):
+        _ = PPFS().stability_
 
 
 def test_intervals_exclude_zero_where_the_pvalue_is_below_the_level():

@@ -129,6 +129,8 @@ def test_too_few_rows_are_refused_before_the_search() -> None:
         search(confirm=0.2).fit(X, y)
     with pytest.raises(InvalidInputError, match="leaves 24 to search in and 0 to confirm on"):
         search(confirm=0.001).fit(X, y)
+    with pytest.raises(InvalidInputError, match="leaves 1 to search in and 23 to confirm on"):
+        search(confirm=0.95).fit(X, y)
 
 
 def test_a_class_that_is_missing_aside_is_an_error_that_says_so() -> None:

@@ -123,3 +123,19 @@ def test_a_target_of_several_columns_is_refused(rng):
     X = rng.normal(size=(40, 4))
     with pytest.raises(InvalidInputError, match="one target at a time"):
         most_promising_pairs(table_of(X, X[:, :2], task="regression"), range(4), NONE, 3, None)
+
+
+def test_as_many_columns_are_read_at_once_as_have_the_allowed_number_of_values(monkeypatch, rng):
+    widths = []
+
+    class Watched(np.ndarray):
+        def __getitem__(self, key):
+            if isinstance(key, tuple) and isinstance(key[1], list):
+                widths.append(len(key[1]))
+            return super().__getitem__(key)
+
+    table = table_of(rng.normal(size=(40, 7)), rng.integers(0, 2, size=40))
+    monkeypatch.setattr(_pair_screen, "_SCORES_AT_ONCE", 3 * 40)
+    table.X = table.X.view(Watched)
+    most_promising_pairs(table, range(7), NONE, 5, None)
+    assert max(widths) == 3

@@ -7,6 +7,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -300,3 +301,10 @@ def test_a_model_that_fails_is_named_with_the_columns(planted):
 
     with pytest.raises(EstimatorFailedError, match=r"Failing.*out of luck"):
         quick(Failing()).fit(*planted)
+
+
+def test_what_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        PPFSCV().predict(np.zeros((2, 3)))
+    with pytest.raises(NotFittedError):
+        _ = PPFSCV().classes_

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from sklearn.feature_selection import SelectKBest
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -113,3 +116,40 @@ def test_searches_with_folds_tell_their_stability() -> None:
 @parametrize_with_checks([StabilitySelection(IAMB(), n_pairs=1, random_state=0)])
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
+
+
+class Recorder(SelectorMixin, BaseEstimator):
+    """A selector that takes all columns and remembers the targets that it saw."""
+
+    seen: ClassVar[list[np.ndarray]] = []
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Recorder:
+        self.seen.append(y)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        return np.ones(self.n_features_in_, dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("y", "is_proportional"),
+    [
+        (np.repeat([0, 1], [20, 4]), True),
+        (np.repeat([0, 1], [20, 3]), False),
+        (np.repeat([0.5, 1.5], [12, 12]), False),
+    ],
+    ids=["four rows a class", "three rows of a class", "a quantity of two values"],
+)
+def test_halves_keep_the_proportions_of_classes_of_four_rows_and_more(
+    y: np.ndarray, is_proportional: bool
+) -> None:
+    Recorder.seen.clear()
+    StabilitySelection(Recorder(), n_pairs=20, random_state=0).fit(np.zeros((y.size, 2)), y)
+    counts = {int((half == y[-1]).sum()) for half in Recorder.seen}
+    assert (len(counts) == 1) == is_proportional
+
+
+def test_wrong_parameters_are_named_before_anything_is_read() -> None:
+    with pytest.raises(ValueError, match="The 'n_pairs' parameter of StabilitySelection"):
+        StabilitySelection(n_pairs=0).fit("table.parquet", None)

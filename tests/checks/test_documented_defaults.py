@@ -57,3 +57,14 @@ def test_the_defaults_of_the_paper_are_documented():
     assert told["alpha"] == "0.05"
     assert told["significance"] == '"wilcoxon"'
     assert len(told) >= 20
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in CLASSES if issubclass(one, IndependenceTest)], ids=lambda one: one.__name__
+)
+def test_every_test_is_bound_to_data_in_the_same_way(one):
+    """Searches call `bind` without knowing whose it is."""
+    expected = inspect.signature(IndependenceTest.bind).parameters
+    assert [
+        (name, own.kind, own.default) for name, own in inspect.signature(one.bind).parameters.items()
+    ] == [(name, its.kind, its.default) for name, its in expected.items()]

@@ -1,6 +1,7 @@
 """What every search promises, whatever its algorithm."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.utils import get_tags
 
 from ppfs import PPFS
 from ppfs.blanket import FBED, SGAI, GrowShrink
+from ppfs.blanket._fill_up import fill_up
 from ppfs.datasets import make_blanket_problem
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, BoundTest, FisherZ, GSquared, IndependenceResult, IndependenceTest
@@ -346,3 +348,9 @@ def test_a_search_needs_a_target_and_takes_sparse_columns(search):
     tags = get_tags(search())
     assert tags.target_tags.required
     assert tags.input_tags.sparse
+
+
+def test_a_blanket_that_is_large_enough_is_filled_with_nothing_and_hashes_nothing():
+    unreadable = SimpleNamespace(n_features=3)
+    assert fill_up({1, 2}, 2, table=unreadable, decided_by={}, barred=()) == []
+    assert fill_up({0, 1, 2}, 2, table=unreadable, decided_by={}, barred=()) == []

@@ -9,6 +9,7 @@ import pytest
 
 from ppfs import PPFS
 from ppfs._trace import as_plain, from_plain
+from ppfs.cli._writing import write_table
 from ppfs.exceptions import InvalidInputError
 
 
@@ -167,3 +168,10 @@ def test_a_damaged_trace_is_refused(trace, change):
     change(plain)
     with pytest.raises(InvalidInputError, match="no trace of a search"):
         from_plain(plain)
+
+
+def test_a_workbook_is_written_by_the_library_that_is_asked_for(tmp_path):
+    """pandas may be told to prefer another one, which need not be there."""
+    with pd.option_context("io.excel.xlsx.writer", "xlsxwriter"):
+        write_table(pd.DataFrame({"a": [1, 2]}), str(tmp_path / "table.xlsx"))
+    assert pd.read_excel(tmp_path / "table.xlsx")["a"].tolist() == [1, 2]

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from reference.boosting import TwinBoosting
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from engine.boosting_problems import boosted_problems, make_problem, row_losses
+from engine.boosting_problems import BoostedProblem, boosted_problems, make_problem, row_losses
 from ppfs._engine import bin_columns, grow_models
 
 slow_data = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -180,3 +180,19 @@ def test_a_column_is_used_where_the_trees_of_one_class_cut_it():
     assert any(
         0 < model.uses[:, column].sum() < len(model.uses) for model in models.models for column in range(4)
     )
+
+
+def test_categories_part_where_both_sides_just_reach_the_least_sum_of_hessians():
+    """Of squared errors the hessian is 1 a row, so that sums of them are whole numbers."""
+    codes = np.arange(36) % 2
+    train, test = [np.arange(32)], [np.arange(32, 36)]
+    losses = []
+    for least in (16.0, 16.5):
+        rules = {"max_iter": 1, "learning_rate": 1.0, "min_samples_leaf": 1, "min_hessian": least}
+        problem = BoostedProblem(
+            codes[:, np.newaxis] * 1.0, codes * 1.0, 0, train, test, [np.empty((0, 4))], rules
+        )
+        prepared = problem.prepared("squared", is_by_row=True)
+        models = grow_models(bin_columns(problem.X, prepared, np.array([True])), prepared)
+        losses.append(models.base().base[0])
+    np.testing.assert_allclose(losses, [[0.0] * 4, [0.25] * 4], atol=1e-12)

@@ -160,3 +160,12 @@ def test_a_matrix_without_an_inverse_is_told_at_any_scale(scale):
     whole, factor = rows[:2] @ rows[:2].T * scale, np.zeros((3, 3))
     assert is_factorised(whole, factor[:2, :2].copy())
     assert not is_factorised(rows @ rows.T * scale, factor)
+
+
+def test_a_step_that_promises_no_more_than_the_tolerance_is_the_last():
+    """Twelve of 16 rows are of the second class: the first step, from 0 to 1, promises 4."""
+    codes = (np.arange(16) < 12).astype(np.int64)
+    problem = Likelihood(np.ones((1, 16)), codes, NO_WEIGHTS, np.zeros(1), 2, False)
+    for tolerance, expected in ((4.0, 1.0), (1e-13, np.log(3.0))):
+        theta, _ = fit_scores(problem, np.zeros((1, 1)), tolerance)
+        np.testing.assert_allclose(theta, [[expected]], rtol=1e-12)

@@ -52,3 +52,14 @@ def test_a_column_is_fitted_the_same_beside_others_and_far_from_zero(has_interce
             X[np.newaxis] + 1e4, labels, weights, 0.5, 0.5, has_intercept, 1e-12
         )
         np.testing.assert_allclose(moved, whole, rtol=1e-7)
+
+
+def test_a_step_is_that_of_newton():
+    """One step from 0, where every share is a half: the gradient over the curvature."""
+    column = np.array([1.0, 2.0, -1.0, 3.0])
+    labels = np.array([0.0, 1.0, 0.0, 1.0])
+    block = column[np.newaxis, :, np.newaxis]
+    slopes, _ = sparse_logistic_columns(block, labels, np.ones(4), 0.0, 0.0, False, 1e9)
+    np.testing.assert_allclose(
+        slopes[0, 0], (column * (labels - 0.5)).sum() / (column**2 / 4).sum(), rtol=1e-12
+    )

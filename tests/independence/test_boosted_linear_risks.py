@@ -1,11 +1,14 @@
 """The seam between the predictive tests and linear models with boosted trees in the engine."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ppfs import PPFS
 from ppfs._reading import read_table
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive.risks.boosted_linear import most_coefficients
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
 
@@ -91,3 +94,10 @@ def test_weights_and_categories_are_left_to_the_estimators():
     table = read_table(X, y, task="auto", owner="test", sample_weight=np.linspace(1, 2, len(y)))
     notes = CrossFitPPI(BoostedLinearRegressor(), random_state=0).bind(table).notes
     assert "weights of rows" in notes[0]
+
+
+@pytest.mark.parametrize(("n_classes", "n_outputs"), [(0, 1), (2, 1), (3, 3)])
+def test_coefficients_are_a_slope_and_all_leaves_but_one_of_each_tree(n_classes, n_outputs):
+    model = BoostedLinearRegressor(n_rounds=5, max_depth=3)
+    problem = SimpleNamespace(estimator=model, classes=np.arange(n_classes))
+    assert most_coefficients(problem) == n_outputs * (1 + 5 * 7)

@@ -152,3 +152,12 @@ def test_unknown_parameters_are_left_to_scikit_learn(parameters, wdbc):
         "HistGradientBoostingClassifier is fitted through scikit-learn's interface: the engine does not know "
         f"{name}={value!r}"
     ]
+
+
+def test_models_are_counted_from_none():
+    X, y = np.arange(60.0).reshape(20, 3) % 7, np.arange(20) % 2
+    test = CrossFitPPI(HistGradientBoostingClassifier(max_iter=2), random_state=0)
+    bound = test.bind(read_table(X, y, task="classification", owner=test))
+    assert bound.n_fits == 0
+    bound.query(0, 3, frozenset({1}))
+    assert bound.n_fits == len(bound._risks_about(3, is_marginal=False)[0].problem.splits)

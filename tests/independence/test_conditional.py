@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, Ridge
@@ -306,3 +307,19 @@ def test_a_table_of_32_bits_is_answered_as_one_of_64():
 def test_categories_are_indicators_of_all_values_but_the_first():
     basis = _column_basis(np.repeat([0.0, 1.0, 2.0], 10), is_categorical=True, has_curves=False)
     np.testing.assert_array_equal(basis(np.array([0.0, 1.0, 2.0])), [[0, 0], [1, 0], [0, 1]])
+
+
+def test_gaps_that_a_callers_model_cannot_take_are_refused_with_a_way_out():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[0, 1] = np.nan
+    test = CrossFitPPI(DecisionTreeRegressor(), conditional=Ridge(), random_state=0)
+    with pytest.raises(InvalidInputError, match=r'conditional=Ridge.*Pass impute="median".*conditional=None'):
+        test.evaluate(X, X[:, 0], 0, given=[1])
+
+
+def test_sparse_columns_in_far_units_are_modelled_as_dense_ones():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(30, 2)) * (rng.random((30, 2)) < 0.5) * [1e200, 1.0]
+    x = Z[:, 0] / 1e200 + Z[:, 1]
+    predict = fit_smooth_regression(sp.csc_array(Z), quantities(2), x)
+    np.testing.assert_allclose(predict(sp.csc_array(Z)), x, atol=0.1)

@@ -108,3 +108,12 @@ def test_a_target_without_numbers_has_no_outputs() -> None:
         y = np.zeros(4, dtype=[("time", float), ("event", bool)])
 
     assert outputs_of(Problem()) is None  # type: ignore[arg-type]
+
+
+def test_columns_are_rearranged_where_enough_rows_have_groups_to_trade_with() -> None:
+    """Groups of two to six rows, no two of them alike, trade values that all their rows share, and nothing else."""
+    groups = np.repeat(np.arange(5), [2, 3, 4, 5, 6])
+    X = np.column_stack([np.arange(20.0), groups])
+    y = np.arange(20) % 2
+    assert tail_of(X, y).can_refine([0, 1]).tolist() == [True, True]
+    assert tail_of(X, y, groups=groups).can_refine([0, 1]).tolist() == [False, True]

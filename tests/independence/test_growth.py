@@ -11,8 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs._reading import read_table
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive import growth
-from ppfs.independence._predictive.growth import cut
+from ppfs.independence._predictive.growth import cut, judged
 from ppfs.independence._predictive.risks import linear, models, trees
+from ppfs.independence._predictive.risks.paired import PairedRisks
 
 GROWERS = {
     "tree": (DecisionTreeClassifier(), trees.TreeGrower),
@@ -110,3 +111,19 @@ def test_a_member_alone_is_the_same_question_as_growth_asks():
     n_fits = bound.n_fits
     assert bound.query(0, table.target, [0]) == alone
     assert bound.n_fits == n_fits
+
+
+def test_what_a_model_uses_is_not_inert_though_its_risks_are_equal():
+    """Without this column the model may be another one; one that no model uses can be left out of all of them."""
+    base, replaced = (
+        np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]),
+        np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 3.0]]),
+    )
+    test = CrossFitPPI(DecisionTreeClassifier(), significance="wilcoxon", random_state=0)
+    rng = np.random.default_rng(0)
+    table = read_table(rng.normal(size=(20, 3)), np.arange(20) % 2, task="classification", owner=test)
+    risks = PairedRisks(base, replaced, np.array([True, False, False]))
+    problem = test.bind(table)._risks_about(table.target, is_marginal=False)[0].problem
+    answers = judged(test, problem, risks, ["a", "b", "c"])
+    assert answers.is_inert.tolist() == [True, False, False]
+    assert answers.pvalues.tolist()[:2] == [1.0, 1.0]

@@ -21,7 +21,10 @@ from ppfs._reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.risks.linear import LinearRisks
+from ppfs.independence._predictive.risks.linear.least_squares import Ridge as RidgeSolver
+from ppfs.independence._predictive.risks.linear.logistic import Logistic
 from ppfs.independence._predictive.risks.linear.steps import require_squarable
+from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.models import ModelRisks
 
 EXACT = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 1000}
@@ -493,3 +496,22 @@ def test_numbers_are_refused_from_where_their_squares_could_not_be_added_up():
     require_squarable(np.array([[1e145, -1e145]]), ["a", "b"], [], Ridge())
     with pytest.raises(InvalidInputError, match=r"'b' holds numbers up to 1\.1e\+145"):
         require_squarable(np.array([[1.0, -1.1e145]]), ["a", "b"], [], Ridge())
+
+
+def test_a_target_far_from_zero_costs_no_digits():
+    """Both are multiples of 1/256, so that the sum is exact."""
+    rng = np.random.default_rng(0)
+    design = rng.normal(size=(2, 50))
+    y = np.round(256 * (design.sum(axis=0) + rng.normal(size=50))) / 256
+    solver = RidgeSolver(1.0, has_intercept=True)
+    near, far = (
+        solver.data(design, TrainTarget(y + shift, np.empty(0), None)).fit()[0] for shift in (0.0, 2.0**40)
+    )
+    np.testing.assert_allclose(far, near, rtol=1e-9)
+
+
+def test_a_train_part_of_one_class_of_three_predicts_it():
+    target = TrainTarget(np.ones(4, dtype=np.intp), np.array(["a", "b", "c"]), None)
+    slopes, intercepts = Logistic(1.0, True, None).data(np.ones((2, 4)), target).fit()
+    assert slopes.tolist() == [[0.0, 0.0]] * 3
+    assert intercepts.tolist() == [-np.inf, 0.0, -np.inf]
