@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from ppfs import PPFS
 from ppfs._reading import read_table
 from ppfs.blanket._correction import adjust, level_of
-from ppfs.blanket._exact_growth import count_small_pvalues
+from ppfs.blanket._exact_growth import Effort, count_small_pvalues
 from ppfs.independence import PPI, CrossFitPPI
 
 
@@ -33,6 +33,7 @@ class KnownTail:
         return np.ones(len(xs), dtype=bool)
 
     def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
+        assert first < end
         self.n_draws += len(xs) * (end - first)
         self.n_asked += round(len(xs) * (end - first) * share)
         return self.rng.binomial(end - first, self.chances[list(xs)])
@@ -282,3 +283,21 @@ def test_groups_hold_their_level_where_rows_of_a_group_are_alike() -> None:
         n_called += selector.blanket_.size > 0
     # A correct test calls in one of twenty: 8 of 40 or more has a chance of 0.0007.
     assert n_called < 8
+
+
+@pytest.mark.parametrize(
+    ("n_candidates", "n_columns", "effort"),
+    [
+        # Ten draws a level where these are few.
+        (7, 1_000, Effort(28572, 0.01, 7)),
+        # As many as five looks a column allow.
+        (755, 10_000, Effort(1595, 0.018875, 755)),
+        # Two a level, and a sharper glance, where there is work for no more.
+        (9_000, 10_000, Effort(45, 0.1, 9_000)),
+    ],
+)
+def test_draws_follow_the_level_and_the_work_that_growth_was(
+    n_candidates: int, n_columns: int, effort: Effort
+) -> None:
+    level = 0.05 * n_candidates / n_columns
+    assert Effort.of(n_candidates, n_columns, level, alpha=0.05) == effort

@@ -70,6 +70,8 @@ def test_counts_are_those_of_a_loop_over_draws() -> None:
     # Not all of them are easy.
     assert 0 < counts[0] < counts[1]
     assert tail.n_asked < 4 * DRAWS_AT_ONCE
+    splits = tail.growth.problem.splits
+    assert tail.n_fits == (4 + tail.n_asked) * len(splits)
 
 
 def test_gaps_are_a_step_of_their_own() -> None:
@@ -117,3 +119,11 @@ def test_columns_are_rearranged_where_enough_rows_have_groups_to_trade_with() ->
     y = np.arange(20) % 2
     assert tail_of(X, y).can_refine([0, 1]).tolist() == [True, True]
     assert tail_of(X, y, groups=groups).can_refine([0, 1]).tolist() == [False, True]
+
+
+def test_a_constant_column_never_stands_out() -> None:
+    outputs = np.linalg.qr(np.random.default_rng(0).normal(size=(20, 1)) - 0.5)[0].T
+    glance = Glance.of(np.ones((1, 20)), 20)
+    assert not glance.is_plain(
+        (outputs - outputs.mean())[:, np.newaxis], glance.bounds(0.5, n_outputs=1)
+    ).any()
