@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -20,22 +19,20 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ppfs._block import Block
 from ppfs._models import KnownParameters, drawn_counts, seeded, tree_seeds
 from ppfs._table import Table
+from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.trees import (
     KNOWN_TREE,
     TreeRisks,
-    engine_splits,
-    sorted_columns,
     why_not_these_data,
 )
 
 if TYPE_CHECKING:
-    from ppfs._engine import DrawnRows, PreparedForest, SortedColumns, TreeRules
+    from ppfs._engine import DrawnRows, PreparedForest, SortedColumns, Splits, TreeRules
     from ppfs.independence._predictive.risks.trees import AnyForest
 
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
@@ -167,65 +164,32 @@ def tree_keys(forests: Sequence[Any]) -> NDArray[np.uint64]:
     return np.array([tree_seeds(forest) for forest in forests], dtype=np.uint64)
 
 
-@dataclass(frozen=True)
-class ForestGrower(Grower):
+class ForestGrower(EngineGrower["PreparedForest"]):
     """Grows a forest on each column of a block, in every split."""
 
-    problem: Problem
     bytes_per_block = 2**19
-    prefers = "threads"
 
-    def risks(self, block: Block) -> PairedRisks:
-        """Return the risks of questions about the columns of a block."""
-        columns = sorted_columns(block.X)
-        return self._by_row(columns) if self.problem.is_by_row else self._by_split(columns)
-
-    def prepare(self) -> None:
-        """Draw the trees' samples."""
-        _ = self._prepared
-        if self.problem.is_by_row:
-            _ = self._draws
-
-    def _by_split(self, columns: SortedColumns) -> PairedRisks:
-        from ppfs._engine import prepared_forest_risks
-
-        base = np.empty(0)
-        replaced = np.zeros((columns.n_columns, len(self.problem.splits)))
-        for prepared in self._prepared:
-            base, permuted = prepared_forest_risks(columns, prepared)
-            replaced += permuted
-        unused = np.zeros(columns.n_columns, dtype=bool)
-        return PairedRisks(base, replaced / self.problem.n_draws, unused)
-
-    def _by_row(self, columns: SortedColumns) -> PairedRisks:
-        from ppfs._engine import prepared_forest_row_losses
-
-        base, replaced, totals = prepared_forest_row_losses(columns, self._prepared[0], self._draws)
-        tested = np.concatenate([split.test for split in self.problem.splits])
-        # See `TreeGrower` for why they must lie row after row in memory.
-        base, replaced = (np.ascontiguousarray(by_row[:, tested]) for by_row in (base, replaced))
-        return PairedRisks(base, replaced, np.zeros(columns.n_columns, dtype=bool), totals / tested.size)
-
-    @cached_property
-    def _prepared(self) -> list[PreparedForest]:
-        """What all columns share; without rows of their own, one for each shuffle of the test parts."""
+    def _prepare(self, n_draws: int) -> list[PreparedForest]:
         from ppfs._engine import with_permutations
 
         first = forest_problem(self.problem, on_one_column=True)
-        n_draws = 1 if self.problem.is_by_row else self.problem.n_draws
         others = [with_permutations(first, engine_splits(self.problem, draw)) for draw in range(1, n_draws)]
         return [first, *others]
 
-    @cached_property
-    def _draws(self) -> DrawnRows:
-        from ppfs._engine import make_draws
+    def _splits_of(self, prepared: PreparedForest) -> Splits:
+        return prepared.shared.splits
 
-        splits = self._prepared[0].shared.splits
-        return make_draws(splits, [split.permutations for split in self.problem.splits])
+    def _risks_of(self, columns: SortedColumns, prepared: PreparedForest) -> tuple[Floats, Floats]:
+        from ppfs._engine import prepared_forest_risks
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is as large as the problem, and quickly made anew.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
+        return prepared_forest_risks(columns, prepared)
+
+    def _row_losses_of(
+        self, columns: SortedColumns, prepared: PreparedForest, draws: DrawnRows
+    ) -> tuple[Floats, Floats, Floats]:
+        from ppfs._engine import prepared_forest_row_losses
+
+        return prepared_forest_row_losses(columns, prepared, draws)
 
 
 def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:

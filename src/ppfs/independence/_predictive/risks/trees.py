@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ppfs._block import Block, Matrix
 from ppfs._models import Design, KnownParameters
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits, sorted_columns
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
@@ -243,49 +241,13 @@ class TreeRisks:
 
 
 @dataclass(frozen=True)
-class TreeGrower(Grower):
+class TreeGrower(EngineGrower["PreparedColumns"]):
     """Grows a tree on each column of a block, in every split."""
 
-    problem: Problem
     rules: TreeRules
     bytes_per_block = 2**21
-    prefers = "threads"
 
-    def risks(self, block: Block) -> PairedRisks:
-        """Return the risks of questions about the columns of a block."""
-        columns = sorted_columns(block.X)
-        return self._by_row(columns) if self.problem.is_by_row else self._by_split(columns)
-
-    def prepare(self) -> None:
-        """Read the splits as kernels like them."""
-        _ = self._prepared
-        if self.problem.is_by_row:
-            _ = self._draws
-
-    def _by_split(self, columns: SortedColumns) -> PairedRisks:
-        from ppfs._engine import prepared_column_risks
-
-        base = np.empty(0)
-        replaced = np.zeros((columns.n_columns, len(self.problem.splits)))
-        for prepared in self._prepared:
-            base, permuted = prepared_column_risks(columns, prepared)
-            replaced += permuted
-        unused = np.zeros(columns.n_columns, dtype=bool)
-        return PairedRisks(base, replaced / self.problem.n_draws, unused)
-
-    def _by_row(self, columns: SortedColumns) -> PairedRisks:
-        from ppfs._engine import prepared_column_row_losses
-
-        base, replaced, totals = prepared_column_row_losses(columns, self._prepared[0], self._draws)
-        tested = np.concatenate([split.test for split in self.problem.splits])
-        # Row after row in memory: NumPy adds up rows that lie otherwise in another order, unless there is only one,
-        # and a column's answer must not depend on its neighbours.
-        base, replaced = (np.ascontiguousarray(by_row[:, tested]) for by_row in (base, replaced))
-        return PairedRisks(base, replaced, np.zeros(columns.n_columns, dtype=bool), totals / tested.size)
-
-    @cached_property
-    def _prepared(self) -> list[PreparedColumns]:
-        """What all columns share; without rows of their own, one for each shuffle of the test parts."""
+    def _prepare(self, n_draws: int) -> list[PreparedColumns]:
         from ppfs._engine import prepare_columns
 
         problem = self.problem
@@ -297,35 +259,23 @@ class TreeGrower(Grower):
                 self.rules,
                 problem.weights.by_class,
             )
-            for draw in range(1 if problem.is_by_row else problem.n_draws)
+            for draw in range(n_draws)
         ]
 
-    @cached_property
-    def _draws(self) -> DrawnRows:
-        from ppfs._engine import make_draws
+    def _splits_of(self, prepared: PreparedColumns) -> Splits:
+        return prepared.splits
 
-        return make_draws(self._prepared[0].splits, [split.permutations for split in self.problem.splits])
+    def _risks_of(self, columns: SortedColumns, prepared: PreparedColumns) -> tuple[Floats, Floats]:
+        from ppfs._engine import prepared_column_risks
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is as large as the problem, and quickly made anew.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
+        return prepared_column_risks(columns, prepared)
 
+    def _row_losses_of(
+        self, columns: SortedColumns, prepared: PreparedColumns, draws: DrawnRows
+    ) -> tuple[Floats, Floats, Floats]:
+        from ppfs._engine import prepared_column_row_losses
 
-def sorted_columns(X: Matrix) -> SortedColumns:
-    from ppfs._engine import SortedColumns
-
-    return SortedColumns.from_sparse(X) if sp.issparse(X) else SortedColumns.from_dense(X)
-
-
-def engine_splits(problem: Problem, draw: int) -> Splits:
-    """Return the splits as the engine reads them, with the shuffles of one draw."""
-    from ppfs._engine import Splits
-
-    return Splits.from_sequences(
-        [split.train for split in problem.splits],
-        [split.test for split in problem.splits],
-        [split.permutations[draw] for split in problem.splits],
-    )
+        return prepared_column_row_losses(columns, prepared, draws)
 
 
 def _total_weights(problem: Problem) -> list[float]:
