@@ -2,6 +2,8 @@
 
 import operator
 import os
+import platform
+import resource
 
 import numpy as np
 import pandas as pd
@@ -64,6 +66,20 @@ def test_what_tasks_share_is_sent_once(cluster):
     Counted.n_sent = 0
     assert [*run_tasks(operator.mul, Counted(), range(20))] == [5 * item for item in range(20)]
     assert Counted.n_sent == 1
+
+
+def _page_faults(n_values, item):
+    """Return how many pages the system handed out for arrays that were made and dropped one after the other."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        np.ones(n_values)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator is glibc's")
+def test_workers_keep_memory_that_is_soon_wanted_again(cluster):
+    n_pages = 100 * 2**16 * 8 // resource.getpagesize()
+    assert max(run_tasks(_page_faults, 2**16, range(4))) < n_pages / 10
 
 
 def test_the_command_works_on_a_cluster(cluster, data, tmp_path, capsys):

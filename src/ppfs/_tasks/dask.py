@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from typing import Any
 
+from ppfs._tasks.allocator import keep_freed_memory
 from ppfs._tasks.cluster import Cluster
 
 # A block of more bytes goes to a worker and not through the scheduler.
@@ -39,7 +40,7 @@ class DaskCrew(Cluster):
     def submit(self, function: Callable[..., Any], handle: Any, *arguments: Any) -> Any:
         """Send off a task."""
         sent = [self._sent(argument) for argument in arguments]
-        return self._client.submit(function, handle, *sent, pure=False)
+        return self._client.submit(_with_memory_kept, handle, function, *sent, pure=False)
 
     def _sent(self, argument: Any) -> Any:
         is_large = getattr(argument, "nbytes", 0) > _WORTH_SCATTERING
@@ -52,3 +53,8 @@ class DaskCrew(Cluster):
     def cancel(self, futures: Iterable[Any]) -> None:
         """Tell that nobody waits for these results."""
         self._client.cancel(list(futures))
+
+
+def _with_memory_kept(handle: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    keep_freed_memory()
+    return function(handle, *arguments)
