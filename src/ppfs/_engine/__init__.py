@@ -46,6 +46,7 @@ from ppfs._engine.single_column_rows import (
     single_column_row_losses,
 )
 from ppfs._engine.sparse_logistic import sparse_logistic_columns
+from ppfs._engine.spline_bases import spline_values
 from ppfs._engine.splits import Splits
 from ppfs._engine.threads import run_tasks
 
@@ -112,6 +113,7 @@ __all__ = [
     "solve_ridge",
     "solve_symmetric",
     "sparse_logistic_columns",
+    "spline_values",
     "whole_k_log_k",
     "with_permutations",
 ]

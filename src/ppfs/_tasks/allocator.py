@@ -17,9 +17,9 @@ _KEPT = 2**24
 def keep_freed_memory() -> None:
     """Keep a few freed megabytes in this process where Dask told it to give back everything at once.
 
-    Dask starts workers with ``MALLOC_TRIM_THRESHOLD_=65536``. Every array above 128 KiB is then fetched from the system,
-    filled with zeros a page at a time, and given back, which takes a tenth of the time of growth: see decision 170.
-    Nothing is changed where the variable is not set, or where memory is not managed by glibc.
+    Dask starts workers with ``MALLOC_TRIM_THRESHOLD_=65536``. Every array above 128 KiB is then fetched from the
+    system, filled with zeros a page at a time, and given back, which takes a tenth of the time of growth: see decision
+    170. Nothing is changed where the variable is not set, or where memory is not managed by glibc.
     """
     if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from ppfs._tasks.cluster import Cluster
@@ -22,6 +23,8 @@ class RayCrew(Cluster):
         if not ray.is_initialized():
             ray.init()
         self._ray: Any = ray
+        # Ray sends a function to its workers once for each time that it is made remote.
+        self._remote = cache(ray.remote(max_retries=2))
         self._task_error = exceptions.RayTaskError
         self.gave_up = (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)
         self.lost = (*self.gave_up, exceptions.ObjectLostError, exceptions.OwnerDiedError, MemoryError)
@@ -41,7 +44,7 @@ class RayCrew(Cluster):
 
     def submit(self, function: Callable[..., Any], handle: Any, *arguments: Any) -> Any:
         """Send off a task, which Ray tries again when its worker dies."""
-        return self._ray.remote(function).options(max_retries=2).remote(handle, *arguments)
+        return self._remote(function).remote(handle, *arguments)
 
     def result(self, future: Any) -> Any:
         """Wait for a result, or raise what the task raised."""

@@ -33,39 +33,13 @@ class Splines:
 
     def transform(self, X: Floats) -> Floats:
         """Return the values of the splines, column after column: shape (n_rows, n_columns * n_splines)."""
-        degree, knots = self.degree, self.knots
-        n_splines = knots.shape[0] - degree - 1
-        inner = knots[degree : knots.shape[0] - degree]
-        x = np.clip(X, inner[0], inner[-1])
-        interval = np.zeros(x.shape, dtype=np.intp)
-        for knot in inner[1:-1]:
-            interval += x >= knot
-        columns = np.arange(x.shape[1])
-        around = [knots[interval + step, columns] for step in range(1, 2 * degree + 1)]
-        made = np.zeros((*x.shape, n_splines))
-        for place, values in enumerate(_bases(x, around, degree)):
-            np.put_along_axis(made, (interval + place)[:, :, np.newaxis], values[:, :, np.newaxis], axis=2)
-        return made[:, :, : n_splines if self.keeps_last else -1].reshape(len(x), -1)
+        from ppfs._engine import spline_values
 
-
-def _bases(x: Floats, around: list[Floats], degree: int) -> list[Floats]:
-    """Return the `degree` + 1 splines that are not 0 at x, by de Boor's recursion.
-
-    Parameters
-    ----------
-    around : list of ndarray
-        `degree` knots up to x, then `degree` knots above it.
-    """
-    values = [np.ones_like(x)]
-    for order in range(1, degree + 1):
-        saved = np.zeros_like(x)
-        for place in range(order):
-            above, below = around[degree + place], around[degree - order + place]
-            share = values[place] / (above - below)
-            values[place] = saved + (above - x) * share
-            saved = (x - below) * share
-        values.append(saved)
-    return values
+        n_splines = self.knots.shape[0] - self.degree - 1
+        n_kept = n_splines if self.keeps_last else n_splines - 1
+        knots = np.ascontiguousarray(self.knots.T)
+        made: Floats = spline_values(np.ascontiguousarray(X, dtype=np.float64), knots, self.degree, n_kept)
+        return made.reshape(len(X), -1)
 
 
 @dataclass(frozen=True)

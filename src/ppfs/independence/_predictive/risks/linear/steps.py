@@ -20,6 +20,7 @@ from sklearn.preprocessing import (
 from ppfs._models import KnownParameters
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
 from ppfs.independence._predictive.risks.linear.splines import fitted_splines
 
 # The square of this, times any number of rows, is a number of 64 bits.
@@ -123,12 +124,13 @@ class FittedSteps:
         is_single : bool, default=False
             Whether each column has a model of its own, in which it has no other to be multiplied with.
         """
-        fitted = []
+        fitted: list[Any] = []
         columns = _at_least_two(train)
         for step in steps:
-            model = _fitted(step, columns, is_single)
-            columns = np.asarray(model.transform(columns), dtype=np.float64)
-            fitted.append(model)
+            # What the last step makes nobody is fitted to.
+            if fitted:
+                columns = np.asarray(fitted[-1].transform(columns), dtype=np.float64)
+            fitted.append(_fitted(step, columns, is_single))
         return cls(tuple(fitted), train.shape[1])
 
     def transform(self, X: Floats) -> Floats:
@@ -155,7 +157,9 @@ def _fitted(step: Any, columns: Floats, is_single: bool) -> Any:
     """Fit a transformer, or what does the same to many columns in less time."""
     if is_single and is_joint(step):
         return _Powers(step)
-    return fitted_splines(step, columns) if isinstance(step, SplineTransformer) else clone(step).fit(columns)
+    if isinstance(step, SplineTransformer):
+        return fitted_splines(step, columns)
+    return fitted_scaler(step, columns) if isinstance(step, StandardScaler) else clone(step).fit(columns)
 
 
 def _at_least_two(X: Floats) -> Floats:
@@ -176,6 +180,8 @@ class _Powers:
 
 def _scale(step: Any) -> Floats | None:
     """Return what a fitted scaler divides each column by; None for what is no line."""
+    if isinstance(step, FittedScaler):
+        return np.ones(1) if step.scale is None else step.scale
     if isinstance(step, StandardScaler | RobustScaler):
         return np.ones(step.n_features_in_) if step.scale_ is None else np.asarray(step.scale_)
     if getattr(step, "clip", False):
