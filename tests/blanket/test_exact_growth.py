@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from joblib import parallel_config
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -16,6 +18,7 @@ from ppfs._reading import read_table
 from ppfs.blanket._correction import adjust, level_of
 from ppfs.blanket._exact_growth import Effort, count_small_pvalues
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive import exact_tail as tails
 
 
 class KnownTail:
@@ -212,6 +215,44 @@ def test_files_and_checkpoints_give_the_same_counts(tmp_path: object) -> None:
     for _ in range(2):
         again = PPFS.calibrated(LogisticRegression(), random_state=3, checkpoint=f"{tmp_path}/kept")
         assert exact_steps(again.fit(f"{tmp_path}/X.npy", y), X) == expected
+
+
+def test_other_processes_give_the_same_counts() -> None:
+    X, y = noise()
+    selector = PPFS.calibrated(LogisticRegression(), random_state=3)
+    expected = exact_steps(selector.fit(X, y), X)
+    with parallel_config(backend="multiprocessing", n_jobs=2):
+        assert exact_steps(clone(selector).fit(X, y), X) == expected
+
+
+def test_a_search_that_is_killed_while_it_counts_goes_on_from_there(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is there of the count is not counted again, and a finished search fits nothing."""
+    X, y = noise()
+    monkeypatch.setattr(tails, "_BLOCKS_PER_TASK", 0.01)
+    whole = PPFS.calibrated(LogisticRegression(), random_state=3).fit(X, y)
+    selector = PPFS.calibrated(LogisticRegression(), random_state=3, checkpoint=f"{tmp_path}/kept")
+    asked: list[range] = []
+    deadly = 3
+
+    def counted(drawing: object, chunks: range, original: Callable[..., object] = tails._asked) -> object:
+        asked.append(chunks)
+        if len(asked) == deadly:
+            raise KeyboardInterrupt
+        return original(drawing, chunks)
+
+    monkeypatch.setattr(tails, "_asked", counted)
+    with pytest.raises(KeyboardInterrupt):
+        clone(selector).fit(X, y)
+    again = clone(selector).fit(X, y)
+    assert again.trace_.to_frame().equals(whole.trace_.to_frame())
+    assert again.trace_.notes == whole.trace_.notes
+    assert asked[2] == asked[3]
+    n_asked = len(asked)
+    assert n_asked > deadly + 1
+    assert clone(selector).fit(X, y).n_fits_ == 0
+    assert len(asked) == n_asked
 
 
 def test_many_strong_columns_are_found_by_counting_as_by_the_t_test() -> None:

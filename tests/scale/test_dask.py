@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from checks.workers import Counted, deadly_model, told
 from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from ppfs import PPFS
@@ -44,12 +46,15 @@ def cluster():
 def test_a_cluster_gives_the_same_answers(cluster, data, tmp_path):
     X, y = data
     np.save(tmp_path / "X.npy", X)
-    for estimator in (None, GaussianNB()):
-        search = PPFS(estimator, n_splits=5, random_state=0)
+    for search in (
+        PPFS(n_splits=5, random_state=0),
+        PPFS(GaussianNB(), n_splits=5, random_state=0),
+        PPFS.calibrated(LogisticRegression(), random_state=0),
+    ):
         with parallel_config(backend="sequential"):
-            expected = told(search.fit(X, y))
-        assert told(PPFS(estimator, n_splits=5, random_state=0).fit(X, y)) == expected
-        assert told(PPFS(estimator, n_splits=5, random_state=0).fit(tmp_path / "X.npy", y)) == expected
+            expected = told(clone(search).fit(X, y))
+        assert told(clone(search).fit(X, y)) == expected
+        assert told(clone(search).fit(tmp_path / "X.npy", y)) == expected
 
 
 @pytest.mark.parametrize("phase", ["growth", "shrink"])

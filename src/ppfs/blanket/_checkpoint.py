@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,15 @@ from numpy.typing import NDArray
 from ppfs._warning import warn_caller
 from ppfs.blanket._memory import digest_of
 from ppfs.exceptions import CheckpointError, CheckpointWarning
-from ppfs.independence import Answers, BoundTest, IndependenceResult, IndependenceTest, Question
+from ppfs.independence import (
+    Answers,
+    BoundTest,
+    CountedDraws,
+    Draws,
+    IndependenceResult,
+    IndependenceTest,
+    Question,
+)
 
 _FORMAT = 2
 _MANIFEST = "manifest.json"
@@ -42,6 +51,7 @@ class Checkpoint:
             manifest.json                     what was asked of which data, by which versions
             lock                              held by the process that works on it
             fold-0-growth-<digest>.npz        the answers about a block of columns
+            fold-0-count-<digest>.npz         how many rearrangements of columns were as extreme
             fold-0-answers-<digest>.npz       answers given other columns
 
     Parameters
@@ -75,6 +85,11 @@ class Checkpoint:
     def block(self, target: int, variables: NDArray[np.intp], answers: Answers) -> None:
         """Write the answers about a block of columns."""
         self._write("growth", {"target": np.array(target), "variables": variables, **answers.arrays()})
+
+    def counted(self, counted: CountedDraws) -> None:
+        """Write how many draws were as extreme as some columns."""
+        arrays = {name: np.array(value) for name, value in asdict(counted.draws).items()}
+        self._write("count", {**arrays, "counts": counted.counts, "n_asked": np.array(counted.n_asked)})
 
     def answer(self, question: Question, result: IndependenceResult) -> None:
         """Take down an answer given other columns; it is written soon."""
@@ -190,6 +205,11 @@ def circumstances_of(
 
 
 def _learn(bound: BoundTest, arrays: dict[str, NDArray[Any]]) -> None:
+    if "counts" in arrays:
+        target, first, end, n_asked = (int(arrays[name]) for name in ("target", "first", "end", "n_asked"))
+        draws = Draws(target, tuple(arrays["xs"].tolist()), first, end, float(arrays["share"]))
+        bound.known.counts[draws] = CountedDraws(draws, arrays["counts"], n_asked)
+        return
     answers = Answers.from_arrays(arrays)
     if "variables" in arrays:
         is_known, known = bound.known.marginal(int(arrays["target"]))

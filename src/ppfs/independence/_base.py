@@ -166,14 +166,66 @@ class Answers:
         return tuple(self.arrays().values())
 
 
+@dataclass(frozen=True)
+class Draws:
+    """Some rearrangements of some columns.
+
+    Attributes
+    ----------
+    target : int
+        The variable that the columns are compared with.
+
+    xs : tuple of int
+        The columns.
+
+    first, end : int
+        The numbers of the draws, in chunks.
+
+    share : float
+        See `ExactTail.n_as_extreme`.
+    """
+
+    target: int
+    xs: tuple[int, ...]
+    first: int
+    end: int
+    share: float
+
+
+@dataclass(frozen=True)
+class CountedDraws:
+    """How many draws were as extreme as each of the columns themselves.
+
+    Attributes
+    ----------
+    draws : Draws
+
+    counts : ndarray of int, shape (n_columns,)
+
+    n_asked : int
+        Rearranged columns that models were fitted to.
+    """
+
+    draws: Draws
+    counts: NDArray[np.intp]
+    n_asked: int
+
+
 class KnownAnswers:
-    """Everything a bound test has answered: questions given nothing in arrays, the others one by one."""
+    """Everything a bound test has answered: questions given nothing in arrays, the others one by one.
+
+    Attributes
+    ----------
+    counts : dict of Draws to CountedDraws
+        What was counted of rearranged columns.
+    """
 
     def __init__(self, n_variables: int, n_models: int = 0) -> None:
         self._n_variables = n_variables
         self._n_models = n_models
         self._conditional: dict[Question, IndependenceResult] = {}
         self._marginal: dict[int, tuple[NDArray[np.bool_], Answers]] = {}
+        self.counts: dict[Draws, CountedDraws] = {}
 
     def __len__(self) -> int:
         n_marginal = sum(int(is_known.sum()) for is_known, _ in self._marginal.values())
@@ -219,10 +271,13 @@ class KnownAnswers:
             is_known[list(variables)] = False
         for question in [question for question in self._conditional if question[2] in variables]:
             del self._conditional[question]
+        for draws in [draws for draws in self.counts if not set(variables).isdisjoint(draws.xs)]:
+            del self.counts[draws]
 
     def update(self, others: KnownAnswers) -> None:
         """Learn what others know."""
         self._conditional.update(others._conditional)
+        self.counts.update(others.counts)
         for target, (is_known, answers) in others._marginal.items():
             mine, own = self.marginal(target)
             places = np.flatnonzero(is_known)
@@ -243,6 +298,9 @@ class Listener(Protocol):
 
     def answer(self, question: Question, result: IndependenceResult) -> None:
         """Hear one answer, given other columns."""
+
+    def counted(self, counted: CountedDraws) -> None:
+        """Hear how many draws were as extreme as some columns, given nothing."""
 
 
 class ExactTail(Protocol):
@@ -431,6 +489,11 @@ class BoundTest(ABC):
             self.n_answers += 1
             if self.listener is not None and question[2] not in self.failures:
                 self.listener.answer(question, result)
+
+    def _remember_count(self, counted: CountedDraws) -> None:
+        self.known.counts[counted.draws] = counted
+        if self.listener is not None:
+            self.listener.counted(counted)
 
     def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:
         """Refuse an answer that is none, before a search decides by it."""

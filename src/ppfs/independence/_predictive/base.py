@@ -388,7 +388,16 @@ class BoundPredictiveTest(BoundTest):
             exchange = Exchange(self.table.n_rows, self.table.groups)
             outputs = outputs_of(self._risks_about(target, is_marginal=True)[0].problem)
             self._tails[target] = PermutationTail(
-                quick or growth, self.table, outputs, exchange, self._entropy, self._fold, self._n_jobs
+                quick or growth,
+                self.table,
+                outputs,
+                exchange,
+                self._entropy,
+                self._fold,
+                self._n_jobs,
+                target,
+                self.known.counts,
+                self._remember_count,
             )
         return self._tails[target]
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse as sp
-from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Block
 from ppfs._random import stream
 from ppfs._rows import Exchange
-from ppfs._table import Table, dense_column
+from ppfs._table import Table, dense_column, listed
+from ppfs._tasks import run_tasks
 from ppfs._types import Floats
+from ppfs.independence._base import CountedDraws, Draws
 from ppfs.independence._predictive.glance import Glance, rearranged
 from ppfs.independence._predictive.growth import BlockFunction
 
 # A stream of random numbers serves so many rearrangements, which are glanced at together.
 DRAWS_AT_ONCE = 64
 
-# So many bytes of rearranged columns are asked about together.
+# So many bytes of rearranged columns are asked about together, and so many times as many are a task. A draw stands out
+# in one of three views, about so many times as often as in each.
 _BYTES_AT_ONCE = 2**20
+_BLOCKS_PER_TASK = 4
+_VIEWS = 2.2
 
 # So many columns are glanced at together, or as many as take so many bytes, twenty directions each.
 _COLUMNS_AT_ONCE = 256
@@ -71,8 +74,17 @@ class PermutationTail:
     n_fits : int
         Models fitted so far.
 
+    target : int
+        Whose tail it is.
+
+    known : mapping of Draws to CountedDraws
+        What was counted before.
+
+    remember : function of CountedDraws
+        Told what is counted, so that it is known later.
+
     n_asked : int
-        Rearranged columns that models were fitted to so far.
+        Rearranged columns that models were fitted to so far, those of draws that were known included.
     """
 
     draws_at_once: ClassVar[int] = DRAWS_AT_ONCE
@@ -84,6 +96,9 @@ class PermutationTail:
     entropy: int
     fold: int
     n_jobs: int | None
+    target: int
+    known: Mapping[Draws, CountedDraws]
+    remember: Callable[[CountedDraws], None]
     n_fits: int = 0
     n_asked: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
@@ -119,18 +134,43 @@ class PermutationTail:
         -------
         ndarray of int, shape (n_columns,)
         """
-        n_workers = min(effective_n_jobs(self.n_jobs), len(xs))
-        self.growth.prepare()
-        run = Parallel(n_jobs=n_workers, prefer=self.growth.prefers, return_as="generator")
         counts = np.zeros(len(xs), dtype=np.intp)
-        bounds = self._observed(xs) * (1.0 + _ROUNDING)
-        draws = range(first // DRAWS_AT_ONCE, end // DRAWS_AT_ONCE)
-        tasks = self._tasks(xs, draws, share, counts)
-        for answer in run(delayed(_asked)(self.growth, *task) for task in tasks):
-            self.n_fits += answer.n_fits
-            self.n_asked += answer.owners.size
-            counts += np.bincount(answer.owners[answer.pvalues <= bounds[answer.owners]], minlength=len(xs))
+        chunks = range(first // DRAWS_AT_ONCE, end // DRAWS_AT_ONCE)
+        for part in self._parts(xs):
+            counts[part.places] = self._counted(part, [xs[place] for place in part.places], chunks, share)
         return counts
+
+    def _counted(self, part: _Part, xs: Sequence[int], chunks: range, share: float) -> NDArray[np.intp]:
+        """Count the draws of some columns that rank no lower than the columns themselves."""
+        at_once = self._chunks_per_task(len(xs), share)
+        tasks = [chunks[start : start + at_once] for start in range(0, len(chunks), at_once)]
+        draws = {task: Draws(self.target, tuple(xs), task.start, task.stop, share) for task in tasks}
+        fresh = [task for task in tasks if draws[task] not in self.known]
+        if fresh:
+            self.growth.prepare()
+            drawing = self._drawing(part, self._observed(xs), share)
+            names = listed([self.table.names[x] for x in xs])
+            answers = run_tasks(
+                _asked,
+                drawing,
+                fresh,
+                n_jobs=self.n_jobs,
+                prefer=self.growth.prefers,
+                describe=lambda task: f"draws {task.start} to {task.stop} of columns {names}",
+            )
+            for task, answer in zip(fresh, answers, strict=True):
+                self.n_fits += answer.n_fits
+                self.remember(CountedDraws(draws[task], answer.counts, answer.n_asked))
+        found = [self.known[draws[task]] for task in tasks]
+        self.n_asked += sum(one.n_asked for one in found)
+        total: NDArray[np.intp] = np.sum([one.counts for one in found], axis=0)
+        return total
+
+    def _chunks_per_task(self, n_columns: int, share: float) -> int:
+        """Return how many chunks of draws have a few blocks of columns to be asked about; the same for any n_jobs."""
+        stand_out = 1.0 if self.outputs is None else min(1.0, _VIEWS * share)
+        enough = _BLOCKS_PER_TASK * columns_at_once(self.table.n_rows)
+        return max(1, int(enough / (stand_out * n_columns * DRAWS_AT_ONCE)))
 
     def _observed(self, xs: Sequence[int]) -> Floats:
         """Return the statistics of the columns as they are."""
@@ -142,13 +182,8 @@ class PermutationTail:
             self._statistics.update(zip(some, grown.answers.pvalues.tolist(), strict=True))
         return np.array([self._statistics[x] for x in xs])
 
-    def _tasks(
-        self, xs: Sequence[int], chunks: range, share: float, counts: NDArray[np.intp]
-    ) -> Iterator[tuple[NDArray[np.intp], Block]]:
-        """Yield rearranged columns that models have to be fitted to, with the places of their columns in `xs`.
-
-        Columns that do not stand out themselves are as extreme as any draw; they are entered into `counts`.
-        """
+    def _parts(self, xs: Sequence[int]) -> Iterator[_Part]:
+        """Yield the columns, those together whose rows trade places in the same way."""
         fitting = _BYTES_PER_GLANCE // (_BYTES_PER_ROW * self.table.n_rows)
         at_once = max(1, min(_COLUMNS_AT_ONCE, fitting))
         for start in range(0, len(xs), at_once):
@@ -158,36 +193,32 @@ class PermutationTail:
             trades = np.array([self.exchange.trades_values(column) for column in columns])
             for by_value in np.unique(trades).tolist():
                 own = np.flatnonzero(trades == by_value)
-                part = _Part(some[own], block.take(own), columns[own], by_value)
-                yield from self._tasks_of(part, chunks, share, counts)
+                yield _Part(some[own], block.take(own), columns[own], by_value)
 
-    def _tasks_of(
-        self, part: _Part, chunks: range, share: float, counts: NDArray[np.intp]
-    ) -> Iterator[tuple[NDArray[np.intp], Block]]:
+    def _drawing(self, part: _Part, observed: Floats, share: float) -> _Drawing:
+        """Prepare what draws of some columns are compared with."""
+        glance = bounds = None
         is_close = np.ones(part.places.size, dtype=bool)
         if self.outputs is not None:
             glance = Glance.of(part.columns, self.exchange.n_units(by_value=part.by_value))
             bounds = glance.bounds(share, len(self.outputs))
             is_close = glance.is_plain(self.outputs[:, np.newaxis], bounds)[:, 0]
-            counts[part.places[~is_close]] += len(chunks) * DRAWS_AT_ONCE
-        if not is_close.any():
-            return
-        owners: list[NDArray[np.intp]] = []
-        copies: list[NDArray[np.generic]] = []
-        n_waiting, enough = 0, max(1, _BYTES_AT_ONCE // (8 * self.table.n_rows))
-        for chunk in chunks:
-            generator = stream(self.entropy, _PURPOSE, self.fold, int(part.by_value), chunk)
-            sources = self.exchange.sources(generator, DRAWS_AT_ONCE, by_value=part.by_value)
-            is_asked = np.repeat(is_close[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
-            if self.outputs is not None:
-                is_asked &= glance.is_plain(rearranged(self.outputs, sources), bounds)
-            column, draw = np.nonzero(is_asked)
-            owners.append(column)
-            copies.append(part.columns[column[:, np.newaxis], sources[draw]])
-            n_waiting += column.size
-            if n_waiting >= enough or chunk == chunks[-1]:
-                yield from part.tasks(np.concatenate(owners), np.concatenate(copies), enough)
-                owners, copies, n_waiting = [], [], 0
+        return _Drawing(
+            self.growth,
+            part,
+            self.exchange,
+            self.outputs,
+            glance,
+            bounds,
+            is_close,
+            observed * (1.0 + _ROUNDING),
+            (self.entropy, _PURPOSE, self.fold, int(part.by_value)),
+        )
+
+
+def columns_at_once(n_rows: int) -> int:
+    """Return how many rearranged columns are asked about together."""
+    return max(1, _BYTES_AT_ONCE // (8 * n_rows))
 
 
 @dataclass(frozen=True)
@@ -210,28 +241,108 @@ class _Part:
     columns: NDArray[np.generic]
     by_value: bool
 
-    def tasks(
-        self, owners: NDArray[np.intp], copies: NDArray[np.generic], most: int
+    def rearranged(self, owners: NDArray[np.intp], sources: NDArray[np.intp]) -> Block:
+        """Return columns whose rows take the values of others.
+
+        Parameters
+        ----------
+        owners : ndarray of int, shape (n_copies,)
+            Which column each of them is a rearrangement of.
+
+        sources : ndarray of int, shape (n_copies, n_rows)
+        """
+        X = self.columns[owners[:, np.newaxis], sources].T
+        if sp.issparse(self.block.X):
+            X = type(self.block.X)(X)
+        names = tuple(self.block.names[column] for column in owners.tolist())
+        return Block(X, self.block.n_levels[owners], names)
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What all draws of some columns share: a function of the numbers of draws, wherever it runs.
+
+    Attributes
+    ----------
+    glance, bounds
+        See `Glance`; None where all draws are looked at closely.
+
+    is_close : ndarray of bool, shape (n_columns,)
+        Columns that do not stand out themselves are no more extreme than any draw.
+
+    observed : ndarray of shape (n_columns,)
+        The statistics of the columns as they are.
+
+    key : tuple of int
+        What the random streams of the draws grow from.
+    """
+
+    growth: BlockFunction
+    part: _Part
+    exchange: Exchange
+    outputs: Floats | None
+    glance: Glance | None
+    bounds: Floats | None
+    is_close: NDArray[np.bool_]
+    observed: Floats
+    key: tuple[int, ...]
+
+    def standing_out(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield which columns stand out in some draws, and from which rows they then take their values."""
+        for chunk in chunks:
+            generator = stream(*self.key, chunk)
+            sources = self.exchange.sources(generator, DRAWS_AT_ONCE, by_value=self.part.by_value)
+            is_asked = np.repeat(self.is_close[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
+            if self.glance is not None:
+                assert self.outputs is not None
+                assert self.bounds is not None
+                is_asked &= self.glance.is_plain(rearranged(self.outputs, sources), self.bounds)
+            column, draw = np.nonzero(is_asked)
+            yield column, sources[draw]
+
+    def blocks(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], Block]]:
+        """Yield rearranged columns that models have to be fitted to, with the numbers of their columns."""
+        most = columns_at_once(self.part.columns.shape[1])
+        owners: list[NDArray[np.intp]] = []
+        sources: list[NDArray[np.intp]] = []
+        n_waiting = 0
+        for own, source in self.standing_out(chunks):
+            owners.append(own)
+            sources.append(source)
+            n_waiting += own.size
+            if n_waiting >= most:
+                yield from self._cut(owners, sources, most)
+                owners, sources, n_waiting = [], [], 0
+        yield from self._cut(owners, sources, most)
+
+    def _cut(
+        self, owners: list[NDArray[np.intp]], sources: list[NDArray[np.intp]], most: int
     ) -> Iterator[tuple[NDArray[np.intp], Block]]:
-        """Cut rearranged columns into blocks of a bounded size."""
-        for start in range(0, owners.size, most):
-            own = owners[start : start + most]
-            X = copies[start : start + most].T
-            if sp.issparse(self.block.X):
-                X = type(self.block.X)(X)
-            names = tuple(self.block.names[column] for column in own.tolist())
-            yield self.places[own], Block(X, self.block.n_levels[own], names)
+        if not owners:
+            return
+        all_owners, all_sources = np.concatenate(owners), np.concatenate(sources)
+        for start in range(0, all_owners.size, most):
+            own = all_owners[start : start + most]
+            yield own, self.part.rearranged(own, all_sources[start : start + most])
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """What was found about rearranged columns, and where the columns themselves are."""
+    """How many draws of each column were as extreme, and what it took to tell."""
 
-    owners: NDArray[np.intp]
-    pvalues: Floats
+    counts: NDArray[np.intp]
+    n_asked: int
     n_fits: int
 
 
-def _asked(growth: BlockFunction, owners: NDArray[np.intp], block: Block) -> _Answer:
-    grown = growth(block)
-    return _Answer(owners, grown.answers.pvalues, grown.n_fits)
+def _asked(drawing: _Drawing, chunks: range) -> _Answer:
+    """Look at some draws of all columns."""
+    counts = np.where(drawing.is_close, 0, len(chunks) * DRAWS_AT_ONCE)
+    n_asked = n_fits = 0
+    if drawing.is_close.any():
+        for owners, block in drawing.blocks(chunks):
+            grown = drawing.growth(block)
+            n_asked, n_fits = n_asked + owners.size, n_fits + grown.n_fits
+            is_extreme = grown.answers.pvalues <= drawing.observed[owners]
+            counts += np.bincount(owners[is_extreme], minlength=counts.size)
+    return _Answer(counts, n_asked, n_fits)
