@@ -42,6 +42,8 @@ def quick(**parameters):
 def test_y_of_wrong_length(X, y):
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[40, 39\]"):
         quick().fit(X, y[:-1])
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[40, 0\]"):
+        quick().fit(X, np.empty(0))
 
 
 def test_y_missing(X):

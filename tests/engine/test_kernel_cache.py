@@ -77,11 +77,12 @@ for warning in told:
 FIT = """
 import warnings
 import numpy as np
+from sklearn.linear_model import LinearRegression
 from ppfs import PPFS
 X = np.random.default_rng(0).normal(size=(60, 3))
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
-    print(PPFS(random_state=0).fit(X, X[:, 1] > 0).blanket_.tolist())
+    print(PPFS(LinearRegression(), random_state=0).fit(X, X[:, 1]).blanket_.tolist())
 for warning in told:
     print(warning.category.__name__, warning.message)
 """
@@ -287,12 +288,13 @@ def test_a_user_without_a_writable_home_gets_the_answer():
             path.chmod(0o555)
         other_user = """
 import os, concurrent.futures.thread, numba, numba.misc.appdirs, numpy as np
-import sklearn.tree, sklearn.linear_model, joblib.externals.loky
+import sklearn.neighbors, sklearn.linear_model, joblib.externals.loky
+import ppfs._engine
 from ppfs import PPFS
 if os.getuid() == 0:
     # The interpreter may be where only root can read: what both fits import is imported first.
     X = np.random.default_rng(0).normal(size=(60, 3))
-    PPFS(sklearn.linear_model.Ridge(), random_state=0).fit(X, X[:, 1])
+    PPFS(sklearn.neighbors.KNeighborsRegressor(), n_splits=5, random_state=0).fit(X, X[:, 1])
     numba.njit(lambda x: x + 1)(np.ones(3))
     os.setuid(65534)
 """
