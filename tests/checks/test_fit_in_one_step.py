@@ -3,6 +3,7 @@
 import inspect
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -78,9 +79,10 @@ def fitted_state(selector) -> dict:
     return {name: id(value) for name, value in vars(selector).items() if name.endswith("_")}
 
 
-def stages(selector) -> list[int]:
+@cache
+def stages(name: str) -> list[int]:
     """Return some two dozen calls of a fit at which to fail: the first, the last and some in between."""
-    data = problem(4, seed=1)
+    selector, data = SELECTORS[name], problem(4, seed=1)
     clone(selector).fit(*data)  # Fills what is kept for the whole process.
     counter = _FailAt(0)
     counter.fit(clone(selector), *data)
@@ -91,7 +93,7 @@ def stages(selector) -> list[int]:
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_refit_that_fails_leaves_the_old_fit_whole(name):
     old, new = problem(3, seed=0), problem(4, seed=1)
-    for stage in stages(SELECTORS[name]):
+    for stage in stages(name):
         selector = clone(SELECTORS[name]).fit(*old)
         before, selected = fitted_state(selector), selector.transform(old[0])
         with pytest.raises(Injected):
@@ -105,7 +107,7 @@ def test_a_refit_that_fails_leaves_the_old_fit_whole(name):
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_first_fit_that_fails_leaves_the_object_unfitted(name):
     X, y = problem(4, seed=1)
-    for stage in stages(SELECTORS[name]):
+    for stage in stages(name):
         selector = clone(SELECTORS[name])
         with pytest.raises(Injected):
             _FailAt(stage).fit(selector, X, y)
