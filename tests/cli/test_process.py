@@ -10,7 +10,8 @@ import pytest
 from ppfs.cli import main
 
 SELECT = [sys.executable, "-m", "ppfs", "select"]
-FAST = ["--test", "paper", "--splits", "5", "--quiet"]
+# A model that loads no compiled kernels.
+FAST = ["--test", "paper", "--splits", "5", "--estimator", "sklearn.naive_bayes:GaussianNB", "--quiet"]
 
 
 def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path):

@@ -255,6 +255,9 @@ def start(*arguments, **keywords):
             "paper",
             "--splits",
             "10",
+            # A model that loads no compiled kernels.
+            "--estimator",
+            "sklearn.naive_bayes:GaussianNB",
             "-q",
         ],
         capture_output="stdout" not in keywords,

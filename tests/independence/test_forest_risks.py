@@ -66,7 +66,7 @@ def test_growth_answers_as_scikit_learn_does(kind, model, wdbc, diabetes):
 
 
 def test_class_weights_several_draws_and_sparse_columns_answer_as_scikit_learn_does(wdbc):
-    X, y = wdbc
+    X, y = wdbc[0][:, ::2], wdbc[1]
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.6, 0.0, X)
     ours, theirs = both(PPI, RandomForestClassifier(9), class_weight={0: 3.0, 1: 0.5}, n_draws=3)
     for each in (X, sparse.csr_array(X)):
@@ -76,7 +76,8 @@ def test_class_weights_several_draws_and_sparse_columns_answer_as_scikit_learn_d
 def test_extra_trees_have_risks_like_scikit_learns(wdbc):
     """The cuts are drawn from other seeds, so over many trees the effects must agree, not the digits."""
     ours, theirs = both(CrossFitPPI, ExtraTreesClassifier(300))
-    found, expected = answers(ours, *wdbc)[:, 1], answers(theirs, *wdbc)[:, 1]
+    X, y = wdbc[0][:, ::2], wdbc[1]
+    found, expected = answers(ours, X, y)[:, 1], answers(theirs, X, y)[:, 1]
     np.testing.assert_allclose(found, expected, atol=0.01)
 
 
