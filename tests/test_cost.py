@@ -1,5 +1,7 @@
 """What a search would cost follows from what a small one took."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -36,6 +38,21 @@ def test_workers_share_growth_and_are_sent_what_is_not_in_a_file(rates):
     assert alone.growth_seconds / 10 < many.growth_seconds < alone.growth_seconds / 8
     sent = predict_cost(rates, 1000, 10_000, n_workers=10, is_on_file=False)
     assert sent.network - many.network == 8 * 1000 * 10_000
+
+
+def test_counting_small_pvalues_is_part_of_the_cost_where_rows_are_few(rates):
+    counted = replace(rates, is_counted=True, correction="bh")
+    few, many = (predict_cost(counted, n, 100_000) for n in (500, 501))
+    assert many.count_seconds == predict_cost(rates, 500, 100_000).count_seconds == 0
+    # Some five refits for each column of the table.
+    assert 4 * few.growth_seconds < few.count_seconds < 6 * few.growth_seconds
+    assert few.seconds > few.growth_seconds + few.count_seconds
+
+
+def test_counting_is_noticed():
+    y = np.random.default_rng(0).normal(size=120)
+    assert measure_rates(PPFS.calibrated(LinearRegression()), y, is_labels=False).is_counted
+    assert not measure_rates(PPFS(LinearRegression(), n_splits=5), y, is_labels=False).is_counted
 
 
 def test_costs_stand_side_by_side(rates):

@@ -26,6 +26,7 @@ _TREE = DecisionTreeRegressor(max_depth=3, min_samples_leaf=20)
 #: What is planned: as in wide.py and tall.py, and the paper's search with ten splits: trees of depth 5, forests of 25.
 SEARCHES = {
     "linear": PPFS.calibrated(LinearRegression(), random_state=SEED),
+    "the default panel": PPFS.calibrated(random_state=SEED),
     "tree, then linear": PPFS.calibrated(LinearRegression(), growth_estimator=_TREE, random_state=SEED),
     "the paper's, linear": PPFS(LinearRegression(), n_splits=10, random_state=SEED),
     "the paper's, trees of depth 3": PPFS(DecisionTreeRegressor(max_depth=3), n_splits=10, random_state=SEED),

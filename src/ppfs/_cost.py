@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ppfs._random import stream
+from ppfs.blanket import expected_refits
+from ppfs.independence import MOST_ROWS_COUNTED
 
 # The run that rates are taken from: rows, and how many columns depend on the target and how many do not.
 _ROWS, _SIGNALS, _NOISE = 1200, 8, 8
@@ -34,6 +36,8 @@ _BYTES_OF_BLOCKS = 3 * 2**21
 _BYTES_OF_ANSWER, _BYTES_OF_TASK, _COLUMNS_A_TASK = 26, 2**12, 500
 # Assumed: what a cluster adds to the work itself. benchmarks/scale/workers.py measures it for a cluster at hand.
 _OVERHEAD = 1.15
+# Where small p-values are counted, drawing and glancing beside the refits.
+_GLANCES = 1.1
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,12 @@ class Rates:
 
     n_splits : int
         Splits, which the shrink phase of a model outside the engine may spread over workers.
+
+    is_counted : bool
+        Whether small p-values of growth are counted where rows are few.
+
+    correction, alpha
+        What decides how often: parameters of the search.
     """
 
     startup: float
@@ -92,6 +102,16 @@ class Rates:
     fits_a_column: float
     fits_a_candidate: float
     n_splits: int
+    is_counted: bool = False
+    correction: str | None = None
+    alpha: float = 0.05
+
+    def count_seconds(self, n_rows: int, n_columns: int, n_candidates: int) -> float:
+        """Return the CPU seconds of counting p-values: each refit takes as long as a column of growth."""
+        if not self.is_counted or n_rows > MOST_ROWS_COUNTED:
+            return 0.0
+        n_refits = expected_refits(n_candidates, n_columns, self.correction, self.alpha)
+        return _GLANCES * n_refits * self.growth.at(n_rows)
 
 
 @dataclass(frozen=True)
@@ -102,6 +122,9 @@ class Cost:
     ----------
     seconds : float
         By the clock, where every worker has a core to itself.
+
+    count_seconds : float
+        Of them, those of counting growth's small p-values.
 
     memory : float
         Bytes, of the process that searches.
@@ -120,6 +143,7 @@ class Cost:
     growth_fits: float
     shrink_fits: float
     growth_seconds: float
+    count_seconds: float
     shrink_seconds: float
     startup: float
     memory: float
@@ -130,7 +154,7 @@ class Cost:
     @property
     def seconds(self) -> float:
         """All together."""
-        return self.startup + self.growth_seconds + self.shrink_seconds
+        return self.startup + self.growth_seconds + self.count_seconds + self.shrink_seconds
 
 
 def measure_rates(selector: Any, y: NDArray[Any], *, is_labels: bool, seed: int = 0) -> Rates:
@@ -165,6 +189,9 @@ def measure_rates(selector: Any, y: NDArray[Any], *, is_labels: bool, seed: int 
         full.fits_a_column,
         full.shrink_fits / many,
         max(1, round(full.fits_a_column)),
+        full.is_counted or fewer_rows.is_counted,
+        selector.correction,
+        selector.alpha,
     )
 
 
@@ -173,6 +200,7 @@ class _Run:
 
     growth = shrink = fits_a_column = 0.0
     shrink_fits = n_candidates = 0
+    is_counted = False
 
     def __init__(
         self, selector: Any, y: NDArray[Any], is_labels: bool, n_rows: int, n_signals: int, seed: int
@@ -196,10 +224,18 @@ class _Run:
         self.fits_a_column = grown.n_fits_ / _FEW
         alone, grown = self._timed(self._X, _UNREACHABLE)
         whole, fitted = self._timed(self._X, self._selector.alpha)
-        self.shrink = max(whole - alone, 1e-4)
+        self.is_counted = any(step.phase == "exact growth" for step in fitted.trace_)
+        self.shrink = max(whole - alone - self._count_seconds(), (whole - alone) / 10, 1e-4)
         self.shrink_fits = fitted.n_fits_ - grown.n_fits_
         self.n_candidates = len({step.feature for step in fitted.trace_ if step.phase == "shrink"})
         return self
+
+    def _count_seconds(self) -> float:
+        if not self.is_counted:
+            return 0.0
+        correction, alpha = self._selector.correction, self._selector.alpha
+        n_refits = expected_refits(_SIGNALS, self._X.shape[1], correction, alpha)
+        return _GLANCES * n_refits * self.growth
 
     def _timed(self, X: NDArray[np.float64], alpha: float) -> tuple[float, Any]:
         search = clone(self._selector).set_params(alpha=alpha, checkpoint=None, progress=False, n_jobs=1)
@@ -241,6 +277,7 @@ def predict_cost(
     """
     overhead = _OVERHEAD if n_workers > 1 else 1.0
     growth = n_columns * rates.growth.at(n_rows) / n_workers * overhead
+    count = rates.count_seconds(n_rows, n_columns, n_candidates) / n_workers * overhead
     more_candidates = n_candidates / rates.n_candidates
     shrink = rates.shrink.at(n_rows) * more_candidates**rates.shrink_in_candidates
     splits = 8.0 * n_rows * (rates.n_splits + 2)
@@ -251,6 +288,7 @@ def predict_cost(
         n_columns * rates.fits_a_column,
         n_candidates * rates.fits_a_candidate,
         growth,
+        count,
         shrink,
         rates.startup,
         _BYTES_AT_REST
@@ -277,6 +315,7 @@ def cost_lines(costs: Sequence[Cost]) -> list[str]:
         ("fits in growth", [f"{cost.growth_fits:,.0f}" for cost in costs]),
         ("fits in shrink", [f"{cost.shrink_fits:,.0f}" for cost in costs]),
         ("growth", [duration(cost.growth_seconds) for cost in costs]),
+        ("count", [duration(cost.count_seconds) if cost.count_seconds else "-" for cost in costs]),
         ("shrink", [duration(cost.shrink_seconds) for cost in costs]),
         ("in all", [duration(cost.seconds) for cost in costs]),
         ("memory", [size(cost.memory) for cost in costs]),

@@ -3,6 +3,7 @@
 from ppfs.blanket._aggregate import Fold
 from ppfs.blanket._base import BaseBlanketSelector
 from ppfs.blanket._divide_conquer import HITONMB, MMMB
+from ppfs.blanket._exact_growth import expected_refits
 from ppfs.blanket._fast_iamb import FastIAMB
 from ppfs.blanket._fbed import FBED
 from ppfs.blanket._grow_shrink import GrowShrink
@@ -34,4 +35,5 @@ __all__ = [
     "MixedMB",
     "StabilitySelection",
     "TIEStar",
+    "expected_refits",
 ]

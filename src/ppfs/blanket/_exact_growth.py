@@ -122,6 +122,21 @@ class Effort:
         return cls(n_draws, sharp, min(n_candidates, max(1, int(glances / n_draws))))
 
 
+def expected_refits(n_candidates: int, n_columns: int, correction: str | None, alpha: float) -> float:
+    """Return to how many rearranged columns models are fitted when all candidates are called in the end.
+
+    Examples
+    --------
+    Some five for each column of the table:
+
+    >>> round(expected_refits(20, 1_000_000, "bh", 0.05) / 1_000_000, 1)
+    4.4
+    """
+    level = level_of(alpha, correction, n_columns, n_candidates)
+    effort = Effort.of(n_candidates, n_columns, level, alpha)
+    return effort.n_columns * effort.n_draws * min(1.0, _VIEWS * effort.share)
+
+
 def count_small_pvalues(
     tail: ExactTail,
     columns: Sequence[int],

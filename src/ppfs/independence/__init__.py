@@ -17,12 +17,13 @@ from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
 from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
 from ppfs.independence._oracle import DSeparation
-from ppfs.independence._predictive.base import PredictiveTest
+from ppfs.independence._predictive.base import MOST_ROWS_COUNTED, PredictiveTest
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 
 __all__ = [
+    "MOST_ROWS_COUNTED",
     "PPI",
     "PPI_CONSTRAINTS",
     "TESTS_BY_NAME",

@@ -259,7 +259,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
 
 
 # Where there are more rows, a t-test over them is close enough, and refits take long.
-_MAX_ROWS_COUNTED = 500
+MOST_ROWS_COUNTED = 500
 
 # Of so many variables other than the target the fitted models are kept.
 _MAX_OTHER_TARGETS = 8
@@ -380,7 +380,7 @@ class BoundPredictiveTest(BoundTest):
         wanted = self._test.exact_tail
         growth = self._growth(target)
         # Randomisation is a count already, and its equal p-values would all count as extreme.
-        is_counted = self.table.n_rows <= _MAX_ROWS_COUNTED and self._test.significance != "randomisation"
+        is_counted = self.table.n_rows <= MOST_ROWS_COUNTED and self._test.significance != "randomisation"
         quick = growth.quick_part() if is_counted else None
         if not wanted or (wanted == "auto" and quick is None):
             return None
