@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ppfs import PPFS
-from ppfs._models import FittedLightGBM, has_library_model, is_plain_lightgbm, with_one_thread
+from ppfs._models import LightGBMRecipe, has_library_model, is_plain_lightgbm, with_one_thread
 
 lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
@@ -43,11 +43,15 @@ def test_lightgbm_without_its_wrapper_predicts_the_same(n_classes, settings, is_
     model = kind(n_estimators=8, random_state=3, n_jobs=1, verbose=-1, **settings)
     weights = np.linspace(0.5, 2.0, len(y)) if is_weighted else None
     assert is_plain_lightgbm(model)
-    ours = FittedLightGBM.fit(model, X, y, weights, is_classifier=n_classes > 0)
+    recipe = LightGBMRecipe.of(model)
+    fitted = [recipe.fit(X, y, weights, is_classifier=n_classes > 0, seed=0)]
+    if recipe.is_constant(len(y)):
+        fitted.append(recipe.fit_constant(y, weights, is_classifier=n_classes > 0, seed=0))
     theirs = clone(model).fit(X, y, sample_weight=weights)
     method = "predict_proba" if n_classes else "predict"
-    np.testing.assert_array_equal(getattr(ours, method)(X), getattr(theirs, method)(X))
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    for ours in fitted:
+        np.testing.assert_array_equal(getattr(ours, method)(X), getattr(theirs, method)(X))
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 @pytest.mark.parametrize(
@@ -64,6 +68,22 @@ def test_lightgbm_without_its_wrapper_predicts_the_same(n_classes, settings, is_
 )
 def test_what_lightgbm_is_asked_for_beyond_the_known_is_left_to_its_wrapper(model):
     assert not is_plain_lightgbm(model)
+
+
+def test_rows_that_are_too_few_for_two_leaves_are_fitted_once_for_all_columns(monkeypatch):
+    n_fits = 0
+    fit = LightGBMRecipe.fit
+
+    def counted(*args, **kwargs):
+        nonlocal n_fits
+        n_fits += 1
+        return fit(*args, **kwargs)
+
+    monkeypatch.setattr(LightGBMRecipe, "fit", counted)
+    X, y = np.random.default_rng(0).normal(size=(40, 30)), np.arange(40) % 2
+    selector = PPFS.calibrated(lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), random_state=0).fit(X, y)
+    assert selector.blanket_.size == 0
+    assert n_fits == 5
 
 
 def test_one_thread_is_taken_where_the_caller_left_it_open():

@@ -2,6 +2,7 @@
 
 from ppfs._models.boosting_libraries import (
     FittedLightGBM,
+    LightGBMRecipe,
     has_library_model,
     is_plain_lightgbm,
     with_one_thread,
@@ -53,6 +54,7 @@ __all__ = [
     "FittedLightGBM",
     "Impute",
     "KnownParameters",
+    "LightGBMRecipe",
     "Medians",
     "PanelParameters",
     "ToFrame",

@@ -93,6 +93,76 @@ def is_plain_lightgbm(estimator: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class LightGBMRecipe:
+    """What a LightGBM model is fitted with, read from its scikit-learn interface once for many fits.
+
+    Attributes
+    ----------
+    settings : dict
+        Parameters as LightGBM's own interface takes them, but for the objective.
+
+    n_rounds : int
+
+    min_leaf : int
+        Train rows that a leaf needs.
+
+    is_settled : bool
+        Whether nothing is drawn at random: a round that finds nothing to split is then followed by rounds like it.
+    """
+
+    settings: dict[str, Any]
+    n_rounds: int
+    min_leaf: int
+    is_settled: bool
+
+    @classmethod
+    def of(cls, model: Any) -> LightGBMRecipe:
+        """Read a model; see `is_plain_lightgbm` for which models it may be."""
+        parameters = model.get_params(deep=False)
+        settings = {name: value for name, value in parameters.items() if name in _KNOWN}
+        return cls(
+            settings | {"metric": "None", "num_threads": 1},
+            parameters["n_estimators"],
+            parameters["min_child_samples"],
+            not parameters["subsample_freq"] and parameters["colsample_bytree"] >= 1.0,
+        )
+
+    def is_constant(self, n_rows: int) -> bool:
+        """Tell whether so many train rows are too few for two leaves."""
+        return n_rows < 2 * self.min_leaf
+
+    def fit_constant(
+        self, y: NDArray[Any], weights: Floats | None, *, is_classifier: bool, seed: int
+    ) -> ConstantLightGBM:
+        """Fit what `fit` finds on any columns, where it `is_constant`."""
+        fitted = self.fit(np.zeros((len(y), 1)), y, weights, is_classifier=is_classifier, seed=seed)
+        return ConstantLightGBM(fitted.booster, fitted.classes_)
+
+    def fit(
+        self, X: Matrix, y: NDArray[Any], weights: Floats | None, *, is_classifier: bool, seed: int
+    ) -> FittedLightGBM:
+        """Fit what ``model.fit(X, y, weights)`` fits, with a seed wherever the model leaves that open."""
+        from lightgbm import Booster, Dataset
+
+        settings = self.settings | {"objective": "regression"}
+        if settings["random_state"] is None:
+            settings["random_state"] = seed
+        classes = np.empty(0)
+        if is_classifier:
+            classes, y = np.unique(y, return_inverse=True)
+            settings["objective"] = "binary" if classes.size <= 2 else "multiclass"
+            if classes.size > 2:
+                settings["num_class"] = classes.size
+        data = X if sp.issparse(X) else np.ascontiguousarray(X)
+        booster = Booster(settings, Dataset(data, y, weight=weights, params=settings))
+        for _ in range(self.n_rounds):
+            if booster.update() and self.is_settled:
+                break
+        booster.free_dataset()
+        return FittedLightGBM(booster, classes)
+
+
+@dataclass(frozen=True)
 class FittedLightGBM:
     """LightGBM as its scikit-learn interface fits it, without that interface: half of the time of a small fit.
 
@@ -107,39 +177,24 @@ class FittedLightGBM:
     booster: Any
     classes_: NDArray[Any]
 
-    @classmethod
-    def fit(
-        cls, model: Any, X: Matrix, y: NDArray[Any], weights: Floats | None, *, is_classifier: bool
-    ) -> FittedLightGBM:
-        """Fit what ``model.fit(X, y, weights)`` fits; see `is_plain_lightgbm` for which models it may be."""
-        from lightgbm import Booster, Dataset
-
-        parameters = model.get_params(deep=False)
-        settings = {name: value for name, value in parameters.items() if name in _KNOWN}
-        settings |= {"metric": "None", "num_threads": 1, "objective": "regression"}
-        classes = np.empty(0)
-        if is_classifier:
-            classes, y = np.unique(y, return_inverse=True)
-            settings["objective"] = "binary" if classes.size <= 2 else "multiclass"
-            if classes.size > 2:
-                settings["num_class"] = classes.size
-        data = X if sp.issparse(X) else np.ascontiguousarray(X)
-        booster = Booster(settings, Dataset(data, y, weight=weights, params=settings))
-        # Without random choices a round that finds nothing to split is followed by rounds like it.
-        is_settled = not parameters["subsample_freq"] and parameters["colsample_bytree"] >= 1.0
-        for _ in range(parameters["n_estimators"]):
-            if booster.update() and is_settled:
-                break
-        booster.free_dataset()
-        return cls(booster, classes)
-
     def predict(self, X: Matrix) -> NDArray[Any]:
         """Return values, or the most probable labels."""
         if not self.classes_.size:
-            return np.asarray(self.booster.predict(X, num_threads=1))
+            return self._answer(X)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Matrix) -> Floats:
         """Return the probabilities of the classes."""
-        answer = np.asarray(self.booster.predict(X, num_threads=1))
+        answer = self._answer(X)
         return answer if answer.ndim == 2 else np.column_stack([1.0 - answer, answer])
+
+    def _answer(self, X: Matrix) -> Floats:
+        return np.asarray(self.booster.predict(X, num_threads=1))
+
+
+@dataclass(frozen=True)
+class ConstantLightGBM(FittedLightGBM):
+    """LightGBM where the train rows are too few for two leaves: whatever the columns, it predicts one constant."""
+
+    def _answer(self, X: Matrix) -> Floats:
+        return np.repeat(super()._answer(np.zeros((1, 1))), X.shape[0], axis=0)

@@ -6,7 +6,14 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from ppfs._models import Design, FittedLightGBM, has_library_model, is_plain_lightgbm, seeded, with_one_thread
+from ppfs._models import (
+    Design,
+    FittedLightGBM,
+    LightGBMRecipe,
+    has_library_model,
+    is_plain_lightgbm,
+    with_one_thread,
+)
 from ppfs._rows import Split
 from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
@@ -47,11 +54,31 @@ class LibraryProblem(Problem):
         labels = self.y[split.train]
         if labels.size < 2 or (self.classes.size and (labels == labels[0]).all()):
             return self._with_one_thread.fit(design, split)
+        if self._recipe.is_constant(labels.size):
+            return self._constants[split.seed]
         weights = None if self.weights.fit is None else self.weights.fit[split.train]
-        model = seeded(self._with_one_thread.estimator, split.seed)
-        return FittedLightGBM.fit(
-            model, design.X[split.train], labels, weights, is_classifier=self.classes.size > 0
+        return self._recipe.fit(
+            design.X[split.train], labels, weights, is_classifier=self.classes.size > 0, seed=split.seed
         )
+
+    @cached_property
+    def _recipe(self) -> LightGBMRecipe:
+        return LightGBMRecipe.of(self._with_one_thread.estimator)
+
+    @cached_property
+    def _constants(self) -> dict[int, FittedLightGBM]:
+        """The models of splits that have too few train rows to split any column, by the seed of the split."""
+        weights = self.weights.fit
+        return {
+            split.seed: self._recipe.fit_constant(
+                self.y[split.train],
+                None if weights is None else weights[split.train],
+                is_classifier=self.classes.size > 0,
+                seed=split.seed,
+            )
+            for split in self.splits
+            if self._recipe.is_constant(split.train.size)
+        }
 
     @cached_property
     def _is_direct(self) -> bool:
