@@ -36,10 +36,11 @@ class GenericBoosting(HistGradientBoostingClassifier):
     """The same model, which the engine does not recognise: it is fitted through scikit-learn's interface."""
 
 
-def lightgbm() -> Any:
+def lightgbm(n_jobs: int | None = None) -> Any:
+    """Return LightGBM with the threads of its default, as many as there are cores in every worker, or with some."""
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(n_estimators=50, verbose=-1, random_state=0)
+    return LGBMClassifier(n_estimators=50, n_jobs=n_jobs, verbose=-1, random_state=0)
 
 
 MODELS: dict[str, Callable[[], Any]] = {
@@ -49,6 +50,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     "ridge": Ridge,
     "lightgbm": lightgbm,
+    "lightgbm-one-thread": lambda: lightgbm(n_jobs=1),
 }
 
 

@@ -83,6 +83,7 @@ CELLS = (
     Cell("lightgbm", "wdbc", 6),
     Cell("lightgbm", "sonar", 6),
     Cell("lightgbm", "arcene", 10, n_columns=20),
+    Cell("lightgbm-one-thread", "wdbc", 1),
 )
 
 MODEL_NAMES = {
@@ -91,6 +92,7 @@ MODEL_NAMES = {
     "logistic": "`StandardScaler`, `LogisticRegression`",
     "ridge": "`Ridge`",
     "lightgbm": "`LGBMClassifier(n_estimators=50)`",
+    "lightgbm-one-thread": "`LGBMClassifier(n_estimators=50, n_jobs=1)`",
 }
 
 

@@ -33,6 +33,11 @@ uint64 = cast(Callable[[int], int], np.uint64)
 _njit: Any = numba.njit
 _INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **compiler_of(PartCompiler)}
 
+# Numba counts who holds an array, in every function that is handed one, with an instruction that waits for the memory:
+# in short loops a sixth of the time. What makes no arrays has nothing to free, so it need not count.
+# Both have to be said: a function that says nothing takes over what its first caller has.
+_UNCOUNTED, _COUNTED = {"_nrt": False}, {"_nrt": True}
+
 
 def _engine_stamp() -> tuple[float, int]:
     """Return the newest time and the total size of the engine's source files."""
@@ -44,7 +49,7 @@ ENGINE_STAMP = _engine_stamp()
 
 
 def kernel(function: AnyFunction) -> AnyFunction:
-    """Compile a function of arrays that Python calls: it runs without the GIL and is kept on disk.
+    """Compile a function of arrays that Python calls and that makes none: it runs without the GIL and is kept on disk.
 
     Numba compiles a kept kernel again when the file it stands in has changed. Ours are made of functions from
     several files, so the stamp of that one file gives way to one of the whole engine. Where nothing can be kept
@@ -52,8 +57,17 @@ def kernel(function: AnyFunction) -> AnyFunction:
     drops the zero checks of divisions, which keep loops from being vectorised; no kernel divides by an empty
     count.
     """
+    return _compiled_kernel(function, _UNCOUNTED)
+
+
+def allocating_kernel(function: AnyFunction) -> AnyFunction:
+    """Compile a kernel that makes arrays, by itself or through an `allocating_function`."""
+    return _compiled_kernel(function, _COUNTED)
+
+
+def _compiled_kernel(function: AnyFunction, more: dict[str, Any]) -> AnyFunction:
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **compiler_of(KernelCompiler)}
-    compiled = _njit(**options)(function)
+    compiled = _njit(**options, **more)(function)
     if hasattr(compiled, "enable_caching"):
         keep_on_disk(compiled, ENGINE_STAMP)
     return cast(AnyFunction, compiled)
@@ -65,12 +79,22 @@ def kernel_part(function: AnyFunction) -> AnyFunction:
     It always becomes part of its caller: a call would pass every field of every tuple of arrays on the stack,
     which costs more than the work of such a function.
     """
-    return cast(AnyFunction, _njit(error_model="numpy", forceinline=True, **_INTERNAL)(function))
+    return cast(
+        AnyFunction, _njit(error_model="numpy", forceinline=True, **_UNCOUNTED, **_INTERNAL)(function)
+    )
 
 
 def kernel_function(function: AnyFunction) -> AnyFunction:
-    """Compile a longer function that kernels call, or one that is called in several places."""
-    return cast(AnyFunction, _njit(error_model="numpy", **_INTERNAL)(function))
+    """Compile a longer function that kernels call, or one that is called in several places.
+
+    It makes no arrays, and returns none: no one would count them.
+    """
+    return cast(AnyFunction, _njit(error_model="numpy", **_UNCOUNTED, **_INTERNAL)(function))
+
+
+def allocating_function(function: AnyFunction) -> AnyFunction:
+    """Compile a function that makes arrays, and that only an `allocating_kernel` calls."""
+    return cast(AnyFunction, _njit(error_model="numpy", **_COUNTED, **_INTERNAL)(function))
 
 
 def summing_part(function: AnyFunction) -> AnyFunction:
@@ -79,5 +103,6 @@ def summing_part(function: AnyFunction) -> AnyFunction:
     Nothing else is relaxed: missing values and infinities stay what they are.
     """
     return cast(
-        AnyFunction, _njit(error_model="numpy", fastmath={"reassoc", "contract"}, **_INTERNAL)(function)
+        AnyFunction,
+        _njit(error_model="numpy", fastmath={"reassoc", "contract"}, **_UNCOUNTED, **_INTERNAL)(function),
     )

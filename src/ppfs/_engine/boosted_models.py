@@ -244,7 +244,7 @@ def _grow(
         gradient=np.empty(by_tree),
         hessian=np.empty(by_tree),
         pairs=np.empty((n_train, 2)),
-        members=np.empty(n_train, dtype=np.uint32),
+        members=np.empty((1, n_train), dtype=np.uint32),
         goes_left=np.empty(n_train, dtype=np.uint8),
         aside=np.empty(n_train, dtype=np.uint32),
     )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_part
+from ppfs._engine._jit import Float64s, Int64s, allocating_kernel, kernel_part
 from ppfs._engine.boosting_problem import BoostingProblem, Exams
 from ppfs._engine.boosting_rules import Kind
 from ppfs._engine.gradients import fill_shares
@@ -55,7 +55,7 @@ def _loss(row: int, place: int, loss: int, exams: Exams, losses: Float64s) -> fl
     return missed
 
 
-@kernel
+@allocating_kernel
 def score(
     first: int,
     is_by_row: bool,

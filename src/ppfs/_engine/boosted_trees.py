@@ -20,11 +20,14 @@ from ppfs._engine._jit import (
     kernel,
     kernel_function,
     kernel_part,
+    uint64,
 )
 from ppfs._engine.binned_columns import MISSING, Bins
 from ppfs._engine.boosting_rules import BoostingLimits, Kind
 from ppfs._engine.cuts import best_cut, cut_gain, leaf_value, take_best
 from ppfs._engine.gradients import fill_gradients, start_powers
+
+_ONE = uint64(1)
 
 # A category counts if it stands for so many rows; a constant of scikit-learn's.
 _MIN_SUPPORT = 10.0
@@ -91,7 +94,7 @@ class Rows(NamedTuple):
     gradient: Float64s  # (n_trees, n_rows)
     hessian: Float64s  # (n_trees, n_rows)
     pairs: Float64s  # (n_rows, 2) gradients and hessians of one tree, side by side
-    members: Uint32s  # (n_rows,) rows by node
+    members: Uint32s  # (1, n_rows) rows by node
     goes_left: Uint8s  # (n_rows,)
     aside: Uint32s  # (n_rows,)
 
@@ -132,29 +135,68 @@ def next_node(number: int, found: int, nodes: Records, left_categories: Bools) -
 
 
 @kernel_part
-def _run_through(order: Uint32s, bins: Uint8s, pairs: Float64s, runs: Runs) -> int:
+def _run_through(
+    column: int, start: int, stop: int, order: Uint32s, bins: Uint8s, pairs: Float64s, runs: Runs
+) -> int:
     """Fill the runs of a node in one column; return how many there are.
 
     Places are unsigned: Numba then need not ask whether they count from the end.
     """
-    if order.size == 0:
+    if start == stop:
         return 0
-    run, one = np.uint64(0), np.uint64(1)
-    last = bins[order[0]]
+    run = uint64(0)
+    last = bins[column, order[column, uint64(start)]]
     gradient, hessian = 0.0, 0.0
-    for i in range(order.size):
-        row = order[i]
-        found = bins[row]
+    for place in range(uint64(start), uint64(stop)):
+        row = uint64(order[column, place])
+        found = bins[column, row]
         if found != last:
-            run = run + one
+            run = run + _ONE
         last = found
         gradient += pairs[row, 0]
         hessian += pairs[row, 1]
         runs.gradient[run] = gradient
         runs.hessian[run] = hessian
-        runs.n_rows[run] = i + 1
+        runs.n_rows[run] = int64(place) - start + 1
         runs.bins[run] = found
     return int(run) + 1
+
+
+@kernel_part
+def _run_between(
+    column: int,
+    start: int,
+    stop: int,
+    min_leaf: int,
+    order: Uint32s,
+    bins: Uint8s,
+    pairs: Float64s,
+    runs: Runs,
+) -> int:
+    """Fill the runs of a node after which it may be cut; return how many there are.
+
+    The first rows of a node lie left of every cut and the last ones right of it, so nothing is kept of them.
+    """
+    gradient, hessian = 0.0, 0.0
+    first, end = uint64(start + min_leaf - 1), uint64(stop - min_leaf)
+    for place in range(uint64(start), first):
+        row = uint64(order[column, place])
+        gradient += pairs[row, 0]
+        hessian += pairs[row, 1]
+    run = uint64(0)
+    row = uint64(order[column, first])
+    found = bins[column, row]
+    for place in range(first, end):
+        gradient += pairs[row, 0]
+        hessian += pairs[row, 1]
+        runs.gradient[run] = gradient
+        runs.hessian[run] = hessian
+        runs.n_rows[run] = int64(place) - start + 1
+        row = uint64(order[column, place + _ONE])
+        following = bins[column, row]
+        run += uint64(following != found)
+        found = following
+    return int(run)
 
 
 @kernel_part
@@ -227,6 +269,37 @@ def _cut_numbers(
             if gain > node["gain"]:
                 cut = runs.bins[run + 1] - 1
                 _enter(column, cut, n_left, left_gradient, left_hessian, gain, True, node)
+
+
+@kernel_part
+def _cut_known(
+    column: int, n_runs: int, limits: BoostingLimits, order: Uint32s, bins: Uint8s, runs: Runs, node: Any
+) -> None:
+    """Find out whether a cut of a column of numbers without gaps is better than the best so far."""
+    chosen = best_cut(
+        runs.gradient[:n_runs],
+        runs.hessian[:n_runs],
+        0.0,
+        0.0,
+        node["sum_gradient"],
+        node["sum_hessian"],
+        node["value"] * node["sum_gradient"],
+        limits.l2,
+        limits.min_hessian,
+        runs.gains[:n_runs],
+    )
+    if chosen >= 0 and runs.gains[chosen] > node["gain"]:
+        n_left = runs.n_rows[chosen]
+        _enter(
+            column,
+            int64(bins[column, order[column, node["start"] + n_left - 1]]),
+            n_left,
+            runs.gradient[chosen],
+            runs.hessian[chosen],
+            runs.gains[chosen],
+            False,
+            node,
+        )
 
 
 @kernel_part
@@ -315,39 +388,58 @@ def _find_cut(
     node["gain"] = 0.0
     start, stop = node["start"], node["stop"]
     n_rows = stop - start
+    train = bins.train
     for i in range(active.size):
         column = active[i]
-        of_column = bins.train[column]
         n_known = n_rows
-        while n_known and of_column[order[column, start + n_known - 1]] == MISSING:
+        while n_known and train[column, order[column, start + n_known - 1]] == MISSING:
             n_known -= 1
-        n_lost = n_rows - n_known
         if is_category[column]:
             # Missing values come last, as one more category.
-            n_runs = _run_through(order[column, start:stop], of_column, pairs, runs)
+            n_runs = _run_through(column, start, stop, order, train, pairs, runs)
             _cut_categories(column, n_runs, n_rows, limits, runs, node, left_categories[number])
+        elif n_known == n_rows:
+            n_runs = _run_between(column, start, stop, limits.min_leaf, order, train, pairs, runs)
+            _cut_known(column, n_runs, limits, order, train, runs, node)
         else:
-            n_runs = _run_through(order[column, start : start + n_known], of_column, pairs, runs)
-            _cut_numbers(column, n_runs, n_known, n_lost, limits, runs, node)
+            n_runs = _run_through(column, start, start + n_known, order, train, pairs, runs)
+            _cut_numbers(column, n_runs, n_known, n_rows - n_known, limits, runs, node)
     is_found: bool = node["gain"] > 0.0
     return is_found
 
 
 @kernel_part
-def _divide(order: Uint32s, goes_left: Uint8s, aside: Uint32s) -> int:
-    """Put the rows that go left first, keeping their order; return how many they are."""
-    left, right, one = np.uint64(0), np.uint64(0), np.uint64(1)
-    for i in range(order.size):
-        row = order[i]
-        is_left = np.uint64(goes_left[row])
-        order[left] = row
+def _divide(column: int, start: int, stop: int, goes_left: Uint8s, order: Uint32s, aside: Uint32s) -> int:
+    """Put the rows of a node that go left first, keeping their order; return how many they are."""
+    left, right = uint64(start), uint64(0)
+    for place in range(uint64(start), uint64(stop)):
+        row = order[column, place]
+        is_left = uint64(goes_left[row])
+        order[column, left] = row
         aside[right] = row
         left = left + is_left
-        right = right + (one - is_left)
-    n_left, n_right = int(left), int(right)
-    for i in range(n_right):
-        order[n_left + i] = aside[i]
-    return n_left
+        right = right + (_ONE - is_left)
+    for place in range(right):
+        order[column, left + place] = aside[place]
+    return int64(left) - start
+
+
+@kernel_part
+def _put_one_side_in_place(
+    column: int, start: int, stop: int, is_left_kept: bool, goes_left: Uint8s, order: Uint32s
+) -> None:
+    """Put the rows of one child where they belong, keeping their order; what stands elsewhere is not read again."""
+    left, right = uint64(start), uint64(stop - 1)
+    if is_left_kept:
+        for place in range(uint64(start), uint64(stop)):
+            row = order[column, place]
+            order[column, left] = row
+            left += uint64(goes_left[row])
+    else:
+        for back in range(uint64(stop - start)):
+            row = order[column, uint64(stop - 1) - back]
+            order[column, right] = row
+            right -= _ONE - uint64(goes_left[row])
 
 
 @kernel_part
@@ -375,11 +467,17 @@ def _split(
             rows.goes_left[row] = node["missing_left"]
         else:
             rows.goes_left[row] = place < start + node["n_left"]
-    n_left = _divide(rows.members[start:stop], rows.goes_left, rows.aside)
+    n_left = _divide(int64(0), start, stop, rows.goes_left, rows.members, rows.aside)
     n_right = stop - start - n_left
-    if may_go_on and max(n_left, n_right) >= 2 * limits.min_leaf:
+    least = 2 * limits.min_leaf
+    if may_go_on and max(n_left, n_right) >= least:
+        # A child that is too small to be cut needs no order.
+        is_left_kept, is_divided = n_left >= least, min(n_left, n_right) >= least
         for i in range(active.size):
-            _divide(order[active[i], start:stop], rows.goes_left, rows.aside)
+            if is_divided:
+                _divide(active[i], start, stop, rows.goes_left, order, rows.aside)
+            else:
+                _put_one_side_in_place(active[i], start, stop, is_left_kept, rows.goes_left, order)
     if not bins.has_missing[column]:
         # Missing values that come up later go where most train rows go.
         node["missing_left"] = n_left > n_right
@@ -412,10 +510,10 @@ def _grow(
 ) -> int:
     """Grow one tree, best first; return the number of nodes."""
     root = nodes[0]
-    n_rows = rows.members.size
+    n_rows = rows.members.shape[1]
     sum_gradient, sum_hessian = 0.0, 0.0
     for row in range(n_rows):
-        rows.members[row] = row
+        rows.members[0, row] = row
         sum_gradient += rows.pairs[row, 0]
         sum_hessian += rows.pairs[row, 1]
     root["sum_gradient"], root["sum_hessian"], root["value"] = sum_gradient, sum_hessian, 0.0
@@ -424,8 +522,9 @@ def _grow(
     if sum_hessian < limits.min_hessian:
         return 1
     for i in range(active.size):
+        column = active[i]
         for place in range(n_rows):
-            order[active[i], place] = bins.order[active[i], place]
+            order[column, place] = bins.order[column, place]
     is_limited = limits.max_leaves < n_rows // limits.min_leaf
     while True:
         while n_seen < n_nodes and n_leaves < limits.max_leaves:
@@ -515,7 +614,7 @@ def boost(
             for leaf in range(n_nodes):
                 if nodes[leaf]["left"] == 0:
                     for place in range(nodes[leaf]["start"], nodes[leaf]["stop"]):
-                        rows.raw[tree, rows.members[place]] += kept[leaf]["value"]
+                        rows.raw[tree, rows.members[0, place]] += kept[leaf]["value"]
 
 
 @kernel

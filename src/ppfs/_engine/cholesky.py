@@ -4,7 +4,7 @@ from math import sqrt
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, kernel_function
+from ppfs._engine._jit import Float64s, allocating_function, kernel_function
 from ppfs._engine.sums import dot
 
 # A pivot this small beside its diagonal entry is rounding.
@@ -47,7 +47,7 @@ def solve_factorised(factor: Float64s, right: Float64s, solution: Float64s) -> N
             solution[j] -= factor[i, j] * solution[i]
 
 
-@kernel_function
+@allocating_function
 def solve_positive(matrix: Float64s, right: Float64s, solution: Float64s) -> None:
     """Fill the solution of ``matrix @ solution = right``; where there is not one only, a short one.
 

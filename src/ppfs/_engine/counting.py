@@ -8,7 +8,17 @@ place is a stratum together with a level of the target::
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int64s, Uint8s, int64, kernel, kernel_function, uint64
+from ppfs._engine._jit import (
+    Float64s,
+    Int64s,
+    Uint8s,
+    allocating_function,
+    allocating_kernel,
+    int64,
+    kernel,
+    kernel_function,
+    uint64,
+)
 
 # NumPy adds fewer numbers than this one after the other, and up to so many in eight sums at a time.
 _UNROLLED = 8
@@ -41,7 +51,7 @@ def _sum_block(values: Float64s, start: int, n: int) -> float:
     return total
 
 
-@kernel_function
+@allocating_function
 def _numpy_sum(values: Float64s, n: int) -> float:
     """Return the sum of the first `n` values, added in the order in which NumPy adds neighbours.
 
@@ -134,7 +144,7 @@ def count_cells(
             table[uint64(places[i]) * width + uint64(row[i])] += 1
 
 
-@kernel
+@allocating_kernel
 def rank_levels(columns: Float64s, lowest: Float64s, numbers: Int64s, codes: Uint8s, counts: Int64s) -> None:
     """Code whole numbers that lie less than 256 apart: the position of each among those that its column holds.
 
@@ -167,7 +177,7 @@ def rank_levels(columns: Float64s, lowest: Float64s, numbers: Int64s, codes: Uin
         counts[numbers[c]] = n_levels
 
 
-@kernel
+@allocating_kernel
 def likelihood_ratios(
     cells: Int64s,
     starts: Int64s,

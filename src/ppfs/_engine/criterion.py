@@ -41,11 +41,7 @@ def copy_stats(stats: Float64s, out: Float64s) -> None:
 
 @kernel_part
 def add_row(stats: Float64s, place: int, row: int, target: Target, sign: float) -> None:
-    """Add a row to the statistics ``stats[place]``, or take it off with the sign -1.
-
-    The place is an argument of its own because taking a view of an array counts references, which would take
-    longer than the addition.
-    """
+    """Add a row to the statistics ``stats[place]``, or take it off with the sign -1."""
     if target.classes.size:
         stats[place, target.classes[row]] += sign
     else:

@@ -8,12 +8,12 @@ from math import sqrt
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_function
+from ppfs._engine._jit import Float64s, Int64s, allocating_function, allocating_kernel
 from ppfs._engine.logistic import Likelihood, _maximise
 from ppfs._engine.sums import dot
 
 
-@kernel_function
+@allocating_function
 def _remove(left: Float64s, directions: Float64s, first: int, end: int) -> None:
     """Subtract from a vector what some orthonormal directions have of it."""
     shares = np.empty(end - first)
@@ -25,7 +25,7 @@ def _remove(left: Float64s, directions: Float64s, first: int, end: int) -> None:
             left[i] -= share * direction[i]
 
 
-@kernel
+@allocating_kernel
 def add_directions(
     regressors: Float64s,
     starts: Int64s,
@@ -69,7 +69,7 @@ def add_directions(
         n_added[b] = end - first
 
 
-@kernel
+@allocating_kernel
 def fit_extensions(
     basis: Float64s,
     added: Float64s,

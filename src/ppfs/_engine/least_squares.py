@@ -6,7 +6,7 @@ so the products of some regressors can be taken from those of more.
 
 import numpy as np
 
-from ppfs._engine._jit import Bools, Float64s, Int64s, kernel, kernel_function
+from ppfs._engine._jit import Bools, Float64s, Int64s, allocating_function, allocating_kernel
 from ppfs._engine.cholesky import factorise, solve_factorised
 from ppfs._engine.sums import dot, is_constant
 
@@ -20,7 +20,7 @@ _SMALLEST_MOVE = 1e-11
 _MAX_ROUNDS = 100_000
 
 
-@kernel
+@allocating_kernel
 def products(design: Float64s) -> Float64s:
     """Return the products of all pairs of regressors, shape (n_regressors, n_regressors)."""
     n_regressors = design.shape[0]
@@ -31,7 +31,7 @@ def products(design: Float64s) -> Float64s:
     return answer
 
 
-@kernel
+@allocating_kernel
 def row_products(design: Float64s) -> Float64s:
     """Return the products of all pairs of rows, shape (n_rows, n_rows)."""
     n_regressors, n_rows = design.shape
@@ -49,7 +49,7 @@ def row_products(design: Float64s) -> Float64s:
     return answer
 
 
-@kernel
+@allocating_kernel
 def solve_ridge(
     design: Float64s, gram: Float64s, values: Float64s, penalty: float, solution: Float64s
 ) -> bool:
@@ -69,7 +69,7 @@ def solve_ridge(
     return _solve_ridge(design, gram, values, penalty, solution)
 
 
-@kernel_function
+@allocating_function
 def _solve_ridge(
     design: Float64s, gram: Float64s, values: Float64s, penalty: float, solution: Float64s
 ) -> bool:
@@ -98,7 +98,7 @@ def _solve_ridge(
     return True
 
 
-@kernel
+@allocating_kernel
 def solve_symmetric(matrix: Float64s, right: Float64s, ridge: float, solution: Float64s) -> bool:
     """Fill the solution of ``(matrix + ridge) @ solution = right``; False where the matrix is all but singular."""
     n = right.size
@@ -109,7 +109,7 @@ def solve_symmetric(matrix: Float64s, right: Float64s, ridge: float, solution: F
     return True
 
 
-@kernel
+@allocating_kernel
 def ridge_columns(
     regressors: Float64s, weights: Float64s, values: Float64s, penalty: float, has_intercept: bool
 ) -> tuple[Float64s, Float64s, Bools]:
@@ -170,7 +170,7 @@ def ridge_columns(
     return slopes, intercepts, is_solved
 
 
-@kernel
+@allocating_kernel
 def line_columns(
     columns: Float64s, weights: Float64s, values: Float64s, penalty: float, has_intercept: bool
 ) -> tuple[Float64s, Float64s]:
@@ -222,7 +222,7 @@ def line_columns(
     return slopes, means
 
 
-@kernel
+@allocating_kernel
 def solve_elastic_net(
     gram: Float64s, right: Float64s, squares: float, sizes: float, is_positive: bool, solution: Float64s
 ) -> bool:
@@ -282,7 +282,7 @@ def solve_elastic_net(
     return False
 
 
-@kernel
+@allocating_kernel
 def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]:
     """Return the pivoted Cholesky factor of a matrix of products, and the pivots.
 

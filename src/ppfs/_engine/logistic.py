@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int64s, kernel, kernel_function
+from ppfs._engine._jit import Float64s, Int64s, allocating_function, allocating_kernel, kernel_function
 from ppfs._engine.cholesky import solve_positive
 from ppfs._engine.sums import dot, is_constant
 
@@ -116,7 +116,7 @@ def _evaluate(problem: Likelihood, theta: Float64s, shares: Float64s) -> float:
     return value + log(factors) + _penalty(problem, theta)
 
 
-@kernel_function
+@allocating_function
 def _derivatives(
     problem: Likelihood, theta: Float64s, shares: Float64s, gradient: Float64s, information: Float64s
 ) -> None:
@@ -171,7 +171,7 @@ def _copy(source: Float64s, target: Float64s) -> None:
             target[a, r] = source[a, r]
 
 
-@kernel_function
+@allocating_function
 def _maximise(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance: float) -> float:
     """Move ``theta`` to the maximum, and return the penalised negative log-likelihood there.
 
@@ -209,7 +209,7 @@ def _maximise(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance:
     return value
 
 
-@kernel
+@allocating_kernel
 def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[Float64s, float]:
     """Fit one model, and return its coefficients, shape (n_classes - 1, n_regressors), and the objective.
 
@@ -227,7 +227,7 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
     return theta, value
 
 
-@kernel
+@allocating_kernel
 def logistic_columns(
     regressors: Float64s,
     classes: Int64s,
@@ -280,7 +280,7 @@ def logistic_columns(
     return coefficients, intercepts
 
 
-@kernel_function
+@allocating_function
 def _fit_standardised(
     design: Float64s,
     classes: Int64s,
@@ -342,7 +342,7 @@ def _fit_standardised(
             intercepts[a] -= coefficients[a, r] * centres[r]
 
 
-@kernel_function
+@allocating_function
 def _start_at_shares(classes: Int64s, weights: Float64s, intercepts: Float64s) -> None:
     """Fill the intercepts of the model that knows nothing but how frequent the classes are."""
     totals = np.zeros(intercepts.size + 1)

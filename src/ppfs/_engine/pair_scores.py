@@ -5,7 +5,7 @@ Columns are cut into four levels, so that a pair's table has 16 cells a class, a
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int64s, Uint8s, int64, kernel, uint64
+from ppfs._engine._jit import Float64s, Int64s, Uint8s, allocating_kernel, int64, uint64
 
 #: Levels of a column: the quarter that a value falls into.
 N_QUARTERS = 4
@@ -15,7 +15,7 @@ N_QUARTERS = 4
 _FINENESS = 2.0**24
 
 
-@kernel
+@allocating_kernel
 def score_pairs(
     quarters: Uint8s,
     n_levels: Int64s,

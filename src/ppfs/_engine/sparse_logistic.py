@@ -9,7 +9,7 @@ from math import exp, log
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, kernel, kernel_function
+from ppfs._engine._jit import Float64s, allocating_function, allocating_kernel, kernel_function
 from ppfs._engine.sums import dot, is_constant
 
 _MAX_STEPS = 200
@@ -89,7 +89,7 @@ def _find_step(
             break
 
 
-@kernel_function
+@allocating_function
 def _minimise(
     design: Float64s,
     labels: Float64s,
@@ -141,7 +141,7 @@ def _minimise(
             break
 
 
-@kernel
+@allocating_kernel
 def sparse_logistic_columns(
     regressors: Float64s,
     labels: Float64s,
