@@ -38,6 +38,7 @@ __all__ = [
     "bagged_rows",
     "bootstrapped_rows",
     "check_sample_weight",
+    "draw_by_weight",
     "method_of_bins",
     "n_rows_of",
     "output_config",
@@ -76,16 +77,29 @@ def method_of_bins() -> str | None:
     return None
 
 
-def bootstrapped_rows(forest: Any, seeds: Iterable[int], n_rows: int) -> list[NDArray[np.intp]]:
-    """Return the rows that trees of a forest with these seeds draw; without weights of rows.
+def bootstrapped_rows(
+    forest: Any, seeds: Iterable[int], n_rows: int, weights: NDArray[np.float64] | None = None
+) -> list[NDArray[np.intp]]:
+    """Return the rows that trees of a forest with these seeds draw; weights are for versions that `draw_by_weight`.
 
     Both functions have no public name, and got a further argument for weights in 1.9: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
     from sklearn.ensemble._forest import _generate_sample_indices, _get_n_samples_bootstrap
 
-    n_drawn = _with_weights(_get_n_samples_bootstrap)(n_rows, forest.max_samples)
-    draw = _with_weights(_generate_sample_indices)
+    n_drawn = _with_weights(_get_n_samples_bootstrap, weights)(n_rows, forest.max_samples)
+    draw = _with_weights(_generate_sample_indices, weights)
     return [draw(seed, n_rows, n_drawn) for seed in seeds]
+
+
+@cache
+def draw_by_weight() -> bool:
+    """Tell whether forests draw rows by their weights, and grow trees from how often each was drawn, as since 1.9.
+
+    Before, rows were drawn alike and weighed in the trees: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    """
+    from sklearn.ensemble._forest import _generate_sample_indices
+
+    return "sample_weight" in signature(_generate_sample_indices).parameters
 
 
 def bagged_rows(bag: Any, seeds: Iterable[int], n_rows: int) -> list[NDArray[np.intp]]:
@@ -106,10 +120,10 @@ def bagged_rows(bag: Any, seeds: Iterable[int], n_rows: int) -> list[NDArray[np.
     return [draw(seed, bag.bootstrap_features, bag.bootstrap, 1, n_rows, 1, n_drawn)[1] for seed in seeds]
 
 
-def _with_weights(function: Any) -> Any:
-    """Give a function that takes weights of rows none of them."""
+def _with_weights(function: Any, weights: NDArray[np.float64] | None = None) -> Any:
+    """Give weights of rows, or none of them, to a function that takes such."""
     return (
-        partial(function, sample_weight=None)
+        partial(function, sample_weight=weights)
         if "sample_weight" in signature(function).parameters
         else function
     )

@@ -171,11 +171,13 @@ def test_trees_that_try_all_columns_are_scikit_learns(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])
-def test_one_column_is_what_growth_answers(n_classes):
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_one_column_is_what_growth_answers(n_classes, is_weighted):
     X, y, splits = _planted(60, 3, n_classes)
     rules = TreeRules("gini" if n_classes else "squared_error", loss="brier" if n_classes else "squared")
     counts = _counts(np.random.default_rng(3), splits, 9)
-    prepared = prepare_forest(y, n_classes, splits, rules, counts)
+    weights = np.linspace(0.5, 2.0, 60) if is_weighted else None
+    prepared = prepare_forest(y, n_classes, splits, rules, counts, row_weights=weights)
     columns = SortedColumns.from_dense(X)
     base, permuted = prepared_forest_risks(columns, prepared)
     for column in range(3):

@@ -14,7 +14,7 @@ import pytest
 
 import ppfs
 from ppfs._engine import kernel_cache
-from ppfs._engine._jit import ENGINE_STAMP, kernel
+from ppfs._engine._jit import ENGINE_STAMP, allocating_kernel
 from ppfs._engine.boosted_column import _boost_columns
 from ppfs._engine.boosted_scores import score
 from ppfs._engine.cart import grow
@@ -117,7 +117,7 @@ def start(tmp_path, monkeypatch):
         monkeypatch.setattr(kernel_cache, "_told", [])
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            doubled = kernel(_doubled)
+            doubled = allocating_kernel(_doubled)
             assert doubled(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
             assert doubled(np.array([1, 2])).tolist() == [2, 4]
         assert {warning.category for warning in told} <= {RuntimeWarning}

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
+from ppfs._sklearn_compat import draw_by_weight
 from ppfs.independence import PPI, CrossFitPPI
 
 
@@ -35,8 +36,8 @@ def diabetes():
     return X[::3, :5], y[::3]
 
 
-def answers(test, X, y):
-    found = [test.evaluate(X, y, x) for x in range(X.shape[1])]
+def answers(test, X, y, **given):
+    found = [test.evaluate(X, y, x, **given) for x in range(X.shape[1])]
     return np.array([(answer.pvalue, answer.effect) for answer in found])
 
 
@@ -71,6 +72,22 @@ def test_class_weights_several_draws_and_sparse_columns_answer_as_scikit_learn_d
     ours, theirs = both(PPI, RandomForestClassifier(9), class_weight={0: 3.0, 1: 0.5}, n_draws=3)
     for each in (X, sparse.csr_array(X)):
         np.testing.assert_allclose(answers(ours, each, y), answers(theirs, each, y), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.skipif(not draw_by_weight(), reason="before 1.9 scikit-learn weighed rows in the trees")
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize(
+    "model", [RandomForestClassifier(12, max_samples=0.5), RandomForestRegressor(12, min_samples_leaf=4)]
+)
+def test_rows_are_drawn_by_their_weights_as_scikit_learn_draws_them(kind, model, wdbc, diabetes):
+    X, y = wdbc if isinstance(model, RandomForestClassifier) else diabetes
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y))
+    ours, theirs = both(kind, model)
+    found, expected = (answers(each, X, y, sample_weight=weights) for each in (ours, theirs))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert not np.allclose(found, answers(ours, X, y))
+    fitted = PPFS(independence=ours).fit(X, y, sample_weight=weights)
+    assert any("grown by the engine" in note for note in fitted.trace_.notes)
 
 
 def test_extra_trees_have_risks_like_scikit_learns(wdbc):

@@ -52,6 +52,7 @@ def prepare_forest(
     samples: Sequence[npt.NDArray[np.integer]],
     tree_keys: Words | None = None,
     class_weights: npt.ArrayLike | None = None,
+    row_weights: npt.ArrayLike | None = None,
 ) -> PreparedForest:
     """Prepare forests on single columns.
 
@@ -63,8 +64,10 @@ def prepare_forest(
         How often each tree draws the rows ``splits.train[split]``.
     tree_keys : array of shape (n_splits, n_trees), uint64, or None
         For trees that cut at random, what their cuts are drawn from. None for trees that look for the best cut.
+    row_weights : array of shape (n_rows,) or None
+        What the loss of a test row is multiplied by. In the trees a row counts as often as it was drawn.
     """
-    shared = prepare_columns(y, n_classes, splits, rules, class_weights)
+    shared = prepare_columns(y, n_classes, splits, rules, class_weights, row_weights)
     n_rows = np.shape(y)[0]
     limits = np.array([rules.limits(train.size) for train in splits.train], dtype=np.int64)
     keys = np.empty((0, 0), dtype=np.uint64) if tree_keys is None else tree_keys

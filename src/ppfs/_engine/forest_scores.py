@@ -7,7 +7,7 @@ and taking a leaf off and putting another one on gives, to the last bit, what ad
 from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, int64, kernel
 from ppfs._engine.column_store import ColumnStore, value_of
 from ppfs._engine.forest_nodes import Grove, Units
-from ppfs._engine.loss import Scoring, class_losses, number_loss
+from ppfs._engine.loss import Scoring, class_losses, number_loss, weighed
 from ppfs._engine.target import Target
 
 
@@ -105,7 +105,8 @@ def losses_of_sums(
                 for label in range(votes.size):
                     votes[label] = float(sums[draw, position, label])
                 class_losses(votes, whole, scoring.loss, scoring.class_weights, of_class)
-                losses[draw, position] = of_class[target.classes[row]]
+                loss = of_class[target.classes[row]]
             else:
                 said = float(sums[draw, position, 0]) / whole
-                losses[draw, position] = number_loss(target.values[row] - said, scoring.loss)
+                loss = number_loss(target.values[row] - said, scoring.loss)
+            losses[draw, position] = weighed(row, loss, scoring.row_weights)

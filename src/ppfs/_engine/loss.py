@@ -33,16 +33,25 @@ class Scoring(NamedTuple):
     class_weights : array of shape (n_classes,), float64, or None
         What the loss of a row is multiplied by, for each class. None, for classes that weigh the same and for
         numbers, is a type of its own to Numba: the code for weights is then not compiled.
+    row_weights : array of shape (n_rows,), float64, or None
+        The same for each row. Forests know them; single trees, which may count rows of a class, do not.
     """
 
     loss: int
     class_weights: Float64s | None
+    row_weights: Float64s | None = None
 
 
-def make_scoring(rules: TreeRules, n_classes: int, class_weights: npt.ArrayLike | None) -> Scoring:
-    """Check the weights, one for each class; None weighs all classes alike."""
+def make_scoring(
+    rules: TreeRules,
+    n_classes: int,
+    class_weights: npt.ArrayLike | None,
+    row_weights: npt.ArrayLike | None = None,
+) -> Scoring:
+    """Check the weights, one for each class; None weighs all classes, or all rows, alike."""
+    by_row = None if row_weights is None else np.array(row_weights, dtype=np.float64)
     if class_weights is None:
-        return Scoring(rules.loss_code, None)
+        return Scoring(rules.loss_code, None, by_row)
     if n_classes == 0:
         raise ValueError(
             f"class_weights={class_weights!r} was given, but numbers are predicted, which have no classes. "
@@ -54,18 +63,31 @@ def make_scoring(rules: TreeRules, n_classes: int, class_weights: npt.ArrayLike 
             f"class_weights={class_weights!r} must hold one positive number for each of the {n_classes} classes. "
             "Use a small weight for a class that should hardly count."
         )
-    return Scoring(rules.loss_code, weights)
+    return Scoring(rules.loss_code, weights, by_row)
 
 
 def total_weights(target: Target, scoring: Scoring, parts: Sequence[npt.NDArray[np.int64]]) -> Float64s:
-    """Sum the class weights of the rows of each part: what the sum of their losses is divided by.
+    """Sum the weights of the rows of each part: what the sum of their losses is divided by.
 
-    Without class weights, every row weighs 1.
+    Without weights, every row weighs 1.
     """
     weights = scoring.class_weights
-    if weights is None:
+    if scoring.row_weights is None and weights is None:
         return np.array([float(rows.size) for rows in parts])
-    return np.array([weights[target.classes[rows]].sum() for rows in parts])
+    by_row = np.ones(target.classes.size + target.values.size)
+    if weights is not None:
+        by_row = weights[target.classes]
+    if scoring.row_weights is not None:
+        by_row = by_row * scoring.row_weights
+    return np.array([by_row[rows].sum() for rows in parts])
+
+
+@kernel_part
+def weighed(row: int, loss: float, row_weights: Float64s | None) -> float:
+    """Multiply the loss of a row by its weight, if rows have weights."""
+    if row_weights is not None:
+        loss = loss * row_weights[row]
+    return loss
 
 
 @kernel_part
@@ -129,9 +151,9 @@ def predict(
 def row_loss(row: int, place: int, scoring: Scoring, target: Target, predicted: Float64s) -> float:
     """Loss of a row in the leaf whose prediction is ``predicted[place]``."""
     if target.classes.size:
-        known: float = predicted[place, target.classes[row]]
-        return known
-    return number_loss(target.values[row] - predicted[place, 0], scoring.loss)
+        return weighed(row, predicted[place, target.classes[row]], scoring.row_weights)
+    loss = number_loss(target.values[row] - predicted[place, 0], scoring.loss)
+    return weighed(row, loss, scoring.row_weights)
 
 
 @kernel_part

@@ -101,10 +101,11 @@ def prepare_columns(
     splits: Splits,
     rules: TreeRules,
     class_weights: npt.ArrayLike | None = None,
+    row_weights: npt.ArrayLike | None = None,
 ) -> PreparedColumns:
-    """Prepare trees on single columns; see `single_column_risks` for the parameters."""
+    """Prepare trees on single columns; see `single_column_risks` and `prepare_forest` for the parameters."""
     target = make_target(y, n_classes)
-    scoring = make_scoring(rules, n_classes, class_weights)
+    scoring = make_scoring(rules, n_classes, class_weights, row_weights)
     limits, n_rows = make_limits(target, splits, rules), np.shape(y)[0]
     return PreparedColumns(
         target,
@@ -113,7 +114,10 @@ def prepare_columns(
         limits,
         splits,
         total_weights(target, scoring, splits.test),
-        make_neighbours(splits, target, scoring, n_classes, n_rows) if limits is None else None,
+        # Neighbours are counted, and rows of real weights cannot be.
+        make_neighbours(splits, target, scoring, n_classes, n_rows)
+        if limits is None and row_weights is None
+        else None,
     )
 
 

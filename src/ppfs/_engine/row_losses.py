@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ppfs._engine._jit import Float64s, Int32s, Int64s, kernel_function
-from ppfs._engine.loss import Scoring, number_loss, plus_loss, row_loss
+from ppfs._engine.loss import Scoring, number_loss, plus_loss, row_loss, weighed
 from ppfs._engine.target import Target
 
 
@@ -40,7 +40,6 @@ def add_losses(
     That mean is the base loss plus the mean rise. When no draw changes the loss of a row, the two are then equal
     to the last bit, and a paired test sees no difference.
     """
-    # Arrays are taken out of their tuples here: every look into a tuple in the loops would count references.
     rows_of, sources, leaf_of, predicted, totals = (
         draws.rows,
         draws.sources,
@@ -60,7 +59,9 @@ def add_losses(
             row = rows_of[place]
             leaf = leaf_of[sources[draw, place]]
             says = predicted[leaf, classes[row] if has_classes else 0]
-            loss = says if has_classes else number_loss(values[row] - says, kind)
+            loss = weighed(
+                row, says if has_classes else number_loss(values[row] - says, kind), scoring.row_weights
+            )
             replaced[column, row] += loss - base[column, row]
             total, lost = plus_loss(total, lost, loss)
         totals[draw, 0], totals[draw, 1] = total, lost

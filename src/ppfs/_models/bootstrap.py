@@ -11,6 +11,7 @@ from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.utils import check_random_state
 
 from ppfs._sklearn_compat import bagged_rows, bootstrapped_rows
+from ppfs._types import Floats
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -29,8 +30,13 @@ def tree_seeds(forest: Any) -> NDArray[np.integer[Any]]:
     return seeds
 
 
-def drawn_counts(forest: Any, n_rows: int) -> NDArray[np.integer[Any]]:
+def drawn_counts(forest: Any, n_rows: int, weights: Floats | None = None) -> NDArray[np.integer[Any]]:
     """Return how often each tree draws each of `n_rows` rows when it has one column to look at.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,) or None
+        For random forests that draw rows by their weights; see `draw_by_weight`.
 
     Returns
     -------
@@ -40,6 +46,8 @@ def drawn_counts(forest: Any, n_rows: int) -> NDArray[np.integer[Any]]:
     is_bag = isinstance(forest, BaggingClassifier | BaggingRegressor)
     if not is_bag and not forest.bootstrap:
         return np.ones((forest.n_estimators, n_rows), dtype=np.intp)
-    draw = bagged_rows if is_bag else bootstrapped_rows
-    drawn = draw(forest, tree_seeds(forest), n_rows)
+    seeds = tree_seeds(forest)
+    drawn = (
+        bagged_rows(forest, seeds, n_rows) if is_bag else bootstrapped_rows(forest, seeds, n_rows, weights)
+    )
     return np.stack([np.bincount(rows, minlength=n_rows) for rows in drawn])

@@ -20,6 +20,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._models import KnownParameters, drawn_counts, seeded, tree_seeds
+from ppfs._sklearn_compat import draw_by_weight
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from ppfs.independence._predictive.risks.trees import AnyForest
 
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
-_FORESTS = (RandomForestClassifier, RandomForestRegressor, *_EXTRA)
+_RANDOM = (RandomForestClassifier, RandomForestRegressor)
+_FORESTS = (*_RANDOM, *_EXTRA)
 _BAGS = (BaggingClassifier, BaggingRegressor)
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
@@ -94,7 +96,14 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
         return f"the engine grows at most {MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
+    if problem.weights.fit is not None and not _draws_by_weight(estimator):
+        return "the engine knows weights of rows where forests draw their rows by them"
     return why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
+
+
+def _draws_by_weight(estimator: Any) -> bool:
+    """Tell whether weights decide which rows are drawn and nothing else: trees then see whole numbers of rows."""
+    return type(estimator) in _RANDOM and bool(estimator.bootstrap) and draw_by_weight()
 
 
 def _tree_of(estimator: Any) -> Any:
@@ -203,8 +212,10 @@ def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
     from ppfs._engine import prepare_forest
 
     forests = [seeded(problem.estimator, split.seed) for split in problem.splits]
+    weights = problem.weights
     samples = [
-        drawn_counts(forest, split.train.size) for forest, split in zip(forests, problem.splits, strict=True)
+        drawn_counts(forest, split.train.size, None if weights.fit is None else weights.fit[split.train])
+        for forest, split in zip(forests, problem.splits, strict=True)
     ]
     is_random = type(problem.estimator) in _EXTRA
     if on_one_column and not is_random and all((counts == counts[0]).all() for counts in samples):
@@ -216,7 +227,8 @@ def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
         forest_rules(problem),
         samples,
         tree_keys(forests) if is_random else None,
-        problem.weights.by_class,
+        weights.by_class,
+        None if weights.fit is None else weights.loss,
     )
 
 

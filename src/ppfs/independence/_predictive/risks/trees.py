@@ -59,6 +59,8 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
     unknown = KNOWN_TREE.first_unknown(estimator)
     if unknown is not None:
         return f"the engine does not know {unknown}"
+    if problem.weights.fit is not None:
+        return "the engine does not know weights of rows"
     return why_not_these_data(problem, table, estimator.criterion)
 
 
@@ -75,8 +77,6 @@ def why_not_these_data(problem: Problem, table: Table, criterion: str) -> str | 
     if table.codes.ndim > 1:
         # Where another variable is predicted, the target may be among the columns.
         return "the engine reads single columns, and the target has several"
-    if problem.weights.fit is not None:
-        return "the engine does not know weights of rows"
     if not table.facts.is_plain:
         return "the columns have missing values or numbers too large for 32 bits"
     return None
