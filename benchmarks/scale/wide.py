@@ -155,6 +155,7 @@ def search(path: Path, flags: list[str], n_columns: int, n_jobs: int) -> dict[st
     true = {f"x{column}" for column in true_columns(n_columns)}
     return {
         "n_columns": n_columns,
+        "n_jobs": n_jobs,
         **used,
         "n_found": len(true & set(names)),
         "n_others": len(set(names) - true),
@@ -186,11 +187,22 @@ def measure(
 
 
 def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
-    header = ["search", "columns", "CPU s", "by the clock, s", "peak, GiB", "under 2", "true found", "others"]
+    header = [
+        "search",
+        "columns",
+        "threads",
+        "CPU s",
+        "by the clock, s",
+        "peak, GiB",
+        "under 2",
+        "true found",
+        "others",
+    ]
     rows = [
         [
             case,
             f"{point['n_columns']:,}",
+            point.get("n_jobs", 1),
             f"{point['cpu']:.1f}" + (f" in {point['runs']} runs" if point.get("runs", 1) > 1 else ""),
             f"{point['clock']:.1f}",
             "-" if point["peak_gib"] is None else f"{point['peak_gib']:.2f}",
