@@ -60,6 +60,37 @@ def test_a_quantity_keeps_its_link_and_its_spread(splits, shape):
     assert abs(np.corrcoef(z, new_noise)[0, 1]) < 4 / np.sqrt(N_ROWS)
 
 
+def test_draws_of_a_skewed_quantity_spread_more_where_it_is_large(splits):
+    rng = np.random.default_rng(6)
+    z = rng.normal(size=N_ROWS)
+    x = np.exp(0.5 * z + 0.8 * rng.normal(size=N_ROWS))
+    drawn = all_draws(ConditionalLaw(x, False, np.exp(z)[:, None], quantities(1)), splits)
+    for part in (z < -0.7, z > 0.7):
+        own, new = (np.log(values[part]).std() for values in (x, drawn))
+        assert new == pytest.approx(own, rel=0.12)
+    assert drawn.min() > 0
+
+
+def test_a_sum_of_skewed_quantities_is_drawn_as_it_is(splits):
+    """On any other scale a sum is no sum, and much would be left that the parts do not explain."""
+    rng = np.random.default_rng(7)
+    Z = np.exp(1.5 * rng.normal(size=(N_ROWS, 3)))
+    x = Z.sum(axis=1) + 0.1 * rng.normal(size=N_ROWS)
+    drawn = all_draws(ConditionalLaw(x, False, Z, quantities(3)), splits)
+    assert (drawn - Z.sum(axis=1)).std() == pytest.approx(0.1, rel=0.1)
+
+
+def test_where_values_are_equal_draws_are_values_that_occur(splits):
+    rng = np.random.default_rng(8)
+    z = rng.normal(size=N_ROWS)
+    x = rng.poisson(np.exp(1 + 0.5 * z)).astype(float)
+    drawn = all_draws(ConditionalLaw(x, False, z[:, None], quantities(1)), splits)
+    assert set(drawn) <= set(x)
+    assert np.corrcoef(drawn, np.exp(0.5 * z))[0, 1] == pytest.approx(
+        np.corrcoef(x, np.exp(0.5 * z))[0, 1], abs=0.07
+    )
+
+
 def test_residuals_keep_no_trace_of_what_is_given(splits):
     """Fitted on all rows, residuals are uncorrelated with the conditioning column in all rows."""
     rng = np.random.default_rng(1)

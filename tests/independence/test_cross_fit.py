@@ -8,6 +8,7 @@ from reference import cross_fit as twin
 from reference import drawing
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
 from scipy.stats import chi2
+from scipy.stats import norm as normal
 from scipy.stats import t as student
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -22,7 +23,12 @@ from ppfs._reading import read_table
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.significance import effective_freedom, seen_by_each_other, t_tail
+from ppfs.independence._predictive.significance import (
+    effective_freedom,
+    exchange_scores,
+    seen_by_each_other,
+    t_tail,
+)
 
 N_ROWS = 60
 
@@ -66,7 +72,7 @@ def test_agrees_with_plain_loops(task, which, question):
     ours = test.evaluate(X, y, x, given)
     counted = test.set_params(significance="randomisation").evaluate(X, y, x, given)
 
-    assert ours.pvalue == pytest.approx(twin.row_t_test(rises, factor, bool(given)), rel=1e-6, abs=1e-12)
+    assert ours.pvalue == pytest.approx(twin.row_test(rises, factor, bool(given)), rel=1e-6, abs=1e-12)
     assert ours.effect == pytest.approx(np.mean(np.concatenate(rises)), rel=1e-6, abs=1e-8)
     assert counted.pvalue == pytest.approx(twin.randomisation_test(rises))
 
@@ -291,6 +297,46 @@ def test_rows_that_carry_the_differences_are_the_degrees_of_freedom():
     np.testing.assert_array_equal(effective_freedom(np.zeros((1, 200))), 1.0)
 
 
+def test_the_law_of_rows_that_trade_places_is_that_of_all_ways_to_trade():
+    """Seven rows with three draws each can trade places in 4 ** 7 ways: count those that rise as much."""
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=(4, 7)) ** 2
+    gains = losses.mean(axis=0) - losses
+    rises = np.zeros(1)
+    for row in gains.T:
+        rises = (rises[:, np.newaxis] + row).ravel()
+    for _ in range(20):
+        own = np.take_along_axis(losses, rng.integers(4, size=(1, 7)), axis=0)[0]
+        others = np.array(
+            [[loss for loss in column if loss != mine] for column, mine in zip(losses.T, own, strict=True)]
+        ).T
+        exact = (rises >= (losses.mean(axis=0) - own).sum() - 1e-12).mean()
+        assert normal.sf(exchange_scores(own, others[np.newaxis])[0]) == pytest.approx(
+            exact, rel=0.15, abs=0.01
+        )
+
+
+def test_where_every_row_has_its_best_the_chance_of_that_is_the_answer():
+    rows = np.vstack([np.zeros(5), np.ones((3, 5))])
+    score = exchange_scores(rows[0], rows[np.newaxis, 1:])[0]
+    assert normal.sf(score) == pytest.approx(4.0**-5)
+    worst = exchange_scores(2.0 + rows[0], rows[np.newaxis, 1:])[0]
+    assert normal.cdf(worst) == pytest.approx(4.0**-5)
+    assert exchange_scores(np.ones(5), np.ones((1, 3, 5))).tolist() == [0.0]
+
+
+def test_a_row_far_out_that_only_draws_show_makes_the_test_careful():
+    """A draw of each row is far off, so that rows without one look better than they are: a t-test would call it."""
+    base, draws = np.zeros(60), np.full((1, 9, 60), 0.01)
+    draws[0, 0] = -5.0
+    draws[0, 1] = 5.0
+    base[:30] = -0.02
+    score = exchange_scores(base, draws)[0]
+    rises = draws.mean(axis=1) - base
+    assert plain_t(rises)[0] < 1e-4
+    assert normal.sf(score) > 0.2
+
+
 def plain_t(rows):
     return t_tail(rows, variance_factor=1 / rows.shape[1])[0]
 
@@ -328,16 +374,16 @@ def test_an_early_stop_asks_for_each_draw_once_and_averages_those_made():
         asked.extend(range(first, end))
         draws = np.arange(first, end, dtype=float)
         # Draws 15, 30, 45, ... are as good as the risk itself, which is 0.
-        return np.full((1, 2), draws.sum()), np.where(draws % 15 == 0, -1.0, 1.0)[np.newaxis]
+        return np.where(draws % 15 == 0, -draws - 1.0, draws)[np.newaxis, :, np.newaxis] * np.ones(2)
 
-    problem = SimpleNamespace(stop_after=3, n_draws=99, is_by_row=True)
-    replaced, by_draw = over_draws(problem, np.zeros(2), evaluate)
-    # The third is draw 30, in the second batch of 20.
+    problem = SimpleNamespace(stop_after=3, n_draws=99, is_by_row=True, pair_groups=None)
+    drawn = over_draws(problem, np.zeros(2), evaluate)
+    # The first is draw 0, the third draw 30, in the second batch of 20.
     assert asked == list(range(40))
-    assert replaced.tolist() == [[np.mean(range(40))] * 2]
-    assert np.isnan(by_draw[0]).tolist() == [False] * 40 + [True] * 59
+    assert drawn.replaced.tolist() == [[evaluate(0, 40)[0, :, 0].mean()] * 2]
+    assert np.isnan(drawn.by_draw[0]).tolist() == [False] * 40 + [True] * 59
     asked.clear()
     problem.stop_after = 0
-    replaced, _ = over_draws(problem, np.zeros(2), evaluate)
+    drawn = over_draws(problem, np.zeros(2), evaluate)
     assert asked == list(range(99))
-    assert replaced.tolist() == [[np.mean(range(99))] * 2]
+    assert drawn.replaced.tolist() == [[evaluate(0, 99)[0, :, 0].mean()] * 2]

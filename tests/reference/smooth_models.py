@@ -1,6 +1,7 @@
 """The package's models of a column given others, with every leave-one-out fit made."""
 
 import numpy as np
+from scipy.stats import norm as normal
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import SplineTransformer
 
@@ -53,17 +54,49 @@ def leave_one_out_error(design, x, penalty):
     return total / len(x)
 
 
+def normal_scores(column):
+    """Each value's mean rank, as a quantile of the normal distribution."""
+    n = len(column)
+    ranks = [sum(other < value for other in column) + (sum(column == value) + 1) / 2 for value in column]
+    return np.array([normal.ppf(rank / (n + 1)) for rank in ranks])
+
+
+def law_of_quantity(Z, x):
+    """What is expected of each row and what x is, on the scale chosen, and the way back from that scale."""
+    expected, error = expected_quantity(Z, x)
+    if len(set(x)) <= 10:
+        return expected, x, lambda level: level
+    scores = normal_scores(x)
+    scored = np.array([z if len(set(z)) <= 10 else normal_scores(z) for z in Z.T]).T
+    expected_score, error_of_scores = expected_quantity(scored, scores)
+    if error / x.var() < 0.8 * error_of_scores / scores.var():
+        return expected, x, lambda level: level
+    return expected_score, scores, lambda score: value_at(score, scores, x)
+
+
+def value_at(score, scores, x):
+    """Between two values in proportion, or the nearer one where some are equal."""
+    below = max((i for i in range(len(x)) if scores[i] <= score), key=lambda i: scores[i], default=None)
+    above = min((i for i in range(len(x)) if scores[i] > score), key=lambda i: scores[i], default=None)
+    if below is None or above is None:
+        return min(x) if below is None else max(x)
+    share = (score - scores[below]) / (scores[above] - scores[below])
+    if len(set(x)) < len(x):
+        return x[above] if share > 0.5 else x[below]
+    return x[below] + share * (x[above] - x[below])
+
+
 def expected_quantity(Z, x):
-    """What ridge regression expects of each row; basis and penalty by the leave-one-out error."""
+    """What ridge regression expects of each row, and its leave-one-out error, which chooses basis and penalty."""
     candidates = [
         (leave_one_out_error(design, x, penalty), number, penalty)
         for number, design in enumerate(candidate_designs(Z))
         for penalty in PENALTIES
     ]
-    _, number, penalty = min(candidates, key=lambda one: one[0])
+    error, number, penalty = min(candidates, key=lambda one: one[0])
     design = candidate_designs(Z)[number]
     slopes, intercept = ridge(design, x, penalty)
-    return design @ slopes + intercept
+    return design @ slopes + intercept, error
 
 
 def probabilities(Z, labels):

@@ -15,15 +15,21 @@ from ppfs._models import Impute, prepared, seeded
 from ppfs._rows import Split
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError
+from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, scales_of
 from ppfs.independence._predictive.smooth_models import (
     RememberedCurves,
+    SmoothRegression,
     fit_smooth_classifier,
     fit_smooth_regression,
+    has_few_values,
 )
 
 # From rows of the conditioning columns to predicted numbers, shape (n_rows,), or to the probabilities of the
 # column's values, shape (n_rows, n_values).
 Predictor = Callable[[Matrix], Floats]
+
+# A column is drawn on the scale of its values where these leave so much less of it unexplained than normal scores do.
+_CLEARLY_LESS = 0.8
 
 
 class ConditionalLaw:
@@ -31,6 +37,10 @@ class ConditionalLaw:
 
     A quantity is its prediction plus a residual, and a draw is the prediction plus the residual of another row of
     the test part. A categorical column is drawn from their predicted probabilities.
+
+    Residuals of different rows can trade places if they are alike, and those of prices or concentrations are not: they
+    grow with the prediction. The model that comes with the package therefore works with the normal scores of x and Z,
+    unless it explains x clearly better as it is (docs/decisions/0180-draws-on-normal-scores.md).
 
     The model that comes with the package is fitted on all rows. It never sees the target, so nothing leaks; and
     its residuals are then free of everything in Z that it can express, while those of a model fitted on a part
@@ -82,9 +92,13 @@ class ConditionalLaw:
         self._values, self._labels = np.unique(x, return_inverse=True)
         self._model = model if model is not None and self._suits(model) else None
         self._by_split: dict[int, Predictor] = {}
+        self._scale: NormalScores | None = None
+        self._given_scales: list[NormalScores | None] = []
+        # x and Z on the scale of the model.
+        self._level, self._given = self._x, self._Z
         if self._model is None:
             self._own = self._fit_own()
-            self._expected = self._own(self._Z)
+            self._expected = self._own(self._given)
 
     def _suits(self, model: Any) -> bool:
         return bool(is_classifier(model) if self._is_categorical else is_regressor(model))
@@ -106,9 +120,9 @@ class ConditionalLaw:
             drawn = (split.uniforms[first:end, :, np.newaxis] > below).sum(axis=2)
             chosen: Floats = self._values[drawn]
             return chosen
-        residuals = self._x[split.test] - self._expected_at(split)
+        residuals = self._level[split.test] - self._expected_at(split)
         shuffled: Floats = expected + residuals[split.permutations[first:end]]
-        return shuffled
+        return shuffled if self._scale is None else self._scale.back(shuffled)
 
     def _expected_at(self, split: Split) -> Floats:
         """Return what the model expects of the test rows."""
@@ -125,7 +139,7 @@ class ConditionalLaw:
             if sp.issparse(kept)
             else np.hstack([kept, last])
         )
-        return self._predictor(split)(Z)
+        return self._predictor(split)(on_scales(Z, self._given_scales) if self._given_scales else Z)
 
     def _predictor(self, split: Split) -> Predictor:
         if self._model is None:
@@ -140,7 +154,27 @@ class ConditionalLaw:
         if self._is_categorical:
             return fit_smooth_classifier(self._Z, self._n_given_levels, self._labels, self._curves)
         known = ~np.isnan(self._x)
-        Z, x = (self._Z, self._x) if known.all() else (self._Z[known], self._x[known])
+        as_it_is = self._fitted_to(self._x, self._Z, known)
+        if sp.issparse(self._Z) or has_few_values(self._x):
+            return as_it_is
+        scale = NormalScores.of(self._x)
+        is_stepped = np.array(
+            [
+                levels > 0 or has_few_values(z)
+                for z, levels in zip(self._Z.T, self._n_given_levels, strict=True)
+            ]
+        )
+        given_scales = scales_of(self._Z, is_stepped)
+        level, given = scale.of_values(self._x), on_scales(self._Z, given_scales)
+        scored = self._fitted_to(level, given, known)
+        if as_it_is.unexplained < _CLEARLY_LESS * scored.unexplained:
+            return as_it_is
+        self._scale, self._given_scales, self._level, self._given = scale, given_scales, level, given
+        return scored
+
+    def _fitted_to(self, x: Floats, Z: Matrix, known: NDArray[np.bool_]) -> SmoothRegression:
+        if not known.all():
+            Z, x = Z[known], x[known]
         return fit_smooth_regression(Z, self._n_given_levels, x, self._curves)
 
     def _fit_callers(self, split: Split) -> Predictor:

@@ -20,7 +20,12 @@ from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosted_linear import is_boosted_linear, most_coefficients
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.significance import effective_freedom, randomisation, seen_by_each_other
+from ppfs.independence._predictive.significance import (
+    effective_freedom,
+    randomisation,
+    seen_by_each_other,
+    trading_places,
+)
 
 # Fewer draws cannot give a randomisation p-value of 5 %.
 _MIN_RANDOMISATION_DRAWS = 19
@@ -270,6 +275,8 @@ class CrossFitPPI(PredictiveTest):
         n_coefficients = np.full(len(differences), most_coefficients(problem) if is_counted else np.inf)
         if risks.n_coefficients is not None:
             n_coefficients[:] = risks.n_coefficients
+        if risks.exchange is not None and not is_screened:
+            return trading_places(risks.exchange, n_coefficients)
         if problem.pair_groups is not None:
             differences = _group_sums(differences, problem.pair_groups)
         # What is counted by permutations needs a tail that is not too careful: a column it passes over is lost.

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.significance import exchange_scores
 
-# evaluate(first, end) makes some of the draws for n questions. It returns the sum over these draws, shape
-# (n, n_pairs), and the sum over the pairs, shape (n, end - first).
-Evaluate = Callable[[int, int], tuple[Floats, Floats]]
+# evaluate(first, end) makes some of the draws for n questions, and returns the risks of the pairs, shape
+# (n, end - first, n_pairs).
+Evaluate = Callable[[int, int], Floats]
 
 # With an early stop, so many draws are made before it is asked whether more are needed.
 _DRAWS_AT_ONCE = 20
 
 
-def over_draws(problem: Problem, base: Floats, evaluate: Evaluate) -> tuple[Floats, Floats | None]:
+@dataclass(frozen=True)
+class Drawn:
+    """What came of replacing features.
+
+    Attributes
+    ----------
+    replaced : ndarray of shape (n_questions, n_pairs)
+        The mean over the draws that were made.
+
+    by_draw, exchange : ndarray or None
+        See `PairedRisks`.
+    """
+
+    replaced: Floats
+    by_draw: Floats | None
+    exchange: Floats | None = None
+
+
+def over_draws(problem: Problem, base: Floats, evaluate: Evaluate, *, is_screened: bool = False) -> Drawn:
     """Make all draws, or, with an early stop and one question, as many as are needed.
 
     Parameters
@@ -25,23 +45,26 @@ def over_draws(problem: Problem, base: Floats, evaluate: Evaluate) -> tuple[Floa
     base : ndarray of shape (n_pairs,)
         Risks of the features as they are.
 
-    Returns
-    -------
-    replaced : ndarray of shape (n_questions, n_pairs)
-        The mean over the draws that were made.
-
-    by_draw : ndarray of shape (n_questions, n_draws) or None
-        See `PairedRisks`.
+    is_screened : bool, default=False
+        Whether small p-values are looked at once more, as those of growth are: no row has to trade places then.
     """
     if not problem.stop_after:
-        sums, totals = evaluate(0, problem.n_draws)
-        return sums / problem.n_draws, totals / base.size if problem.is_by_row else None
+        risks = evaluate(0, problem.n_draws)
+        replaced = risks.sum(axis=1) / problem.n_draws
+        if not problem.is_by_row:
+            return Drawn(replaced, None)
+        # Rows of a group are drawn one by one, though they are alike: a group and its draws cannot trade places.
+        trades = not is_screened and problem.pair_groups is None
+        return Drawn(
+            replaced, risks.sum(axis=2) / base.size, exchange_scores(base, risks) if trades else None
+        )
     totals = np.full((1, problem.n_draws), np.nan)
     replaced = np.zeros((1, base.size))
     done = 0
     while done < problem.n_draws and (totals[0, :done] <= base.sum()).sum() < problem.stop_after:
         end = min(done + _DRAWS_AT_ONCE, problem.n_draws)
-        sums, totals[:, done:end] = evaluate(done, end)
-        replaced += sums
+        risks = evaluate(done, end)
+        totals[:, done:end] = risks.sum(axis=2)
+        replaced += risks.sum(axis=1)
         done = end
-    return replaced / done, totals / base.size
+    return Drawn(replaced / done, totals / base.size)

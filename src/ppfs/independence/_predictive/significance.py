@@ -28,6 +28,12 @@ _MAX_EXACT_TIED = 13
 # A p-value above this counts as this one when it is joined with others.
 _LARGEST_VOTE = 0.9
 
+# The saddlepoint: so close to the expected rise its formula is 0/0; so close is a rise the expected one; so often at
+# most is a step made (five to ten are usual).
+_NEAR_THE_MEAN = 0.01
+_CLOSE_ENOUGH = 1e-9
+_MAX_STEPS = 100
+
 # So few rows are looked up faster one by one than they are grouped by their pattern of ties.
 _FEW_ROWS = 32
 
@@ -260,7 +266,24 @@ def seen_by_each_other(
     """
     n_rows = differences.shape[1]
     as_if_independent, statistics = t_tail(differences, 1.0 / n_rows, freedom)
-    pvalues = t_tail(differences, 2.0 / n_rows, freedom)[0]
+    doubled = t_tail(differences, 2.0 / n_rows, freedom)[0]
+    return _with_shared_pattern(as_if_independent, doubled, n_coefficients), statistics
+
+
+def trading_places(scores: Floats, n_coefficients: Floats) -> tuple[Floats, Floats]:
+    """Test `exchange_scores` with the same allowance for rows that were tested by models that saw the other ones.
+
+    Returns
+    -------
+    pvalues, statistics : ndarray of shape (n_questions,)
+    """
+    doubled = special.ndtr(-scores / np.sqrt(2.0))
+    return _with_shared_pattern(special.ndtr(-scores), doubled, n_coefficients), scores
+
+
+def _with_shared_pattern(as_if_independent: Floats, doubled: Floats, n_coefficients: Floats) -> Floats:
+    """Return p-values that allow for shared patterns, from those without and those with twice the variance."""
+    pvalues = doubled.copy()
     is_known = np.isfinite(n_coefficients)
     q, z = n_coefficients[is_known], -special.ndtri(as_if_independent[is_known])
     root = np.sqrt(z**2 + 4.0 * q)
@@ -268,7 +291,86 @@ def seen_by_each_other(
         # The same number twice, each where it has all its digits.
         pattern = np.where(z > 0, (root + z) / 2.0, 2.0 * q / (root - z))
     pvalues[is_known] = np.maximum(special.chdtrc(q, pattern**2), as_if_independent[is_known])
-    return pvalues, statistics
+    return pvalues
+
+
+def exchange_scores(base: Floats, replaced: Floats) -> Floats:
+    """Compare the rise of the risk with the rises if each row's own value traded places with one of its draws.
+
+    Where the feature says nothing beyond the others, its value in a row and the draws of it are alike, and any of them
+    could have been the one that was seen. The rise of all rows then has a law that is known exactly: it is a sum of
+    independent terms, one a row, each of which takes the values of the row's losses with equal chances. That law knows
+    how long the tails are and to which side, also from draws that no row of this table shows; a t-test knows the rows
+    only (docs/decisions/0181-rows-trade-places-with-their-draws.md). Its tail is found by the saddlepoint
+    approximation.
+
+    Parameters
+    ----------
+    base : ndarray of shape (n_rows,)
+        Losses of the rows as they are.
+
+    replaced : ndarray of shape (n_questions, n_draws, n_rows)
+        Losses with the draws.
+
+    Returns
+    -------
+    ndarray of shape (n_questions,)
+        Normal quantiles: where the rise stands in its law. 0 where nothing differs.
+
+    References
+    ----------
+    Robinson, "Saddlepoint approximations for permutation tests and confidence intervals", Journal of the Royal
+    Statistical Society B 44, 1982.
+    """
+    return np.array([_exchange_score(np.vstack([base, draws])) for draws in replaced])
+
+
+def _exchange_score(losses: Floats) -> float:
+    """Return where the rise stands; the first of the rows of ``losses`` is what was seen, the others are draws."""
+    largest = np.abs(losses).max()
+    if not np.isfinite(largest) or largest == 0.0:
+        return 0.0  # Risks that are no numbers are refused where they are judged.
+    losses = losses / largest
+    terms = losses.mean(axis=0) - losses
+    deviation = np.sqrt(np.square(terms).mean(axis=0).sum())
+    if deviation <= _GRID:
+        return 0.0
+    terms /= deviation
+    rise = terms[0].sum()
+    # Every row has its best, or its worst, already: the chance of that is known, and no saddlepoint is.
+    for extreme, sign in ((terms.max(axis=0), 1.0), (terms.min(axis=0), -1.0)):
+        if abs(extreme.sum() - rise) <= _GRID:
+            n_ties = np.isclose(terms, extreme, rtol=0.0, atol=_GRID).mean(axis=0)
+            return float(-sign * special.ndtri_exp(np.log(n_ties).sum()))
+    tilt, cumulant, curvature = _saddlepoint(terms, rise)
+    root = np.copysign(np.sqrt(max(0.0, 2.0 * (tilt * rise - cumulant))), tilt)
+    if abs(root) < _NEAR_THE_MEAN:
+        return float(rise - (terms**3).mean(axis=0).sum() / 6.0)
+    return float(root + np.log(tilt * np.sqrt(curvature) / root) / root)
+
+
+def _saddlepoint(terms: Floats, rise: float) -> tuple[float, float, float]:
+    """Return the tilt that makes a rise the expected one, with the cumulant function and its curvature there."""
+    tilt, low, high = 0.0, -np.inf, np.inf
+    for _ in range(_MAX_STEPS):
+        tilted = tilt * terms
+        top = tilted.max(axis=0)
+        shares = np.exp(tilted - top)
+        totals = shares.sum(axis=0)
+        cumulant = float((top + np.log(totals / len(terms))).sum())
+        shares /= totals
+        means = (shares * terms).sum(axis=0)
+        curvature = float(((shares * np.square(terms)).sum(axis=0) - np.square(means)).sum())
+        excess = float(means.sum()) - rise
+        if abs(excess) <= _CLOSE_ENOUGH:
+            break
+        low, high = (low, tilt) if excess > 0 else (tilt, high)
+        # Newton's step, within what is known and not too far at once.
+        step = np.clip(-excess / max(curvature, 1e-12), -2.0, 2.0)
+        tilt = (
+            tilt + step if low < tilt + step < high else (max(low, tilt - 2.0) + min(high, tilt + 2.0)) / 2.0
+        )
+    return tilt, cumulant, curvature
 
 
 def randomisation(risks: Floats, by_draw: Floats, stop_after: int) -> tuple[Floats, Floats]:

@@ -7,8 +7,9 @@ that is to be expected on new rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +22,7 @@ from ppfs._models import Medians
 from ppfs._types import Floats
 from ppfs.independence._predictive.ridge_in_parts import fit_ridge
 
-# Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
-# more often.
+# A column with so few values is one of steps: where curves are allowed, it has one coefficient a value.
 _MAX_STEPS = 10
 
 # Categories beyond the most frequent ones share their coefficient.
@@ -46,10 +46,8 @@ _MAX_REMEMBERED = 2**23
 # Sums of squares of numbers up to this, and down to its inverse, are numbers of 64 bits.
 _FAR = 1e100
 
-# Numbers, or labels 0, 1, ...
-Target = TypeVar("Target", bound=NDArray[Any])
-
 ColumnBasis = Callable[[Floats], Floats]
+Predict = Callable[[Matrix], Floats]
 
 
 class RememberedCurves:
@@ -91,23 +89,16 @@ class RememberedCurves:
         return regressors
 
 
-def _in_reach(
-    fit: Callable[[Matrix, NDArray[np.intp], Target, RememberedCurves | None], Callable[[Matrix], Floats]],
-    Z: Matrix,
-    n_levels: NDArray[np.intp],
-    target: Target,
-    curves: RememberedCurves | None,
-) -> Callable[[Matrix], Floats]:
-    """Fit to columns in units in which their squares are neither infinite nor zero, where their own are not such."""
-    units = _units(Z)
-    if units is None:
-        return fit(Z, n_levels, target, curves)
-    fitted = fit(_divided(Z, units), n_levels, target, curves)
-    return lambda new: fitted(_divided(new, units))
+def has_few_values(column: Floats) -> bool:
+    """Tell whether a column goes in steps: it has at most ten values, gaps apart."""
+    return bool(np.unique(column[~np.isnan(column)]).size <= _MAX_STEPS)
 
 
 def _units(columns: Matrix) -> Floats | None:
-    """Return a power of two for each column that brings it near 1; None where none is needed."""
+    """Return a power of two for each column that brings it near 1; None where none is needed.
+
+    Their squares are then neither infinite nor zero.
+    """
     size = abs(columns)
     if sp.issparse(size):
         largest = sp.csc_array(size).max(axis=0).toarray().ravel()
@@ -125,36 +116,66 @@ def _digest(z: Floats) -> bytes:
     return blake2b(z.tobytes(), digest_size=16).digest()
 
 
+@dataclass(frozen=True)
+class SmoothRegression:
+    """A fitted regression: what it expects as a function of Z.
+
+    Attributes
+    ----------
+    predict : callable
+        From rows of Z to predictions, shape (n_rows,).
+
+    unexplained : float
+        The leave-one-out error, as a share of the variance.
+    """
+
+    predict: Predict
+    unexplained: float
+
+    def __call__(self, Z: Matrix) -> Floats:
+        """Return predictions, shape (n_rows,)."""
+        return self.predict(Z)
+
+
 def fit_smooth_regression(
     Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None = None
-) -> Callable[[Matrix], Floats]:
-    """Fit ridge regression of x on Z and return its predictions as a function of Z.
+) -> SmoothRegression:
+    """Fit ridge regression of x on Z.
 
     The penalty, and the choice between lines and curves, minimise the leave-one-out error.
     """
     unit = _units(x[:, np.newaxis])
-    if unit is None:
-        return _in_reach(_fit_regression, Z, n_levels, x, curves)
-    fitted = _in_reach(_fit_regression, Z, n_levels, x / unit, curves)
-    return lambda new: fitted(new) * unit
+    of_x, of_columns = 1.0 if unit is None else unit, _units(Z)
+    x = x / of_x
+    if of_columns is not None:
+        Z = _divided(Z, of_columns)
+    predict, error = _fit_regression(Z, n_levels, x, curves)
+    variance = float(x.var())
+    unexplained = error / variance if variance else 1.0
+    if unit is None and of_columns is None:
+        return SmoothRegression(predict, unexplained)
+    return SmoothRegression(
+        lambda new: predict(new if of_columns is None else _divided(new, of_columns)) * of_x, unexplained
+    )
 
 
 def _fit_regression(
     Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None
-) -> Callable[[Matrix], Floats]:
+) -> tuple[Predict, float]:
+    """Return predictions as a function of Z, and the mean squared leave-one-out error."""
     bases: list[Any] = _candidate_bases(Z, n_levels, curves)
     if not sp.issparse(Z) and len(Z) * max(basis.width for basis in bases) > _MAX_AT_ONCE:
         return _fit_in_parts(bases, Z, x)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
-    return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64)
+    return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64), -float(model.best_score_)
 
 
-def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> Callable[[Matrix], Floats]:
+def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> tuple[Predict, float]:
     fits = [fit_ridge(basis, max(1, basis.width), Z, x, _PENALTIES) for basis in bases]
     best = min(fits, key=lambda fit: fit.error)
     # The rows that it was fitted to are those that are asked about.
-    return lambda new: best.fitted if new is Z else best.predict(new)
+    return lambda new: best.fitted if new is Z else best.predict(new), best.error
 
 
 def fit_smooth_classifier(
@@ -165,7 +186,11 @@ def fit_smooth_classifier(
     The choice between lines and curves minimises Akaike's criterion, which estimates the same error for
     likelihoods.
     """
-    return _in_reach(_fit_classifier, Z, n_levels, labels, curves)
+    units = _units(Z)
+    if units is None:
+        return _fit_classifier(Z, n_levels, labels, curves)
+    fitted = _fit_classifier(_divided(Z, units), n_levels, labels, curves)
+    return lambda new: fitted(_divided(new, units))
 
 
 def _fit_classifier(

@@ -172,20 +172,24 @@ class BoostingRisks:
             self._design = Design.of(self._table, self._table.canonical(self._members))
         draws = problem.knockoff(self._design, x)
 
-        def outcome(first: int, end: int) -> Outcome:
+        def evaluate(first: int, end: int) -> Floats:
             values = [np.moveaxis(draws.values(split, first, end), 2, 0) for split in problem.splits]
-            return models.replaced(self._columns[x], values, self._shifts(x, values))
+            shifts = self._shifts(x, values)
+            # One draw after the other: the engine tells of rows what a set of draws comes to.
+            risks = [
+                models.replaced(
+                    self._columns[x],
+                    [some[:, draw : draw + 1] for some in values],
+                    None if shifts is None else shifts[draw : draw + 1],
+                ).replaced
+                for draw in range(end - first)
+            ]
+            return np.stack(risks, axis=1)
 
-        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
-            some = outcome(first, end)
-            return some.replaced * (end - first), some.by_draw * base.size
-
-        if problem.stop_after:
-            replaced, by_draw = over_draws(problem, base[0], evaluate)
-        else:
-            whole = outcome(0, problem.n_draws)
-            replaced, by_draw = whole.replaced, whole.by_draw if problem.is_by_row else None
-        return PairedRisks(base, replaced, np.zeros(1, dtype=bool), by_draw)
+        drawn = over_draws(problem, base[0], evaluate)
+        return PairedRisks(
+            base, drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw, exchange=drawn.exchange
+        )
 
     def _shifts(self, x: int, values: list[Floats]) -> Floats | None:
         """Return what other values add to raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""

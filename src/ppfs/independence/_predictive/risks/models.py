@@ -28,6 +28,9 @@ from ppfs.independence._predictive.risks.paired import PairedRisks
 # No model is asked to predict more replaced copies of its test part than this at once.
 _MAX_COPIES = 32
 
+# More risks than this are not held at once: questions are then answered one after the other.
+_MAX_RISKS = 2**24
+
 
 @dataclass(frozen=True)
 class _Fitted:
@@ -75,7 +78,7 @@ def _replaced(
     asked: Sequence[tuple[slice, Draws]],
     first: int,
     end: int,
-) -> tuple[Floats, Floats]:
+) -> Floats:
     """Replace each feature in turn by some of its draws; see `Evaluate` for what is returned."""
     try:
         return _replaced_losses(problem, design, split, model, asked, first, end)
@@ -101,15 +104,15 @@ def _replaced_losses(
     asked: Sequence[tuple[slice, Draws]],
     first: int,
     end: int,
-) -> tuple[Floats, Floats]:
+) -> Floats:
     test = design.X[split.test]
     replacements = [(place, values) for place, draws in asked for values in draws.values(split, first, end)]
     parts = [
         problem.compared_losses(model, [with_replaced(test, *replacement) for replacement in some], split)
         for some in (replacements[i : i + _MAX_COPIES] for i in range(0, len(replacements), _MAX_COPIES))
     ]
-    losses = np.concatenate(parts).reshape(len(asked), end - first, -1)
-    return losses.sum(axis=1), losses.sum(axis=2)
+    losses: Floats = np.concatenate(parts).reshape(len(asked), end - first, -1)
+    return losses
 
 
 class FittedModels:
@@ -136,29 +139,30 @@ class FittedModels:
 
     def risks(self, features: Sequence[int]) -> PairedRisks:
         """Return the risks of questions about some of the features."""
-        if self.problem.stop_after and len(features) > 1:
+        n_risks = len(features) * self.problem.n_draws * self._base.size
+        if len(features) > 1 and (self.problem.stop_after or n_risks > _MAX_RISKS):
             return PairedRisks.joined([self.risks([feature]) for feature in features])
         asked = [
             (self._design.places[feature], self.problem.knockoff(self._design, feature))
             for feature in features
         ]
 
-        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+        def evaluate(first: int, end: int) -> Floats:
             # Models stay where they are, so this runs on threads whatever the backend.
             by_split = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
                 delayed(_replaced)(self.problem, self._design, split, model, asked, first, end)
                 for split, model in zip(self.problem.splits, self._models, strict=True)
             )
-            sums, totals = zip(*by_split, strict=True)
-            return np.concatenate(sums, axis=1), np.sum(totals, axis=0)
+            return np.concatenate(by_split, axis=2)
 
-        replaced, by_draw = over_draws(self.problem, self._base, evaluate)
+        drawn = over_draws(self.problem, self._base, evaluate)
         return PairedRisks(
-            np.broadcast_to(self._base, replaced.shape),
-            replaced,
+            np.broadcast_to(self._base, drawn.replaced.shape),
+            drawn.replaced,
             np.zeros(len(features), dtype=bool),
-            by_draw,
+            drawn.by_draw,
             n_coefficients(self._models, self._design.X.shape[1], [place for place, _ in asked]),
+            drawn.exchange,
         )
 
 
@@ -203,16 +207,15 @@ def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) ->
         ]
     )
 
-    def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+    def evaluate(first: int, end: int) -> Floats:
         by_split = [
             problem.losses_of(answer[split.permutations[first:end].ravel()], split, end - first)
             for answer, split in zip(predicted, problem.splits, strict=True)
         ]
-        totals: Floats = np.sum([losses.sum(axis=1) for losses in by_split], axis=0)
-        return np.concatenate([losses.sum(axis=0) for losses in by_split])[np.newaxis], totals[np.newaxis]
+        return np.concatenate(by_split, axis=1)[np.newaxis]
 
-    replaced, by_draw = over_draws(problem, base, evaluate)
-    return PairedRisks(base[np.newaxis], replaced, np.zeros(1, dtype=bool), by_draw)
+    drawn = over_draws(problem, base, evaluate, is_screened=True)
+    return PairedRisks(base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
 
 
 def _design_of_column(block: Block, column: int) -> Design:

@@ -32,6 +32,10 @@ class PairedRisks:
     n_coefficients : ndarray of shape (n_questions,), default=None
         How many coefficients a linear model spends on the feature; infinite where that is not known for one
         question, None where it is for none.
+
+    exchange : ndarray of shape (n_questions,), default=None
+        Where the rise of the risk stands among those that there would be if rows traded places with their draws, as a
+        normal quantile; see `exchange_scores`. None where rows cannot trade, or need not.
     """
 
     base: Floats
@@ -39,6 +43,7 @@ class PairedRisks:
     unused: NDArray[np.bool_]
     by_draw: Floats | None = None
     n_coefficients: NDArray[Any] | None = None
+    exchange: Floats | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[PairedRisks]) -> PairedRisks:
@@ -51,6 +56,7 @@ class PairedRisks:
             np.concatenate([part.unused for part in parts]),
             None if parts[0].by_draw is None else np.concatenate([part.by_draw for part in parts]),
             _joined_counts(parts),
+            _joined_exchange(parts),
         )
 
     def at(self, question: int) -> PairedRisks:
@@ -62,6 +68,7 @@ class PairedRisks:
             self.unused[one],
             None if self.by_draw is None else self.by_draw[one],
             None if self.n_coefficients is None else self.n_coefficients[one],
+            None if self.exchange is None else self.exchange[one],
         )
 
 
@@ -74,4 +81,13 @@ def _joined_counts(parts: Sequence[PairedRisks]) -> NDArray[Any] | None:
             np.full(len(part.unused), np.inf) if part.n_coefficients is None else part.n_coefficients
             for part in parts
         ]
+    )
+
+
+def _joined_exchange(parts: Sequence[PairedRisks]) -> Floats | None:
+    """Put the rows' scores below each other; a feature that no model uses has none, and no rise either."""
+    if all(part.exchange is None for part in parts):
+        return None
+    return np.concatenate(
+        [np.zeros(len(part.unused)) if part.exchange is None else part.exchange for part in parts]
     )

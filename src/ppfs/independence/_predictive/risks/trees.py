@@ -166,7 +166,7 @@ class TreeRisks:
         draws = problem.knockoff(self._design_of_members(), x)
         columns = range(place.start, place.stop)
 
-        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+        def evaluate(first: int, end: int) -> Floats:
             values = [
                 np.ascontiguousarray(np.moveaxis(draws.values(split, first, end), 2, 0), dtype=np.float32)
                 for split in problem.splits
@@ -179,10 +179,12 @@ class TreeRisks:
                 pairs = np.column_stack(
                     [by_row.sum(axis=1) / total for by_row, total in zip(losses, self._totals, strict=True)]
                 )
-            return pairs.sum(axis=0)[np.newaxis], pairs.sum(axis=1)[np.newaxis]
+            return pairs[np.newaxis]
 
-        replaced, by_draw = over_draws(problem, base, evaluate)
-        return PairedRisks(base[np.newaxis], replaced, np.zeros(1, dtype=bool), by_draw)
+        drawn = over_draws(problem, base, evaluate)
+        return PairedRisks(
+            base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw, exchange=drawn.exchange
+        )
 
     def _design_of_members(self) -> Design:
         if self._design is None:

@@ -152,25 +152,25 @@ class LinearMembers:
         problem = self._problem
         draws = problem.knockoff(self._design, feature)
 
-        def evaluate(first: int, end: int) -> tuple[Floats, Floats]:
+        def evaluate(first: int, end: int) -> Floats:
             at_once = max(1, _MAX_OUTPUTS // self._outputs.size)
             parts = [
                 self._losses(self._outputs + self._moved(feature, draws, start, min(start + at_once, end)))
                 for start in range(first, end, at_once)
             ]
-            losses = np.concatenate(parts)
-            return losses.sum(axis=0)[np.newaxis], losses.sum(axis=1)[np.newaxis]
+            return np.concatenate(parts)[np.newaxis]
 
-        replaced, by_draw = over_draws(problem, self._base, evaluate)
+        drawn = over_draws(problem, self._base, evaluate)
         n_scores = max(1, problem.classes.size - 1)
         place = self._design.places[feature]
         n_coefficients = n_scores * self._recipe.n_coefficients * (place.stop - place.start)
         return PairedRisks(
             self._base[np.newaxis],
-            replaced,
+            drawn.replaced,
             np.zeros(1, dtype=bool),
-            by_draw,
+            drawn.by_draw,
             np.array([n_coefficients], dtype=np.intp),
+            drawn.exchange,
         )
 
     def _moved(self, feature: int, draws: Draws, first: int, end: int) -> Floats:
