@@ -84,15 +84,15 @@ def run(path: Path, models: list[str], n_tables: int) -> None:
                 file.flush()
 
 
-def show(path: Path) -> None:
-    """Print the share of false columns, mean over tables, and how many true ones were found."""
+def table(path: Path = RESULTS) -> str:
+    """Return the share of false columns, mean over tables, and how many true ones were found."""
     by_model = defaultdict(list)
     for (model, _), counts in read(path).items():
         by_model[model].append(counts)
-    print(
-        "| model | tables | false among selected | false among confirmed | true selected | true confirmed |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |")
+    out = [
+        "| model | tables | false among selected | false among confirmed | true selected | true confirmed |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for model, rows in by_model.items():
         counts = np.array(rows, dtype=float)
         shares = [
@@ -100,10 +100,11 @@ def show(path: Path) -> None:
             for true, false in ((0, 1), (2, 3))
         ]
         missed = " NO" if shares[1] > 0.05 else ""
-        print(
+        out.append(
             f"| {model} | {len(rows)} | {shares[0]:.1%} | {shares[1]:.1%}{missed} "
             f"| {counts[:, 0].mean():.1f} | {counts[:, 2].mean():.1f} |"
         )
+    return "\n".join(out)
 
 
 def main() -> None:
@@ -113,7 +114,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS))
     options = parser.parse_args()
     run(RESULTS, options.models, options.tables)
-    show(RESULTS)
+    print(table())
     print(f"\n{describe()[0]} Seed {SEED}.")
 
 

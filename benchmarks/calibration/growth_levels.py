@@ -120,18 +120,23 @@ def run(path: Path, keys: list[Key]) -> None:
                 file.flush()
 
 
-def show(path: Path) -> None:
-    """Print the share of columns that were called, over the level: 1 is what is promised."""
+def table(path: Path = RESULTS) -> str:
+    """Return the share of columns that were called, over the level: 1 is what is promised."""
     cells: dict[tuple[str, str, int], list[list[int]]] = defaultdict(list)
     for (model, kind, n_rows, _), counts in read(path).items():
         cells[model, kind, n_rows].append(counts)
     heads = " | ".join(f"{tail} {level:g}" for tail in ("t", "counted") for level in LEVELS)
-    print(f"| model, columns, rows | columns asked | {heads} |")
-    print("| --- |" + " --- |" * (1 + 2 * len(LEVELS)))
-    for (model, kind, n_rows), rows in cells.items():
+    out = [
+        f"| model, columns, rows | columns asked | {heads} |",
+        "| --- |" + " --- |" * (1 + 2 * len(LEVELS)),
+    ]
+    places = {key: (list(MODELS).index(key[0]), KINDS.index(key[1]), key[2]) for key in cells}
+    for model, kind, n_rows in sorted(cells, key=places.__getitem__):
+        rows = cells[model, kind, n_rows]
         n = len(rows) * N_COLUMNS
         times = np.sum(rows, axis=0) / n / np.array([*LEVELS, *LEVELS])
-        print(f"| {model}, {kind}, {n_rows} | {n} | {' | '.join(f'{one:.2f}' for one in times)} |")
+        out.append(f"| {model}, {kind}, {n_rows} | {n} | {' | '.join(f'{one:.2f}' for one in times)} |")
+    return "\n".join(out)
 
 
 def main() -> None:
@@ -146,7 +151,7 @@ def main() -> None:
     if not options.only_show:
         cells = list(product(options.models, options.kinds, options.rows))
         run(RESULTS, [(*cell, table) for table in range(options.tables) for cell in cells])
-    show(RESULTS)
+    print(table())
     print(f"\n{describe()[0]} Seed {SEED}.")
 
 

@@ -98,20 +98,25 @@ def run(path: Path, keys: list[Key]) -> None:
                 file.flush()
 
 
-def show(path: Path) -> None:
-    """Print the tables in which something was selected, of those that were tried."""
+def table(path: Path = RESULTS) -> str:
+    """Return in how many tables something was selected, of those that were tried."""
     counts: dict[tuple[str, str, str, int], list[int]] = defaultdict(list)
     for (model, columns, n_rows, tail, _), n_selected in read(path).items():
         counts[model, columns, tail, n_rows].append(n_selected > 0)
-    print(f"| model, columns, tail | {' | '.join(f'n = {n}' for n in ROWS)} |")
-    print("| --- |" + " --- |" * len(ROWS))
+    out = [
+        f"| model, columns, tail | {' | '.join(f'n = {n}' for n in ROWS)} |",
+        "| --- |" + " --- |" * len(ROWS),
+    ]
     for model, columns, tail in dict.fromkeys(key[:3] for key in sorted(counts)):
         cells = [counts[model, columns, tail, n] for n in ROWS]
         shown = [
             f"{sum(cell)} of {len(cell)}{' NO' if sum(cell) > 0.09 * max(100, len(cell)) else ''}"
             for cell in cells
         ]
-        print(f"| {model}, {columns}, {tail} | {' | '.join(shown)} |")
+        out.append(f"| {model}, {columns}, {tail} | {' | '.join(shown)} |")
+    hits = [hit for cell in counts.values() for hit in cell]
+    out += ["", f"Something was selected in {sum(hits)} of {len(hits)} tables."]
+    return "\n".join(out)
 
 
 def main() -> None:
@@ -126,7 +131,7 @@ def main() -> None:
     cells = list(product(options.models, options.columns, ROWS, options.tails))
     if not options.only_show:
         run(RESULTS, [(*cell, table) for table in range(options.tables) for cell in cells])
-    show(RESULTS)
+    print(table())
     print(f"\n{describe()[0]} Seed {SEED}.")
 
 

@@ -5,8 +5,8 @@
 
 A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand, and the page need not have every block. The names are size-summary, size, above, power-ratio, power,
-fits, all-null, panel-power, panel-size, panel-above, hidimstat and about. With ``--check`` nothing is written, and a
-page that is out of date is an error.
+fits, all-null, panel-power, panel-size, panel-above, noise, growth-levels, confirmed, hidimstat and about. With
+``--check`` nothing is written, and a page that is out of date is an error.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import sys
 from pathlib import Path
 
 import all_null
+import confirmed
+import growth_levels
+import noise
 import panel
 from plots import write_plots
 from provenance import kept_description
@@ -55,9 +58,13 @@ def texts_of(results: Path) -> dict[str, str]:
         frame = load(results / f"{study}.csv")
         if len(frame):
             texts |= {name: block(frame) for name, block in blocks.items()}
-    noise = all_null.read(results / "all_null.csv")
-    if noise:
-        texts["all-null"] = all_null.table_of(noise)
+    null_tables = all_null.read(results / "all_null.csv")
+    if null_tables:
+        texts["all-null"] = all_null.table_of(null_tables)
+    for name, script in (("noise", noise), ("growth-levels", growth_levels), ("confirmed", confirmed)):
+        path = results / script.RESULTS.name
+        if path.exists():
+            texts[name] = script.table(path)
     of_panel = results / "panel.csv"
     if of_panel.exists():
         texts["panel-power"], texts["panel-size"] = panel.power_table(of_panel), panel.size_table(of_panel)

@@ -63,15 +63,23 @@ def normal_scores(column):
 
 def law_of_quantity(Z, x):
     """What is expected of each row and what x is, on the scale chosen, and the way back from that scale."""
-    expected, error = expected_quantity(Z, x)
-    if len(set(x)) <= 10:
-        return expected, x, lambda level: level
+    as_it_is = expected_quantity(Z, x)
+    uneven = unevenness(x, as_it_is)
+    if len(set(x)) <= 10 or uneven < 5.99:
+        return as_it_is, x, lambda level: level
     scores = normal_scores(x)
     scored = np.array([z if len(set(z)) <= 10 else normal_scores(z) for z in Z.T]).T
-    expected_score, error_of_scores = expected_quantity(scored, scores)
-    if error / x.var() < 0.8 * error_of_scores / scores.var():
-        return expected, x, lambda level: level
+    expected_score = expected_quantity(scored, scores)
+    if unevenness(scores, expected_score) >= uneven:
+        return as_it_is, x, lambda level: level
     return expected_score, scores, lambda score: value_at(score, scores, x)
+
+
+def unevenness(x, expected):
+    """Rows times the share of the residuals' spread that a parabola in what is expected explains."""
+    level, spread = normal_scores(expected), normal_scores(np.abs(x - expected))
+    fitted = np.polyval(np.polyfit(level, spread, 2), level)
+    return len(x) * (1 - ((spread - fitted) ** 2).sum() / ((spread - spread.mean()) ** 2).sum())
 
 
 def value_at(score, scores, x):
@@ -87,16 +95,16 @@ def value_at(score, scores, x):
 
 
 def expected_quantity(Z, x):
-    """What ridge regression expects of each row, and its leave-one-out error, which chooses basis and penalty."""
+    """What ridge regression expects of each row; basis and penalty by the leave-one-out error."""
     candidates = [
         (leave_one_out_error(design, x, penalty), number, penalty)
         for number, design in enumerate(candidate_designs(Z))
         for penalty in PENALTIES
     ]
-    error, number, penalty = min(candidates, key=lambda one: one[0])
+    _, number, penalty = min(candidates, key=lambda one: one[0])
     design = candidate_designs(Z)[number]
     slopes, intercept = ridge(design, x, penalty)
-    return design @ slopes + intercept, error
+    return design @ slopes + intercept
 
 
 def probabilities(Z, labels):

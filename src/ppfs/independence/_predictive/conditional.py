@@ -15,10 +15,9 @@ from ppfs._models import Impute, prepared, seeded
 from ppfs._rows import Split
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError
-from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, scales_of
+from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, scales_of, unevenness_of
 from ppfs.independence._predictive.smooth_models import (
     RememberedCurves,
-    SmoothRegression,
     fit_smooth_classifier,
     fit_smooth_regression,
     has_few_values,
@@ -28,8 +27,9 @@ from ppfs.independence._predictive.smooth_models import (
 # column's values, shape (n_rows, n_values).
 Predictor = Callable[[Matrix], Floats]
 
-# A column is drawn on the scale of its values where these leave so much less of it unexplained than normal scores do.
-_CLEARLY_LESS = 0.8
+# Residuals spread unevenly where more than this is explained by their level, times the number of rows: the upper 5 %
+# of the chi-squared law with two degrees of freedom.
+_UNEVEN = 5.99
 
 
 class ConditionalLaw:
@@ -39,8 +39,8 @@ class ConditionalLaw:
     the test part. A categorical column is drawn from their predicted probabilities.
 
     Residuals of different rows can trade places if they are alike, and those of prices or concentrations are not: they
-    grow with the prediction. The model that comes with the package therefore works with the normal scores of x and Z,
-    unless it explains x clearly better as it is (docs/decisions/0180-draws-on-normal-scores.md).
+    grow with the prediction. Where that shows, the model that comes with the package works with the normal scores of x
+    and Z, if they show it less (docs/decisions/0180-draws-on-normal-scores.md).
 
     The model that comes with the package is fitted on all rows. It never sees the target, so nothing leaks; and
     its residuals are then free of everything in Z that it can express, while those of a model fitted on a part
@@ -157,6 +157,9 @@ class ConditionalLaw:
         as_it_is = self._fitted_to(self._x, self._Z, known)
         if sp.issparse(self._Z) or has_few_values(self._x):
             return as_it_is
+        uneven = unevenness_of(self._x[known], as_it_is(self._Z)[known])
+        if uneven < _UNEVEN:
+            return as_it_is
         scale = NormalScores.of(self._x)
         is_stepped = np.array(
             [
@@ -167,12 +170,12 @@ class ConditionalLaw:
         given_scales = scales_of(self._Z, is_stepped)
         level, given = scale.of_values(self._x), on_scales(self._Z, given_scales)
         scored = self._fitted_to(level, given, known)
-        if as_it_is.unexplained < _CLEARLY_LESS * scored.unexplained:
+        if unevenness_of(level[known], scored(given)[known]) >= uneven:
             return as_it_is
         self._scale, self._given_scales, self._level, self._given = scale, given_scales, level, given
         return scored
 
-    def _fitted_to(self, x: Floats, Z: Matrix, known: NDArray[np.bool_]) -> SmoothRegression:
+    def _fitted_to(self, x: Floats, Z: Matrix, known: NDArray[np.bool_]) -> Predictor:
         if not known.all():
             Z, x = Z[known], x[known]
         return fit_smooth_regression(Z, self._n_given_levels, x, self._curves)

@@ -70,7 +70,7 @@ class CrossFitPPI(PredictiveTest):
     conditional : estimator, default=None
         The model of a feature given the others: a regressor for quantities or a classifier for categories, fitted
         outside each fold. None is additive: ridge or logistic regression with a line or a curve a feature, whichever
-        predicts better, fitted once on all rows (the target is never seen).
+        predicts better, on the features' normal scores, fitted once on all rows (the target is never seen).
 
     early_stop : bool, default=False
         With "randomisation", end the draws of a question as soon as 10 of them had no higher risk
@@ -124,12 +124,13 @@ class CrossFitPPI(PredictiveTest):
     other way round. The variance of the mean difference is therefore larger than that of independent rows, at
     most twice as large, which is what "paired-t" allows for. Where it is known how many coefficients a linear model
     spends on the feature, the law of the t-statistic is known too, and is used; with one coefficient
-    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md). Given other columns, the
-    t-test has as many degrees of freedom as rows carry the differences: with rare values or long tails these are few
-    (docs/decisions/0150-rows-that-carry-the-answer.md).
+    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md). Given other columns, the rise is
+    compared with those that there would be if each row traded places with one of its draws, which knows of long tails
+    and rare values what a t-test does not (docs/decisions/0181-rows-trade-places-with-their-draws.md).
 
     Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
-    sums in place of the rows: rows of a group are not independent, and count as one observation.
+    sums in place of the rows: rows of a group are not independent, and count as one observation. It is a t-test with as
+    many degrees of freedom as groups carry the differences (docs/decisions/0150-rows-that-carry-the-answer.md).
 
     Permutations (`exact_tail`) are made for columns whose approximate p-value is small, as many as the correction for
     the number of columns needs; models are refitted to those that show a link at a glance
@@ -148,6 +149,8 @@ class CrossFitPPI(PredictiveTest):
     models", Journal of Computational and Graphical Statistics 31, 2022.
 
     Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
+
+    Robinson, "Saddlepoint approximations for permutation tests and confidence intervals", JRSS B 44, 1982.
 
     Shah and Peters, "The hardness of conditional independence testing and the generalised covariance measure", 2020.
 

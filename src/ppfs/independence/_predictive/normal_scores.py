@@ -69,3 +69,31 @@ def on_scales(Z: Floats, scales: list[NormalScores | None]) -> Floats:
     """Return columns on their scales."""
     columns = [z if scale is None else scale.of_values(z) for z, scale in zip(Z.T, scales, strict=True)]
     return np.column_stack(columns)
+
+
+def unevenness_of(column: Floats, expected: Floats) -> float:
+    """Tell how much the spread of residuals follows what is expected.
+
+    Both are taken as normal scores, so that no row far out decides. Where residuals are alike in all rows, the answer
+    is chi-squared with two degrees of freedom: the number of rows times the share that a parabola explains.
+
+    Parameters
+    ----------
+    column, expected : ndarray of shape (n_rows,)
+        Without gaps.
+    """
+    level, spread = (_own_scores(values) for values in (expected, np.abs(column - expected)))
+    explained = 0.0
+    for power in (level, np.square(level)):
+        regressor = power - power.mean()
+        if power is not level:
+            regressor = regressor - level * (regressor @ level) / max(level @ level, 1e-300)
+        explained += float(regressor @ spread) ** 2 / max(float(regressor @ regressor), 1e-300)
+    return explained / max(float(spread @ spread), 1e-300) * spread.size
+
+
+def _own_scores(values: Floats) -> Floats:
+    """Return the normal scores of a column, their mean taken away."""
+    scores = NormalScores.of(values).of_values(values)
+    centred: Floats = scores - scores.mean()
+    return centred

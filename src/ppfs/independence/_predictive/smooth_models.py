@@ -7,9 +7,8 @@ that is to be expected on new rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +21,8 @@ from ppfs._models import Medians
 from ppfs._types import Floats
 from ppfs.independence._predictive.ridge_in_parts import fit_ridge
 
-# A column with so few values is one of steps: where curves are allowed, it has one coefficient a value.
+# Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
+# more often.
 _MAX_STEPS = 10
 
 # Categories beyond the most frequent ones share their coefficient.
@@ -46,8 +46,10 @@ _MAX_REMEMBERED = 2**23
 # Sums of squares of numbers up to this, and down to its inverse, are numbers of 64 bits.
 _FAR = 1e100
 
+# Numbers, or labels 0, 1, ...
+Target = TypeVar("Target", bound=NDArray[Any])
+
 ColumnBasis = Callable[[Floats], Floats]
-Predict = Callable[[Matrix], Floats]
 
 
 class RememberedCurves:
@@ -89,16 +91,23 @@ class RememberedCurves:
         return regressors
 
 
-def has_few_values(column: Floats) -> bool:
-    """Tell whether a column goes in steps: it has at most ten values, gaps apart."""
-    return bool(np.unique(column[~np.isnan(column)]).size <= _MAX_STEPS)
+def _in_reach(
+    fit: Callable[[Matrix, NDArray[np.intp], Target, RememberedCurves | None], Callable[[Matrix], Floats]],
+    Z: Matrix,
+    n_levels: NDArray[np.intp],
+    target: Target,
+    curves: RememberedCurves | None,
+) -> Callable[[Matrix], Floats]:
+    """Fit to columns in units in which their squares are neither infinite nor zero, where their own are not such."""
+    units = _units(Z)
+    if units is None:
+        return fit(Z, n_levels, target, curves)
+    fitted = fit(_divided(Z, units), n_levels, target, curves)
+    return lambda new: fitted(_divided(new, units))
 
 
 def _units(columns: Matrix) -> Floats | None:
-    """Return a power of two for each column that brings it near 1; None where none is needed.
-
-    Their squares are then neither infinite nor zero.
-    """
+    """Return a power of two for each column that brings it near 1; None where none is needed."""
     size = abs(columns)
     if sp.issparse(size):
         largest = sp.csc_array(size).max(axis=0).toarray().ravel()
@@ -112,70 +121,45 @@ def _divided(columns: Matrix, units: Floats) -> Matrix:
     return columns @ sp.diags_array(1.0 / units) if sp.issparse(columns) else columns / units
 
 
+def has_few_values(column: Floats) -> bool:
+    """Tell whether a column goes in steps: it has at most ten values, gaps apart."""
+    return bool(np.unique(column[~np.isnan(column)]).size <= _MAX_STEPS)
+
+
 def _digest(z: Floats) -> bytes:
     return blake2b(z.tobytes(), digest_size=16).digest()
 
 
-@dataclass(frozen=True)
-class SmoothRegression:
-    """A fitted regression: what it expects as a function of Z.
-
-    Attributes
-    ----------
-    predict : callable
-        From rows of Z to predictions, shape (n_rows,).
-
-    unexplained : float
-        The leave-one-out error, as a share of the variance.
-    """
-
-    predict: Predict
-    unexplained: float
-
-    def __call__(self, Z: Matrix) -> Floats:
-        """Return predictions, shape (n_rows,)."""
-        return self.predict(Z)
-
-
 def fit_smooth_regression(
     Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None = None
-) -> SmoothRegression:
-    """Fit ridge regression of x on Z.
+) -> Callable[[Matrix], Floats]:
+    """Fit ridge regression of x on Z and return its predictions as a function of Z.
 
     The penalty, and the choice between lines and curves, minimise the leave-one-out error.
     """
     unit = _units(x[:, np.newaxis])
-    of_x, of_columns = 1.0 if unit is None else unit, _units(Z)
-    x = x / of_x
-    if of_columns is not None:
-        Z = _divided(Z, of_columns)
-    predict, error = _fit_regression(Z, n_levels, x, curves)
-    variance = float(x.var())
-    unexplained = error / variance if variance else 1.0
-    if unit is None and of_columns is None:
-        return SmoothRegression(predict, unexplained)
-    return SmoothRegression(
-        lambda new: predict(new if of_columns is None else _divided(new, of_columns)) * of_x, unexplained
-    )
+    if unit is None:
+        return _in_reach(_fit_regression, Z, n_levels, x, curves)
+    fitted = _in_reach(_fit_regression, Z, n_levels, x / unit, curves)
+    return lambda new: fitted(new) * unit
 
 
 def _fit_regression(
     Z: Matrix, n_levels: NDArray[np.intp], x: Floats, curves: RememberedCurves | None
-) -> tuple[Predict, float]:
-    """Return predictions as a function of Z, and the mean squared leave-one-out error."""
+) -> Callable[[Matrix], Floats]:
     bases: list[Any] = _candidate_bases(Z, n_levels, curves)
     if not sp.issparse(Z) and len(Z) * max(basis.width for basis in bases) > _MAX_AT_ONCE:
         return _fit_in_parts(bases, Z, x)
     fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
-    return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64), -float(model.best_score_)
+    return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64)
 
 
-def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> tuple[Predict, float]:
+def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> Callable[[Matrix], Floats]:
     fits = [fit_ridge(basis, max(1, basis.width), Z, x, _PENALTIES) for basis in bases]
     best = min(fits, key=lambda fit: fit.error)
     # The rows that it was fitted to are those that are asked about.
-    return lambda new: best.fitted if new is Z else best.predict(new), best.error
+    return lambda new: best.fitted if new is Z else best.predict(new)
 
 
 def fit_smooth_classifier(
@@ -186,11 +170,7 @@ def fit_smooth_classifier(
     The choice between lines and curves minimises Akaike's criterion, which estimates the same error for
     likelihoods.
     """
-    units = _units(Z)
-    if units is None:
-        return _fit_classifier(Z, n_levels, labels, curves)
-    fitted = _fit_classifier(_divided(Z, units), n_levels, labels, curves)
-    return lambda new: fitted(_divided(new, units))
+    return _in_reach(_fit_classifier, Z, n_levels, labels, curves)
 
 
 def _fit_classifier(
