@@ -21,6 +21,7 @@ import numpy as np
 from links import POWER, SIZE, Cell, draw
 from numpy.typing import NDArray
 from provenance import describe
+from scipy.stats import binom
 
 from ppfs.independence import PPI, CrossFitPPI
 
@@ -29,7 +30,7 @@ Floats = NDArray[np.float64]
 RESULTS = Path(__file__).parent / "results" / "panel.csv"
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "panel-power.png"
 # Cells of fewer tables are not shown.
-FEWEST = 40
+FEWEST = 20
 # By level, the largest rate of true nulls rejected that a cell may have.
 LIMITS = {0.05: 0.065, 0.01: 0.015}
 
@@ -170,26 +171,32 @@ def _of_paper(cell: Cell, lines: dict[tuple[str, str], list[dict[str, str]]]) ->
 
 
 def summary(path: Path = RESULTS) -> str:
-    """Return how many cells are above what was asked for, more than chance explains, and which these are."""
+    """Return which cells are above what was asked for, and how often chance alone does that."""
     lines = _by_cell(path)
-    above, n_cells, n_tables = [], 0, []
+    above, n_cells, n_tables, everything = [], 0, [], []
     for cell in [one for one in [*POWER, *SIZE] if one.link == "none"]:
         pvalues = _of(cell, "panel", lines)
         if len(pvalues) < FEWEST:
             continue
         n_cells += 1
         n_tables.append(len(pvalues))
+        everything.append(pvalues[:, 0])
         for level, most in LIMITS.items():
             rate = (pvalues[:, 0] <= level).mean()
             if rate > most:
-                error = np.sqrt(rate * (1.0 - rate) / len(pvalues))
+                n_called = int((pvalues[:, 0] <= level).sum())
+                chance = binom.sf(n_called - 1, len(pvalues), level)
                 above.append(
-                    f"- {cell.name}: {100 * rate:.1f} ± {100 * error:.1f} % at {100 * level:g} % "
-                    f"({len(pvalues)} tables)"
+                    f"- {cell.name}: {n_called} of {len(pvalues)} at {100 * level:g} %, which a true "
+                    f"{100 * level:g} % gives in {100 * chance:.2g} of 100 such cells"
                 )
     tables = f"{min(n_tables)} to {max(n_tables)} tables each"
+    joined = np.concatenate(everything)
+    together = ", ".join(
+        f"{100 * (joined <= level).mean():.2f} % at {100 * level:g} %" for level in (*LIMITS, 0.001)
+    )
     limits = " or ".join(f"{100 * most:g} % at {100 * level:g} %" for level, most in LIMITS.items())
-    head = f"{n_cells} cells, {tables}. Rates above {limits}:"
+    head = f"{n_cells} cells, {tables}. All {joined.size} tables together: {together}. Cells above {limits}:"
     return "\n".join([head, "", *(above or ["- none"])])
 
 

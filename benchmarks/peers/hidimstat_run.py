@@ -39,11 +39,13 @@ def read(path: Path = RESULTS) -> dict[str, dict[str, list[tuple[float, float]]]
 
 
 def own(path: Path = panel.RESULTS) -> dict[str, list[tuple[float, float]]]:
-    """Return p-values and seconds of the default panel by link."""
+    """Return p-values and seconds of the default panel by link, about the tables that hidimstat was asked about."""
     found = defaultdict(list)
+    with RESULTS.open(newline="") as file:
+        asked = {line["replicate"] for line in csv.DictReader(file)}
     by_name = {cell.name: cell.link for cell in links.POWER if cell.target == "quantity"}
     for line in panel.read(path):
-        if line["test"] == "panel" and line["cell"] in by_name and line["seconds"]:
+        if line["test"] == "panel" and line["cell"] in by_name and line["replicate"] in asked:
             found[by_name[line["cell"]]].append((float(line["pvalue"]), float(line["seconds"])))
     return found
 
