@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, kernel
+from ppfs._engine._jit import Float64s, allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) -> Float64s:
     """Return what splines that are constant beyond their outer knots make of each number.
 
