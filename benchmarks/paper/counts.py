@@ -32,6 +32,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "tree, paired t": {"estimator": DecisionTreeClassifier(random_state=0), "significance": "paired-t"},
     "tree of depth 3": {"estimator": DecisionTreeClassifier(max_depth=3, random_state=0)},
     "linear": {"estimator": LogisticRegression()},
+    "linear, paired t": {"estimator": LogisticRegression(), "significance": "paired-t"},
     "forest": {"estimator": RandomForestClassifier(n_estimators=20, random_state=0)},
     "boosting": {"estimator": HistGradientBoostingClassifier(max_iter=20, random_state=0)},
     "naive Bayes": {"estimator": GaussianNB()},

@@ -96,3 +96,19 @@ def test_what_is_no_plain_column_is_fitted_by_scikit_learn(column):
         for kind in (GaussianNB, OwnGaussianNB)
     )
     np.testing.assert_allclose(ours.pvalues_, theirs.pvalues_, rtol=1e-9)
+
+
+def test_a_column_that_is_constant_in_some_train_part_tells_nothing_there():
+    X, y = _table()
+    X[:, 4] = np.arange(len(X)) == 0
+    shares = class_probabilities(
+        np.array([[2.0, 2.0, 2.0]]),
+        np.array([0, 1, 1]),
+        np.array([[2.0, 5.0]]),
+        n_classes=2,
+        var_smoothing=1e-9,
+    )
+    np.testing.assert_allclose(shares, [[[1 / 3, 2 / 3]] * 2])
+    selector = PPFS(GaussianNB(), n_splits=8, random_state=0).fit(X, y)
+    assert selector.support_[0]
+    assert not selector.support_[4]

@@ -196,7 +196,7 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
         f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r} {state} is not a "
         f"finite number in split {problem.split_of_pair(int(pair))}, so nothing can be decided about the column. "
         "Values of the column, the target or the weights are beyond what 64 bits can square and add, or the loss "
-        "function returned NaN: rescale them, or use another loss."
+        "function returned NaN: rescale them, use another loss, or leave such columns out with on_error='drop'."
     )
 
 

@@ -106,17 +106,19 @@ def class_probabilities(
     Returns
     -------
     ndarray of shape (n_columns, n_test, n_classes)
-        0 for classes without a train row.
+        0 for classes without a train row. A column that has one value in all train rows tells nothing, so its answers
+        are the shares of the classes; scikit-learn divides by its variance of 0, and predicts NaN.
     """
     smoothing = var_smoothing * train.var(axis=1)
+    is_constant = (train == train[:, :1]).all(axis=1)[:, np.newaxis]
     likelihood = np.full((*test.shape, n_classes), -np.inf)
     for label in np.unique(labels):
         own = np.ascontiguousarray(train[:, labels == label])
-        mean = own.mean(axis=1)
-        variance = own.var(axis=1) + smoothing
-        distance = (test - mean[:, np.newaxis]) ** 2 / variance[:, np.newaxis]
+        mean = own.mean(axis=1, keepdims=True)
+        variance = np.where(is_constant, 1.0, own.var(axis=1, keepdims=True) + smoothing[:, np.newaxis])
+        distance = np.where(is_constant, 0.0, (test - mean) ** 2) / variance
         constant = np.log(own.shape[1] / labels.size) - 0.5 * np.log(2.0 * np.pi * variance)
-        likelihood[:, :, label] = constant[:, np.newaxis] - 0.5 * distance
+        likelihood[:, :, label] = constant - 0.5 * distance
     likelihood -= likelihood.max(axis=2, keepdims=True)
     shares = np.exp(likelihood)
     answer: Floats = shares / shares.sum(axis=2, keepdims=True)
