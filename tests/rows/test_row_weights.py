@@ -126,7 +126,7 @@ def test_class_weights_of_a_quantity(X):
         PPFS(class_weight="balanced").fit(X, X[:, 0] ** 2)
 
 
-def test_weights_of_rows_take_the_generic_path_and_equal_ones_do_not(X, y):
+def test_weights_of_rows_are_not_known_on_several_columns_and_equal_ones_are_none(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     selector = PPFS(n_splits=5, random_state=0)
     assert (

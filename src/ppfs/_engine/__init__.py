@@ -11,6 +11,7 @@ from ppfs._engine.boosted_models import BoostedModels, Starts, grow_models
 from ppfs._engine.boosted_scores import Outcome
 from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
 from ppfs._engine.boosting_rules import BoostingRules
+from ppfs._engine.column_trees import order_columns, tree_predictions
 from ppfs._engine.columns import SortedColumns, fits_float32
 from ppfs._engine.counting import count_cells, likelihood_ratios, rank_levels
 from ppfs._engine.extensions import add_directions, fit_extensions
@@ -94,6 +95,7 @@ __all__ = [
     "line_columns",
     "logistic_columns",
     "make_draws",
+    "order_columns",
     "prepare_boosting",
     "prepare_columns",
     "prepare_forest",
@@ -114,6 +116,7 @@ __all__ = [
     "solve_symmetric",
     "sparse_logistic_columns",
     "spline_values",
+    "tree_predictions",
     "whole_k_log_k",
     "with_permutations",
 ]

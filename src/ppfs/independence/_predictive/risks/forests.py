@@ -42,7 +42,7 @@ _FORESTS = (*_RANDOM, *_EXTRA)
 _BAGS = (BaggingClassifier, BaggingRegressor)
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
-_KNOWN_FOREST = KnownParameters(
+KNOWN_FOREST = KnownParameters(
     read=(
         "n_estimators",
         "criterion",
@@ -84,7 +84,7 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
     estimator = problem.estimator
     tree = _tree_of(estimator)
     unknown = (
-        _KNOWN_FOREST.first_unknown(estimator)
+        KNOWN_FOREST.first_unknown(estimator)
         if tree is None
         else _KNOWN_BAG.first_unknown(estimator) or KNOWN_TREE.first_unknown(tree)
     )

@@ -13,6 +13,7 @@ from ppfs.independence._predictive.risks.boosted_linear import (
     why_not_boosted_linear,
 )
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
+from ppfs.independence._predictive.risks.column_trees import ColumnTreeRisks, is_grown_alone
 from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.libraries import LibraryRisks, is_of_library
@@ -56,6 +57,8 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         reason = why_not_forest(problem, table)
         if reason is None:
             return ForestRisks(table, problem, n_jobs)
+    if is_grown_alone(problem, table):
+        return ColumnTreeRisks(table, problem, n_jobs, reason)
     if is_of_library(problem.estimator):
         return LibraryRisks(table, problem, n_jobs)
     if is_naive_bayes(problem, table):

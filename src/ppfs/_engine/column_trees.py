@@ -1,0 +1,302 @@
+"""Trees on one column whose rows have weights, or whose values have gaps: what they predict.
+
+The kernels of the growth phase count rows, which real weights do not allow, and know no gaps. Here a tree is grown
+node by node, as scikit-learn grows it: a node is an interval of the train rows in the order of the column, with the
+rows that have a gap or without them; these are tried on either side of every cut.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine._jit import Float32s, Float64s, Int64s, Records, int64, kernel, kernel_function, kernel_part
+from ppfs._engine.criterion import EPSILON, TIE, entropy_gain, gain, impurity, is_worthless, midpoint
+from ppfs._engine.rules import Criterion, Limits, TreeRules
+from ppfs._engine.target import Target, make_target
+
+_NODE = np.dtype(
+    [
+        ("start", np.int64),  # known rows: start to stop - 1 in the order of the column
+        ("stop", np.int64),
+        ("depth", np.int64),
+        ("left", np.int64),  # the right child follows the left one; 0 for a leaf
+        ("threshold", np.float64),  # values up to and including it go left
+        ("weight", np.float64),
+        ("takes_gaps", np.bool_),  # whether the rows with a gap are among its rows
+        ("gaps_left", np.bool_),
+    ]
+)
+
+
+class ColumnsInOrder(NamedTuple):
+    """Columns and the order of their rows.
+
+    Attributes
+    ----------
+    values : array of shape (n_columns, n_rows), float32
+    order : array of shape (n_columns, n_rows), int64
+        Row numbers by value; gaps come last.
+    """
+
+    values: Float32s
+    order: Int64s
+
+
+class Growing(NamedTuple):
+    """Memory of one tree."""
+
+    rows: Int64s  # (n_rows,) its train rows in the order of the column, those with a gap last
+    nodes: Records  # (2 * n_rows,)
+    stats: (
+        Float64s  # (2 * n_rows, n_stats) weights by class; or weighted sums of the numbers and their squares
+    )
+    left: Float64s  # (1, n_stats) of what lies left of a cut
+    right: Float64s  # (n_stats,)
+    pending: Int64s  # (2 * n_rows,)
+
+
+def order_columns(X: npt.ArrayLike) -> ColumnsInOrder:
+    """Sort columns (n_rows, n_columns), which may have gaps."""
+    values = np.array(np.transpose(X), dtype=np.float32, order="C")
+    return ColumnsInOrder(values, np.argsort(values, axis=1, kind="stable"))
+
+
+@kernel_part
+def _add_weighted(stats: Float64s, place: int, row: int, weight: float, target: Target) -> None:
+    """Add a row to the statistics ``stats[place]``."""
+    if target.classes.size:
+        stats[place, target.classes[row]] += weight
+    else:
+        number = target.values[row]
+        stats[place, 0] += weight * number
+        stats[place, 1] += weight * number * number
+
+
+@kernel_function
+def _sum_up(
+    number: int, n_known: int, n_rows: int, target: Target, weights: Float64s, growing: Growing
+) -> None:
+    """Fill the statistics and the weight of a node."""
+    node, stats = growing.nodes[number], growing.stats
+    for stat in range(stats.shape[1]):
+        stats[number, stat] = 0.0
+    total = 0.0
+    for place in range(node["start"], node["stop"]):
+        row = growing.rows[place]
+        _add_weighted(stats, number, row, weights[row], target)
+        total += weights[row]
+    if node["takes_gaps"]:
+        for place in range(n_known, n_rows):
+            row = growing.rows[place]
+            _add_weighted(stats, number, row, weights[row], target)
+            total += weights[row]
+    node["weight"] = total
+
+
+@kernel_part
+def _worth(stats: Float64s, left_weight: float, weight: float, criterion: int, growing: Growing) -> float:
+    """Return the worth of a cut, from the statistics of the node and of what lies left."""
+    left, right_weight = growing.left[0], weight - left_weight
+    if criterion == Criterion.ENTROPY:
+        return entropy_gain(stats, left, growing.right, left_weight, right_weight)
+    if criterion == Criterion.SQUARED_ERROR:
+        return gain(left[0], stats[0] - left[0], left_weight, right_weight, criterion)
+    left_squares, right_squares = 0.0, 0.0
+    for label in range(stats.size):
+        left_squares += left[label] * left[label]
+        right_squares += (stats[label] - left[label]) * (stats[label] - left[label])
+    return gain(left_squares, right_squares, left_weight, right_weight, criterion)
+
+
+@kernel_function
+def _cut(
+    number: int,
+    n_known: int,
+    n_rows: int,
+    values: Float32s,
+    target: Target,
+    weights: Float64s,
+    limits: Limits,
+    growing: Growing,
+) -> int:
+    """Find the best cut of a node and note it; return the first place right of it, or -1 if there is none.
+
+    Gaps are tried on the right first, where they may be alone, and then on the left.
+    """
+    node, stats, left = growing.nodes[number], growing.stats[number], growing.left
+    start, stop = node["start"], node["stop"]
+    n_gaps = n_rows - n_known if node["takes_gaps"] else 0
+    n_node = stop - start + n_gaps
+    best, chosen = -np.inf, int64(-1)
+    for side in range(2 if n_gaps else 1):
+        for stat in range(stats.size):
+            left[0, stat] = 0.0
+        n_left, left_weight = 0, 0.0
+        if side == 1:
+            n_left = n_gaps
+            for place in range(n_known, n_rows):
+                row = growing.rows[place]
+                _add_weighted(left, int64(0), row, weights[row], target)
+                left_weight += weights[row]
+        for place in range(start, stop):
+            row = growing.rows[place]
+            _add_weighted(left, int64(0), row, weights[row], target)
+            left_weight += weights[row]
+            n_left += 1
+            is_last = place + 1 == stop
+            if is_last and (side == 1 or n_gaps == 0):
+                continue
+            if not is_last and not values[growing.rows[place + 1]] > values[row] + TIE:
+                continue
+            if n_left < limits.min_leaf or n_node - n_left < limits.min_leaf:
+                continue
+            worth = _worth(stats, left_weight, node["weight"], limits.criterion, growing)
+            if worth > best:
+                best, chosen = worth, place + 1
+                node["threshold"] = np.inf
+                if not is_last:
+                    node["threshold"] = midpoint(values[row], values[growing.rows[place + 1]])
+                # Gaps that come up later go where most rows go.
+                node["gaps_left"] = side == 1 if n_gaps else n_left > n_node - n_left
+    return chosen
+
+
+@kernel_function
+def _grow(
+    n_known: int,
+    n_rows: int,
+    values: Float32s,
+    target: Target,
+    weights: Float64s,
+    limits: Limits,
+    growing: Growing,
+) -> None:
+    """Grow the tree of the rows ``growing.rows[:n_rows]``."""
+    nodes, stats, pending = growing.nodes, growing.stats, growing.pending
+    root = nodes[0]
+    root["start"], root["stop"], root["depth"], root["takes_gaps"] = 0, n_known, 0, n_known < n_rows
+    _sum_up(int64(0), n_known, n_rows, target, weights, growing)
+    n_nodes, height = int64(1), 1
+    pending[0] = 0
+    while height > 0:
+        height -= 1
+        number = pending[height]
+        node = nodes[number]
+        node["left"] = 0
+        n_node = node["stop"] - node["start"] + (n_rows - n_known if node["takes_gaps"] else 0)
+        if node["depth"] >= limits.max_depth or n_node < limits.min_split:
+            continue
+        if not impurity(stats[number], node["weight"], limits.criterion) > EPSILON:
+            continue
+        middle = _cut(number, n_known, n_rows, values, target, weights, limits, growing)
+        if middle < 0:
+            continue
+        for side in range(2):
+            child = nodes[n_nodes + side]
+            child["start"] = middle if side else node["start"]
+            child["stop"] = node["stop"] if side else middle
+            child["depth"] = node["depth"] + 1
+            child["takes_gaps"] = node["takes_gaps"] and node["gaps_left"] == (side == 0)
+            _sum_up(n_nodes + side, n_known, n_rows, target, weights, growing)
+        if is_worthless(
+            stats[number],
+            stats[n_nodes],
+            stats[n_nodes + 1],
+            nodes[n_nodes]["weight"],
+            nodes[n_nodes + 1]["weight"],
+            root["weight"],
+            limits.criterion,
+        ):
+            continue
+        node["left"] = n_nodes
+        pending[height], pending[height + 1] = n_nodes + 1, n_nodes
+        height += 2
+        n_nodes += 2
+
+
+@kernel
+def _predict_columns(
+    columns: ColumnsInOrder,
+    target: Target,
+    weights: Float64s,
+    limits: Limits,
+    tested: Int64s,
+    growing: Growing,
+    predicted: Float64s,
+) -> None:
+    """Add up what the trees of each column predict for rows; see `tree_predictions`."""
+    for column in range(columns.values.shape[0]):
+        values = columns.values[column]
+        for tree in range(weights.shape[0]):
+            n_rows, n_known = int64(0), int64(0)
+            for place in range(values.size):
+                row = columns.order[column, place]
+                if weights[tree, row] > 0.0:
+                    growing.rows[n_rows] = row
+                    n_rows += 1
+                    n_known += values[row] == values[row]
+            _grow(n_known, n_rows, values, target, weights[tree], limits, growing)
+            for place in range(tested.size):
+                value, number = values[tested[place]], int64(0)
+                while growing.nodes[number]["left"] > 0:
+                    node = growing.nodes[number]
+                    is_left = node["gaps_left"] if value != value else value <= node["threshold"]
+                    number = node["left"] + (0 if is_left else 1)
+                weight = growing.nodes[number]["weight"]
+                for output in range(predicted.shape[2]):
+                    predicted[column, place, output] += growing.stats[number, output] / weight
+
+
+def tree_predictions(
+    columns: ColumnsInOrder,
+    y: npt.ArrayLike,
+    n_classes: int,
+    weights: npt.NDArray[np.float64],
+    n_train: int,
+    tested: npt.NDArray[np.integer],
+    rules: TreeRules,
+) -> Float64s:
+    """Grow trees on each single column and return what they predict, on average.
+
+    Parameters
+    ----------
+    columns : ColumnsInOrder
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        0 for regression.
+    weights : array of shape (n_trees, n_rows)
+        How much a row counts in each tree; 0 for rows that it does not see.
+    n_train : int
+        Rows of the train part, of which limits may be fractions.
+    tested : array of shape (n_test,)
+        The rows to predict for.
+    rules : TreeRules
+
+    Returns
+    -------
+    array of shape (n_columns, n_test, n_outputs)
+        Shares of the classes, or the number.
+    """
+    n_columns, n_rows = columns.values.shape
+    n_stats = n_classes or 2
+    growing = Growing(
+        rows=np.empty(n_rows, dtype=np.int64),
+        nodes=np.zeros(2 * n_rows, dtype=_NODE),
+        stats=np.empty((2 * n_rows, n_stats)),
+        left=np.empty((1, n_stats)),
+        right=np.empty(n_stats),
+        pending=np.empty(2 * n_rows, dtype=np.int64),
+    )
+    predicted = np.zeros((n_columns, len(tested), n_classes or 1))
+    _predict_columns(
+        columns,
+        make_target(y, n_classes),
+        np.array(weights, dtype=np.float64, order="C"),
+        rules.limits(n_train),
+        np.array(tested, dtype=np.int64),
+        growing,
+        predicted,
+    )
+    return predicted / len(weights)

@@ -1,0 +1,74 @@
+"""The seam between the predictive tests and trees of weighted rows or columns with gaps: the same answers, sooner."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from ppfs import PPFS
+from ppfs.independence import PPI, CrossFitPPI
+
+
+def _via_scikit_learn(model):
+    """Return the same model, but of a type that the engine does not know."""
+    kind = type(model)
+    return type(f"Own{kind.__name__}", (kind,), {})(**model.get_params(deep=False))
+
+
+def _data(model, *, has_gaps):
+    load = load_breast_cancer if "Classifier" in type(model).__name__ else load_diabetes
+    X, y = load(return_X_y=True)
+    X, y = X[::4, [0, 5, 9]].copy(), y[::4]
+    if has_gaps:
+        X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    return X, y, np.random.default_rng(1).uniform(0.2, 3.0, size=len(y))
+
+
+def _answers(test, X, y, weights):
+    found = [test.evaluate(X, y, x, sample_weight=weights) for x in range(X.shape[1])]
+    return np.array([(answer.pvalue, answer.effect) for answer in found])
+
+
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize(
+    ("model", "loss"),
+    [
+        (DecisionTreeClassifier(), "log-loss"),
+        (DecisionTreeClassifier(max_depth=3), "zero-one"),
+        (DecisionTreeRegressor(min_samples_leaf=4), "absolute"),
+        (RandomForestClassifier(7, random_state=3), "brier"),
+        (RandomForestRegressor(7, bootstrap=False), "squared"),
+    ],
+)
+@pytest.mark.parametrize(("has_gaps", "is_weighted"), [(True, False), (False, True), (True, True)])
+def test_growth_answers_as_scikit_learn_does(kind, model, loss, has_gaps, is_weighted):
+    X, y, weights = _data(model, has_gaps=has_gaps)
+    few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}
+    found, expected = (
+        _answers(kind(each, loss=loss, random_state=0, **few), X, y, weights if is_weighted else None)
+        for each in (model, _via_scikit_learn(model))
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_the_search_is_that_of_scikit_learn_and_the_trace_says_who_does_what():
+    X, y, weights = _data(DecisionTreeClassifier(), has_gaps=True)
+    X = np.column_stack([X, np.arange(len(y)) % 3])
+    searches = [
+        PPFS(model, n_splits=8, random_state=0, n_jobs=n_jobs, categorical_features=[3]).fit(
+            X, y, sample_weight=weights
+        )
+        for model, n_jobs in (
+            (DecisionTreeClassifier(max_depth=3, random_state=0), 1),
+            (DecisionTreeClassifier(max_depth=3, random_state=0), 2),
+            (_via_scikit_learn(DecisionTreeClassifier(max_depth=3, random_state=0)), 1),
+        )
+    ]
+    for other in searches[1:]:
+        np.testing.assert_allclose(searches[0].pvalues_, other.pvalues_, rtol=1e-9)
+        np.testing.assert_array_equal(searches[0].blanket_, other.blanket_)
+    assert (
+        "grown by the engine on one column, and fitted through scikit-learn's interface on several"
+        in (searches[0].trace_.notes[0])
+    )
