@@ -161,3 +161,14 @@ def test_models_are_counted_from_none():
     assert bound.n_fits == 0
     bound.query(0, 3, frozenset({1}))
     assert bound.n_fits == len(bound._risks_about(3, is_marginal=False)[0].problem.splits)
+
+
+def test_one_output_is_boosted_and_no_target_of_several_is_among_the_columns():
+    """Asked about a column of the table, a target of two columns is one of its regressors."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    test = CrossFitPPI(HistGradientBoostingRegressor(max_iter=2), random_state=0)
+    for y, expected in ((X[:, 0], "grown by the engine"), (X[:, :2], "the engine predicts one output")):
+        bound = test.bind(read_table(X, y, task="regression", owner=test))
+        notes = {bound._risks_about(target, is_marginal=False)[0].note for target in (3, 0)}
+        assert len(notes) == 1
+        assert expected in notes.pop()
