@@ -27,13 +27,20 @@ def via_twin(problem, train, column):
     return lambda rows: model.predict(problem.X[rows][:, [column]])
 
 
-def expected_losses(problem, loss, fit):
+def predictions(problem, fit):
+    """Return what a model of each column predicts of each test part; all losses have the same models."""
+    return [
+        [fit(problem, train, column)(test) for train, test in zip(problem.train, problem.test, strict=True)]
+        for column in range(problem.X.shape[1])
+    ]
+
+
+def expected_losses(problem, loss, predicted_by_column):
     """Return losses row by row of each column, as it is and under each draw, in the order of the test parts."""
     by_column = []
-    for column in range(problem.X.shape[1]):
+    for of_column in predicted_by_column:
         parts = []
-        for train, test, draws in zip(problem.train, problem.test, problem.draws, strict=True):
-            predicted = fit(problem, train, column)(test)
+        for test, draws, predicted in zip(problem.test, problem.draws, of_column, strict=True):
             truth = problem.y[test]
             parts.append([row_losses(loss, truth, predicted[places]) for places in (slice(None), *draws)])
         by_column.append(np.concatenate(parts, axis=1))
@@ -41,8 +48,9 @@ def expected_losses(problem, loss, fit):
 
 
 def assert_like(problem, fit, tolerance):
+    predicted = predictions(problem, fit)
     for loss in problem.losses:
-        expected = expected_losses(problem, loss, fit)
+        expected = expected_losses(problem, loss, predicted)
         by_row = boosted_column_losses(problem.X, problem.prepared(loss, is_by_row=True))
         np.testing.assert_allclose(by_row.base, expected[:, 0], atol=tolerance)
         np.testing.assert_allclose(by_row.replaced, expected[:, 1:].mean(axis=1), atol=tolerance)
@@ -69,6 +77,7 @@ def test_single_columns_agree_with_the_slow_twin(n_classes, missing):
         40,
         n_classes,
         missing=missing,
+        n_folds=2,
         max_iter=3,
         min_samples_leaf=3,
         max_leaf_nodes=4,
