@@ -32,13 +32,20 @@ FEW = {"n_splits": [6], "alpha": [0.05, 0.3]}
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
     [
-        PPFSCV(candidates=FEW, cv=2, n_repeats=1, random_state=0),
+        PPFSCV(candidates=FEW, cv=3, n_repeats=1, random_state=0),
+        # A search without models, where it is the predictor that is looked at. It reads what was selected: all columns,
+        # because the contract asks whether gaps are refused in the first one.
         PPFSCV(
-            GaussianNB(), candidates=[FEW, {"n_splits": [6], "n_features": [1, 1.0]}], cv=2, random_state=0
+            GaussianNB(),
+            selector=IAMB(),
+            candidates=[{"alpha": [0.05, 0.3], "n_features": [1.0]}],
+            cv=2,
+            random_state=0,
         ),
         PPFSCV(
             LinearRegression(),
-            candidates=[{"n_splits": [6], "n_features": [0.5]}],
+            selector=IAMB(),
+            candidates=[{"n_features": [1.0]}],
             cv=2,
             n_repeats=1,
             random_state=0,
