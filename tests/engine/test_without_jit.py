@@ -13,7 +13,7 @@ def test_kernels_pass_without_the_compiler():
         "slow_twin or missing_from or tiny_scale or exactly_equal or single_column_kernel or lose_all or room "
         "or never_tested or weighted_mean or constant_column or to_the_kernel or express "
         "or copies_without or many_rows or class_without or any_scale or one_class_cut or small_sparse "
-        "or near_ties or unused_row"
+        "or near_ties or unused_row or several_trees"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen]
     files = [
@@ -32,6 +32,7 @@ def test_kernels_pass_without_the_compiler():
         "test_neighbours.py",
         "test_bagged_forest.py",
         "test_sparse_logistic.py",
+        "test_column_trees.py",
     ]
     finished = subprocess.run(
         command + [str(ENGINE_TESTS / name) for name in files],
