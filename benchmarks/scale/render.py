@@ -59,7 +59,12 @@ def startup_block(results: Mapping[str, Any]) -> list[str]:
 
 def wide_block(results: Mapping[str, Any]) -> list[str]:
     cases = results["cases"]
-    return [wide.table_of(cases), wide.exponents_table(cases), "\n".join(machine_lines(results["machine"]))]
+    return [
+        wide.table_of(cases),
+        *wide.notes_of(cases),
+        wide.exponents_table(cases),
+        "\n".join(machine_lines(results["machine"])),
+    ]
 
 
 def tall_block(results: Mapping[str, Any]) -> list[str]:

@@ -202,7 +202,7 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
         [
             case,
             f"{point['n_columns']:,}",
-            point.get("n_jobs", 1),
+            point.get("n_jobs", "1, before"),
             f"{point['cpu']:.1f}" + (f" in {point['runs']} runs" if point.get("runs", 1) > 1 else ""),
             f"{point['clock']:.1f}",
             "-" if point["peak_gib"] is None else f"{point['peak_gib']:.2f}",
@@ -214,6 +214,16 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
         for point in points
     ]
     return markdown_table(header, rows)
+
+
+def notes_of(cases: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Say which lines are of an earlier version."""
+    if all("n_jobs" in point for points in cases.values() for point in points):
+        return []
+    return [
+        'Lines with threads "1, before" are of an earlier version, whose count of small p-values took less. Now it '
+        "refits about five columns for each column of the table, and `ppfs plan` tells what that takes."
+    ]
 
 
 def exponents_table(cases: dict[str, list[dict[str, Any]]], axis: str = "columns") -> str:
@@ -258,7 +268,15 @@ def main() -> None:
             points.sort(key=lambda point: point["n_columns"])
             if not arguments.quick:
                 save(results, RESULTS)
-    print(table_of(cases), "", exponents_table(cases), "", *machine_lines(results["machine"]), sep="\n")
+    print(
+        table_of(cases),
+        "",
+        *notes_of(cases),
+        exponents_table(cases),
+        "",
+        *machine_lines(results["machine"]),
+        sep="\n",
+    )
 
 
 if __name__ == "__main__":
