@@ -21,9 +21,10 @@ types: $(VENV)/test.stamp
 layers: $(VENV)/test.stamp
 	$(BIN)/lint-imports
 
-# One thread of linear algebra a worker: the workers already take all cores.
+# One thread of linear algebra a worker: the workers already take all cores. Bytecode is kept even where the environment
+# says otherwise: the processes that tests start then compile no sources.
 unit: $(VENV)/test.stamp
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 # Kills, damaged checkpoints and schedulers in full, then tables of a million columns and of a million rows: hours on two
 # cores, most of them the panel on a million columns. What was measured before is kept in git.
