@@ -8,7 +8,7 @@ import resource
 import numpy as np
 import pandas as pd
 import pytest
-from checks.workers import Counted, deadly_model, told
+from checks.workers import Counted, deadly_model, page_faults, told
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -73,18 +73,10 @@ def test_what_tasks_share_is_sent_once(cluster):
     assert Counted.n_sent == 1
 
 
-def _page_faults(n_values, item):
-    """Return how many pages the system handed out for arrays that were made and dropped one after the other."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(100):
-        np.ones(n_values)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator is glibc's")
 def test_workers_keep_memory_that_is_soon_wanted_again(cluster):
     n_pages = 100 * 2**16 * 8 // resource.getpagesize()
-    assert max(run_tasks(_page_faults, 2**16, range(4))) < n_pages / 10
+    assert max(run_tasks(page_faults, 2**16, range(4))) < n_pages / 10
 
 
 def test_the_command_works_on_a_cluster(cluster, data, tmp_path, capsys):
