@@ -79,13 +79,13 @@ def three_class_logistic() -> Run:
 
 
 def wide(search: str) -> Run:
-    """Run a search with the likelihood ratio on 80 rows, 5,000 columns, nearly all of noise, and three classes."""
+    """Run a search with the likelihood ratio on 80 rows, 20,000 columns, nearly all of noise, and three classes."""
     from ppfs import blanket
     from ppfs.independence import LikelihoodRatio
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 80)
-    X = rng.normal(size=(80, 5_000))
+    X = rng.normal(size=(80, 20_000))
     X[:, 0] += y
     X[:, 1] += 2 * (y == 1)
     make = getattr(blanket, search)
@@ -164,8 +164,8 @@ def forest(name: str) -> Run:
 
 CASES: dict[str, Case] = {
     "logistic: three classes, growth of 200 x 500": Case(three_class_logistic, 2, at_least=50),
-    "wide: FBED, likelihood ratio, 80 x 5,000, three classes": Case(lambda: wide("FBED"), 1, at_least=5),
-    "wide: IAMBFDR, likelihood ratio, 80 x 5,000, three classes": Case(
+    "wide: FBED, likelihood ratio, 80 x 20,000, three classes": Case(lambda: wide("FBED"), 1, at_least=5),
+    "wide: IAMBFDR, likelihood ratio, 80 x 20,000, three classes": Case(
         lambda: wide("IAMBFDR"), 1, at_least=5
     ),
     "arcene: cross-fitted tree, t-test, no correction": Case(uncorrected_arcene, 2, at_least=5),
