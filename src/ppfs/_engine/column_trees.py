@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine._jit import Float32s, Float64s, Int64s, Records, int64, kernel, kernel_function, kernel_part
-from ppfs._engine.criterion import EPSILON, TIE, entropy_gain, gain, impurity, is_worthless, midpoint
+from ppfs._engine.criterion import EPSILON, TIE, add_row, entropy_gain, gain, impurity, is_worthless, midpoint
 from ppfs._engine.rules import Criterion, Limits, TreeRules
 from ppfs._engine.target import Target, make_target
 
@@ -62,17 +62,6 @@ def order_columns(X: npt.ArrayLike) -> ColumnsInOrder:
     return ColumnsInOrder(values, np.argsort(values, axis=1, kind="stable"))
 
 
-@kernel_part
-def _add_weighted(stats: Float64s, place: int, row: int, weight: float, target: Target) -> None:
-    """Add a row to the statistics ``stats[place]``."""
-    if target.classes.size:
-        stats[place, target.classes[row]] += weight
-    else:
-        number = target.values[row]
-        stats[place, 0] += weight * number
-        stats[place, 1] += weight * number * number
-
-
 @kernel_function
 def _sum_up(
     number: int, n_known: int, n_rows: int, target: Target, weights: Float64s, growing: Growing
@@ -84,12 +73,12 @@ def _sum_up(
     total = 0.0
     for place in range(node["start"], node["stop"]):
         row = growing.rows[place]
-        _add_weighted(stats, number, row, weights[row], target)
+        add_row(stats, number, row, target, weights[row])
         total += weights[row]
     if node["takes_gaps"]:
         for place in range(n_known, n_rows):
             row = growing.rows[place]
-            _add_weighted(stats, number, row, weights[row], target)
+            add_row(stats, number, row, target, weights[row])
             total += weights[row]
     node["weight"] = total
 
@@ -137,11 +126,11 @@ def _cut(
             n_left = n_gaps
             for place in range(n_known, n_rows):
                 row = growing.rows[place]
-                _add_weighted(left, int64(0), row, weights[row], target)
+                add_row(left, int64(0), row, target, weights[row])
                 left_weight += weights[row]
         for place in range(start, stop):
             row = growing.rows[place]
-            _add_weighted(left, int64(0), row, weights[row], target)
+            add_row(left, int64(0), row, target, weights[row])
             left_weight += weights[row]
             n_left += 1
             is_last = place + 1 == stop

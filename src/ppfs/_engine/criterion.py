@@ -40,14 +40,14 @@ def copy_stats(stats: Float64s, out: Float64s) -> None:
 
 
 @kernel_part
-def add_row(stats: Float64s, place: int, row: int, target: Target, sign: float) -> None:
-    """Add a row to the statistics ``stats[place]``, or take it off with the sign -1."""
+def add_row(stats: Float64s, place: int, row: int, target: Target, weight: float) -> None:
+    """Add a row of this weight to the statistics ``stats[place]``, or take it off with a negative one."""
     if target.classes.size:
-        stats[place, target.classes[row]] += sign
+        stats[place, target.classes[row]] += weight
     else:
         number = target.values[row]
-        stats[place, 0] += sign * number
-        stats[place, 1] += sign * number * number
+        stats[place, 0] += weight * number
+        stats[place, 1] += weight * number * number
 
 
 @kernel_part

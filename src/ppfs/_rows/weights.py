@@ -37,6 +37,10 @@ class RowWeights:
     loss: Floats | None = None
     by_class: Floats | None = None
 
+    def fit_of(self, rows: NDArray[np.intp]) -> Floats | None:
+        """Return what ``fit`` gets for some of the rows."""
+        return None if self.fit is None else self.fit[rows]
+
     @classmethod
     def of(cls, weights: Floats | None, by_class: Floats | None, codes: NDArray[Any]) -> RowWeights:
         """Join the weights of the caller's rows with those of their classes.

@@ -23,11 +23,11 @@ from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence import (
     Answers,
     BoundTest,
-    CountedDraws,
-    Draws,
+    CountedRearrangements,
     IndependenceResult,
     IndependenceTest,
     Question,
+    Rearrangements,
 )
 
 _FORMAT = 2
@@ -86,7 +86,7 @@ class Checkpoint:
         """Write the answers about a block of columns."""
         self._write("growth", {"target": np.array(target), "variables": variables, **answers.arrays()})
 
-    def counted(self, counted: CountedDraws) -> None:
+    def counted(self, counted: CountedRearrangements) -> None:
         """Write how many draws were as extreme as some columns."""
         arrays = {name: np.array(value) for name, value in asdict(counted.draws).items()}
         self._write("count", {**arrays, "counts": counted.counts, "n_asked": np.array(counted.n_asked)})
@@ -207,8 +207,8 @@ def circumstances_of(
 def _learn(bound: BoundTest, arrays: dict[str, NDArray[Any]]) -> None:
     if "counts" in arrays:
         target, first, end, n_asked = (int(arrays[name]) for name in ("target", "first", "end", "n_asked"))
-        draws = Draws(target, tuple(arrays["xs"].tolist()), first, end, float(arrays["share"]))
-        bound.known.counts[draws] = CountedDraws(draws, arrays["counts"], n_asked)
+        draws = Rearrangements(target, tuple(arrays["xs"].tolist()), first, end, float(arrays["share"]))
+        bound.known.counts[draws] = CountedRearrangements(draws, arrays["counts"], n_asked)
         return
     answers = Answers.from_arrays(arrays)
     if "variables" in arrays:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ppfs._types import Floats
 from ppfs.blanket._correction import adjust, level_of
-from ppfs.independence import ExactTail
+from ppfs.independence import VIEWS_APART, ExactTail
 
 # With so many draws over the level, about so many are as extreme as a column whose p-value is at the level.
 _MOST_PER_LEVEL = 10
@@ -21,10 +21,9 @@ _LEAST_PER_LEVEL = 2
 _TOO_MANY = 2 * _MOST_PER_LEVEL
 
 # Draws are looked at closely if they stand out, at a glance, from all but this share: so many times the level, within
-# bounds, but twice the level at least. A glance has three views, and about so many times the share stands out.
+# bounds, but twice the level at least.
 _TIMES_LEVEL = 5
 _SHARES = (0.01, 0.1)
-_VIEWS = 2.2
 
 # All columns together have this many draws looked at closely for each column of the table, and glanced at, over alpha.
 # Small tables have more: they take no time.
@@ -114,7 +113,7 @@ class Effort:
         Effort(n_draws=1595, share=0.018875, n_columns=755)
         """
         wanted = share or min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
-        affordable = max(_CLOSE_LOOKS * n_columns, _LEAST_CLOSE_LOOKS) / (_VIEWS * n_candidates)
+        affordable = max(_CLOSE_LOOKS * n_columns, _LEAST_CLOSE_LOOKS) / (VIEWS_APART * n_candidates)
         per_level = float(np.clip(affordable * level / wanted, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
         glances = _GLANCES * n_columns / alpha
         n_draws = ceil(max(_LEAST_PER_LEVEL / level, min(per_level / level, glances / n_candidates)))
@@ -134,7 +133,7 @@ def expected_refits(n_candidates: int, n_columns: int, correction: str | None, a
     """
     level = level_of(alpha, correction, n_columns, n_candidates)
     effort = Effort.of(n_candidates, n_columns, level, alpha)
-    return effort.n_columns * effort.n_draws * min(1.0, _VIEWS * effort.share)
+    return effort.n_columns * effort.n_draws * min(1.0, VIEWS_APART * effort.share)
 
 
 def count_small_pvalues(

@@ -3,14 +3,14 @@
 from ppfs.independence._base import (
     Answers,
     BoundTest,
-    CountedDraws,
-    Draws,
+    CountedRearrangements,
     ExactTail,
     IndependenceResult,
     IndependenceTest,
     KnownAnswers,
     OnError,
     Question,
+    Rearrangements,
 )
 from ppfs.independence._choose import TESTS_BY_NAME, Automatic
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
@@ -19,6 +19,7 @@ from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
 from ppfs.independence._oracle import DSeparation
 from ppfs.independence._predictive.base import MOST_ROWS_COUNTED, PredictiveTest
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
+from ppfs.independence._predictive.glance import VIEWS_APART
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 
@@ -27,14 +28,14 @@ __all__ = [
     "PPI",
     "PPI_CONSTRAINTS",
     "TESTS_BY_NAME",
+    "VIEWS_APART",
     "Answers",
     "Automatic",
     "BoundTest",
     "ChiSquared",
-    "CountedDraws",
+    "CountedRearrangements",
     "CrossFitPPI",
     "DSeparation",
-    "Draws",
     "ExactTail",
     "FisherZ",
     "GSquared",
@@ -47,4 +48,5 @@ __all__ = [
     "PartialCorrelationT",
     "PredictiveTest",
     "Question",
+    "Rearrangements",
 ]

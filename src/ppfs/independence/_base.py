@@ -167,7 +167,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Draws:
+class Rearrangements:
     """Some rearrangements of some columns.
 
     Attributes
@@ -193,12 +193,12 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class CountedDraws:
+class CountedRearrangements:
     """How many draws were as extreme as each of the columns themselves.
 
     Attributes
     ----------
-    draws : Draws
+    draws : Rearrangements
 
     counts : ndarray of int, shape (n_columns,)
 
@@ -206,7 +206,7 @@ class CountedDraws:
         Rearranged columns that models were fitted to.
     """
 
-    draws: Draws
+    draws: Rearrangements
     counts: NDArray[np.intp]
     n_asked: int
 
@@ -216,7 +216,7 @@ class KnownAnswers:
 
     Attributes
     ----------
-    counts : dict of Draws to CountedDraws
+    counts : dict of Rearrangements to CountedRearrangements
         What was counted of rearranged columns.
     """
 
@@ -225,7 +225,7 @@ class KnownAnswers:
         self._n_models = n_models
         self._conditional: dict[Question, IndependenceResult] = {}
         self._marginal: dict[int, tuple[NDArray[np.bool_], Answers]] = {}
-        self.counts: dict[Draws, CountedDraws] = {}
+        self.counts: dict[Rearrangements, CountedRearrangements] = {}
 
     def __len__(self) -> int:
         n_marginal = sum(int(is_known.sum()) for is_known, _ in self._marginal.values())
@@ -299,7 +299,7 @@ class Listener(Protocol):
     def answer(self, question: Question, result: IndependenceResult) -> None:
         """Hear one answer, given other columns."""
 
-    def counted(self, counted: CountedDraws) -> None:
+    def counted(self, counted: CountedRearrangements) -> None:
         """Hear how many draws were as extreme as some columns, given nothing."""
 
 
@@ -490,7 +490,7 @@ class BoundTest(ABC):
             if self.listener is not None and question[2] not in self.failures:
                 self.listener.answer(question, result)
 
-    def _remember_count(self, counted: CountedDraws) -> None:
+    def _remember_count(self, counted: CountedRearrangements) -> None:
         self.known.counts[counted.draws] = counted
         if self.listener is not None:
             self.listener.counted(counted)

@@ -16,18 +16,16 @@ from ppfs._rows import Exchange
 from ppfs._table import Table, dense_column, listed
 from ppfs._tasks import run_tasks
 from ppfs._types import Floats
-from ppfs.independence._base import CountedDraws, Draws
-from ppfs.independence._predictive.glance import Glance, rearranged
+from ppfs.independence._base import CountedRearrangements, Rearrangements
+from ppfs.independence._predictive.glance import VIEWS_APART, Glance, rearranged
 from ppfs.independence._predictive.growth import BlockFunction
 
 # A stream of random numbers serves so many rearrangements, which are glanced at together.
 DRAWS_AT_ONCE = 64
 
-# So many bytes of rearranged columns are asked about together, and so many times as many are a task. A draw stands out
-# in one of three views, about so many times as often as in each.
+# So many bytes of rearranged columns are asked about together, and so many times as many are a task.
 _BYTES_AT_ONCE = 2**20
 _BLOCKS_PER_TASK = 4
-_VIEWS = 2.2
 
 # So many columns are glanced at together, or as many as take so many bytes, twenty directions each.
 _COLUMNS_AT_ONCE = 256
@@ -77,10 +75,10 @@ class PermutationTail:
     target : int
         Whose tail it is.
 
-    known : mapping of Draws to CountedDraws
+    known : mapping of Rearrangements to CountedRearrangements
         What was counted before.
 
-    remember : function of CountedDraws
+    remember : function of CountedRearrangements
         Told what is counted, so that it is known later.
 
     n_asked : int
@@ -97,8 +95,8 @@ class PermutationTail:
     fold: int
     n_jobs: int | None
     target: int
-    known: Mapping[Draws, CountedDraws]
-    remember: Callable[[CountedDraws], None]
+    known: Mapping[Rearrangements, CountedRearrangements]
+    remember: Callable[[CountedRearrangements], None]
     n_fits: int = 0
     n_asked: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
@@ -144,7 +142,7 @@ class PermutationTail:
         """Count the draws of some columns that rank no lower than the columns themselves."""
         at_once = self._chunks_per_task(len(xs), share)
         tasks = [chunks[start : start + at_once] for start in range(0, len(chunks), at_once)]
-        draws = {task: Draws(self.target, tuple(xs), task.start, task.stop, share) for task in tasks}
+        draws = {task: Rearrangements(self.target, tuple(xs), task.start, task.stop, share) for task in tasks}
         fresh = [task for task in tasks if draws[task] not in self.known]
         if fresh:
             self.growth.prepare()
@@ -160,7 +158,7 @@ class PermutationTail:
             )
             for task, answer in zip(fresh, answers, strict=True):
                 self.n_fits += answer.n_fits
-                self.remember(CountedDraws(draws[task], answer.counts, answer.n_asked))
+                self.remember(CountedRearrangements(draws[task], answer.counts, answer.n_asked))
         found = [self.known[draws[task]] for task in tasks]
         self.n_asked += sum(one.n_asked for one in found)
         total: NDArray[np.intp] = np.sum([one.counts for one in found], axis=0)
@@ -168,7 +166,7 @@ class PermutationTail:
 
     def _chunks_per_task(self, n_columns: int, share: float) -> int:
         """Return how many chunks of draws have a few blocks of columns to be asked about; the same for any n_jobs."""
-        stand_out = 1.0 if self.outputs is None else min(1.0, _VIEWS * share)
+        stand_out = 1.0 if self.outputs is None else min(1.0, VIEWS_APART * share)
         enough = _BLOCKS_PER_TASK * columns_at_once(self.table.n_rows)
         return max(1, int(enough / (stand_out * n_columns * DRAWS_AT_ONCE)))
 

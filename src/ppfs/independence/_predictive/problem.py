@@ -121,7 +121,7 @@ class Problem:
             return DummyClassifier(strategy="prior").fit(X, labels)
         to_frame = None if self.frame is None else ToFrame(self.frame, design.column_names)
         model = seeded(prepared(self.estimator, design.n_levels, self.impute, to_frame), split.seed)
-        weights = None if self.weights.fit is None else self.weights.fit[split.train]
+        weights = self.weights.fit_of(split.train)
         with global_generator_kept(model, split.seed):
             return model.fit(X, labels, **weight_arguments(model, weights))
 

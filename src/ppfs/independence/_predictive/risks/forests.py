@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from ppfs.independence._predictive.risks.trees import AnyForest
 
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
-_RANDOM = (RandomForestClassifier, RandomForestRegressor)
-_FORESTS = (*_RANDOM, *_EXTRA)
+RANDOM_FORESTS = (RandomForestClassifier, RandomForestRegressor)
+_FORESTS = (*RANDOM_FORESTS, *_EXTRA)
 _BAGS = (BaggingClassifier, BaggingRegressor)
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
-KNOWN_FOREST = KnownParameters(
+_KNOWN_FOREST = KnownParameters(
     read=(
         "n_estimators",
         "criterion",
@@ -82,28 +82,37 @@ def is_forest(estimator: Any) -> bool:
 def why_not_forest(problem: Problem, table: Table) -> str | None:
     """Return None if the engine can grow forests with these parameters and data, else the reason why not."""
     estimator = problem.estimator
+    reason = why_not_parameters(estimator)
+    if reason is not None:
+        return reason
+    if problem.weights.fit is not None and not draws_by_weight(estimator):
+        return "the engine knows weights of rows where forests draw their rows by them"
+    tree = _tree_of(estimator)
+    return why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
+
+
+def why_not_parameters(estimator: Any) -> str | None:
+    """Return None if the engine can grow forests with these parameters, else the reason why not."""
+    from ppfs._engine import MOST_TREES
+
     tree = _tree_of(estimator)
     unknown = (
-        KNOWN_FOREST.first_unknown(estimator)
+        _KNOWN_FOREST.first_unknown(estimator)
         if tree is None
         else _KNOWN_BAG.first_unknown(estimator) or KNOWN_TREE.first_unknown(tree)
     )
     if unknown is not None:
         return f"the engine does not know {unknown}"
-    from ppfs._engine import MOST_TREES
-
     if estimator.n_estimators > MOST_TREES:
         return f"the engine grows at most {MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
-    if problem.weights.fit is not None and not _draws_by_weight(estimator):
-        return "the engine knows weights of rows where forests draw their rows by them"
-    return why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
+    return None
 
 
-def _draws_by_weight(estimator: Any) -> bool:
+def draws_by_weight(estimator: Any) -> bool:
     """Tell whether weights decide which rows are drawn and nothing else: trees then see whole numbers of rows."""
-    return type(estimator) in _RANDOM and bool(estimator.bootstrap) and draw_by_weight()
+    return type(estimator) in RANDOM_FORESTS and bool(estimator.bootstrap) and draw_by_weight()
 
 
 def _tree_of(estimator: Any) -> Any:
@@ -214,7 +223,7 @@ def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
     forests = [seeded(problem.estimator, split.seed) for split in problem.splits]
     weights = problem.weights
     samples = [
-        drawn_counts(forest, split.train.size, None if weights.fit is None else weights.fit[split.train])
+        drawn_counts(forest, split.train.size, weights.fit_of(split.train))
         for forest, split in zip(forests, problem.splits, strict=True)
     ]
     is_random = type(problem.estimator) in _EXTRA

@@ -56,7 +56,7 @@ class LibraryProblem(Problem):
             return self._with_one_thread.fit(design, split)
         if self._recipe.is_constant(labels.size):
             return self._constants[split.seed]
-        weights = None if self.weights.fit is None else self.weights.fit[split.train]
+        weights = self.weights.fit_of(split.train)
         return self._recipe.fit(
             design.X[split.train], labels, weights, is_classifier=self.classes.size > 0, seed=split.seed
         )
@@ -68,11 +68,10 @@ class LibraryProblem(Problem):
     @cached_property
     def _constants(self) -> dict[int, FittedLightGBM]:
         """The models of splits that have too few train rows to split any column, by the seed of the split."""
-        weights = self.weights.fit
         return {
             split.seed: self._recipe.fit_constant(
                 self.y[split.train],
-                None if weights is None else weights[split.train],
+                self.weights.fit_of(split.train),
                 is_classifier=self.classes.size > 0,
                 seed=split.seed,
             )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from ppfs._block import Block
+from ppfs._block import Block, Matrix
 from ppfs._models import Design, with_replaced
 from ppfs._rows import Split
 from ppfs._table import Table, listed
@@ -24,6 +25,8 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
+
+Read = TypeVar("Read")
 
 # No model is asked to predict more replaced copies of its test part than this at once.
 _MAX_COPIES = 32
@@ -216,6 +219,40 @@ def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) ->
 
     drawn = over_draws(problem, base, evaluate, is_screened=True)
     return PairedRisks(base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
+
+
+class ColumnGrower(ModelGrower, Generic[Read]):
+    """Answers about all columns of a block from what models of each alone predict; categories are fitted one by one."""
+
+    prefers = "threads"
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        if block.n_levels.any():
+            return super().risks(block)
+        columns = self._read(block.X)
+        by_split = [self._as_asked(self._predicted(columns, split)) for split in self.problem.splits]
+        return PairedRisks.joined(
+            [risks_of_predictions(self.problem, of_column) for of_column in zip(*by_split, strict=True)]
+        )
+
+    @abstractmethod
+    def _read(self, X: Matrix) -> Read:
+        """Return the columns of a block as the models of all splits like them."""
+
+    @abstractmethod
+    def _predicted(self, columns: Read, split: Split) -> Floats:
+        """Return what the models of a split predict for its test part, shape (n_columns, n_test, n_outputs)."""
+
+    def _as_asked(self, predicted: Floats) -> list[NDArray[Any]]:
+        """Return what the loss needs of the shares of classes, or of numbers, one array a column."""
+        problem = self.problem
+        if problem.loss.output == "probabilities":
+            return list(predicted)
+        if problem.loss.output == "values":
+            return list(predicted[:, :, 0])
+        labels = predicted.argmax(axis=2)
+        return list(problem.classes[labels] if problem.loss.wants_labels else labels)
 
 
 def _design_of_column(block: Block, column: int) -> Design:

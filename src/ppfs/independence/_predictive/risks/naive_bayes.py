@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from ppfs._block import Block
+from ppfs._block import Matrix
 from ppfs._models import KnownParameters
 from ppfs._rows import Split
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.models import ModelGrower, ModelRisks, risks_of_predictions
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.models import ColumnGrower, ModelRisks
 
 _KNOWN = KnownParameters(read=("var_smoothing",), only={"priors": (None,)}, without_effect=())
 
@@ -49,37 +47,23 @@ class NaiveBayesRisks(ModelRisks):
         return NaiveBayesGrower(self.problem)
 
 
-@dataclass(frozen=True)
-class NaiveBayesGrower(ModelGrower):
-    """Solves the models of single columns, a block at a time; categories are encoded and fitted one by one."""
+class NaiveBayesGrower(ColumnGrower[Floats]):
+    """Solves the models of single columns, a block at a time."""
 
     bytes_per_block = 2**18
-    prefers = "threads"
 
-    def risks(self, block: Block) -> PairedRisks:
-        """Return the risks of questions about the columns of a block."""
-        if block.n_levels.any():
-            return super().risks(block)
-        columns = np.ascontiguousarray(block.X.T, dtype=np.float64)
-        by_split = [self._predicted(columns, split) for split in self.problem.splits]
-        return PairedRisks.joined(
-            [risks_of_predictions(self.problem, of_column) for of_column in zip(*by_split, strict=True)]
-        )
+    def _read(self, X: Matrix) -> Floats:
+        return np.ascontiguousarray(X.T, dtype=np.float64)
 
-    def _predicted(self, columns: Floats, split: Split) -> list[Any]:
-        """Return what the models of a split predict for its test part, one array a column."""
+    def _predicted(self, columns: Floats, split: Split) -> Floats:
         problem = self.problem
-        probabilities = class_probabilities(
+        return class_probabilities(
             columns[:, split.train],
             np.searchsorted(problem.classes, problem.y[split.train]),
             columns[:, split.test],
             problem.classes.size,
             problem.estimator.var_smoothing,
         )
-        if problem.loss.output == "probabilities":
-            return list(probabilities)
-        labels = probabilities.argmax(axis=2)
-        return list(problem.classes[labels] if problem.loss.wants_labels else labels)
 
 
 def class_probabilities(
