@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
 
 # Some rows of an array, a sparse matrix, a list or a data frame of any kind: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
 from sklearn.utils import _safe_indexing as take_rows
@@ -33,10 +34,12 @@ from sklearn.utils.validation import _num_samples as n_rows_of
 __all__ = [
     "HasMethods",
     "Interval",
+    "IsModel",
     "Options",
     "StrOptions",
     "bagged_rows",
     "bootstrapped_rows",
+    "can_predict",
     "check_sample_weight",
     "draw_by_weight",
     "method_of_bins",
@@ -45,6 +48,29 @@ __all__ = [
     "refuse_wrong_parameters",
     "take_rows",
 ]
+
+
+def can_predict(model: Any) -> bool:
+    """Tell whether a model can be fitted and will then predict.
+
+    Some have `predict` only from their fit on, such as StackingClassifier without a final estimator: what they call
+    themselves counts too.
+    """
+    if not all(hasattr(model, name) for name in ("fit", "get_params")):
+        return False
+    says_so = hasattr(type(model), "predict") and hasattr(model, "__sklearn_tags__")
+    return hasattr(model, "predict") or (says_so and (is_classifier(model) or is_regressor(model)))
+
+
+class IsModel(HasMethods):
+    """The rule of a parameter that holds a model: see `can_predict`."""
+
+    def __init__(self) -> None:
+        super().__init__(["fit", "predict", "get_params"])
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value keeps to the rule."""
+        return can_predict(val)
 
 
 def refuse_wrong_parameters(estimator: Any) -> None:

@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GroupKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
@@ -337,3 +340,41 @@ def test_bytes_that_are_no_text_are_named():
         InvalidInputError, match=r"column 1 holds bytes that are no ASCII text, such as b'\\xff'"
     ):
         PPFS().fit(X, np.arange(20) % 2)
+
+
+def test_y_named_by_its_column(X):
+    with pytest.raises(
+        InvalidInputError, match=r"y is the text 'label'.*X\.drop\(columns='label'\) and X\['label'\]"
+    ):
+        quick().fit(pd.DataFrame(X, columns=["a", "b", "label"]), "label")
+
+
+def test_y_of_one_column_is_told_of_at_the_callers_line(X, y):
+    with pytest.warns(DataConversionWarning, match="column-vector y") as told:
+        quick().fit(X, y[:, None])
+    assert told[0].filename == __file__
+
+
+def test_infinite_values_are_named_to_users_of_the_default_panel(X, y):
+    X[3, 1] = np.inf
+    with pytest.raises(InvalidInputError, match=r"X contains inf in 'x1'. Every value must be finite"):
+        PPFS.calibrated().fit(X, y)
+
+
+def test_too_few_rows_for_the_preset_speak_of_the_folds_of_its_test(X, y):
+    # The selector has an n_folds too, which does not help here.
+    with pytest.raises(InvalidInputError, match=r"there are 8\..*independence=CrossFitPPI\(n_folds=2\)"):
+        PPFS.calibrated().fit(X[:8], y[:8])
+
+
+def test_splitter_of_groups_without_groups_says_where_they_go(X, y):
+    with pytest.raises(InvalidInputError, match=r"Pass groups= to fit"):
+        quick(splitter=GroupKFold(3)).fit(X, y)
+
+
+@pytest.mark.parametrize("as_panel", [False, True])
+def test_a_model_that_predicts_only_from_its_fit_on_is_a_model(X, y, as_panel):
+    stack = StackingClassifier([("tree", DecisionTreeClassifier(max_depth=1)), ("bayes", GaussianNB())], cv=2)
+    assert not hasattr(stack, "predict")
+    selector = PPFS.calibrated([stack, GaussianNB()] if as_panel else stack, random_state=0)
+    assert selector.fit(X, y).support_[0]

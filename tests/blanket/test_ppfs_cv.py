@@ -6,7 +6,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
@@ -315,3 +315,30 @@ def test_what_is_not_fitted_says_so():
         PPFSCV().predict(np.zeros((2, 3)))
     with pytest.raises(NotFittedError):
         _ = PPFSCV().classes_
+
+
+def test_default_sizes_stay_below_the_number_of_columns(planted):
+    X, y = planted[:2]
+    search = PPFSCV(GaussianNB(), selector=IAMB(), cv=2, random_state=0).fit(X[:, :3], y)
+    assert [params["n_features"] for params in search.cv_results_["params"]] == [None, 1, 2, 0.25, 0.5, 1.0]
+
+
+def test_one_class_speaks_of_weights_only_where_there_are_some(planted):
+    X = planted[0]
+    labels = np.ones(len(X))
+    with pytest.raises(InvalidInputError, match=r"one class only, 1\.0: there"):
+        PPFSCV(GaussianNB()).fit(X, labels)
+    labels[0] = 0
+    with pytest.raises(
+        InvalidInputError, match=r"one class only, 1\.0, in the rows whose sample_weight is not 0"
+    ):
+        PPFSCV(GaussianNB()).fit(X, labels, sample_weight=labels)
+
+
+def test_a_model_that_predicts_only_from_its_fit_on_is_scored(planted):
+    X, y = planted[:2]
+    stack = StackingClassifier([("tree", DecisionTreeClassifier(max_depth=1)), ("bayes", GaussianNB())], cv=2)
+    search = PPFSCV(stack, selector=IAMB(), candidates=[{}], cv=2, random_state=0)
+    assert hasattr(search, "predict")
+    assert hasattr(search, "score")
+    assert search.fit(X, y).score(X, y) > 0.5

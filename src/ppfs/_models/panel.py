@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 
 from ppfs._models.estimators import DefaultMember, estimator_for, input_tags, task_of_estimator
+from ppfs._sklearn_compat import can_predict
 from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 from ppfs.models import default_panel
@@ -42,7 +43,7 @@ def members_of(estimator: Any, parameter: str = "estimator") -> list[Any]:
             raise InvalidInputError(
                 f"{parameter}[{number}] is the class {model.__name__}; an instance is needed: {model.__name__}()."
             )
-        if not all(hasattr(model, name) for name in ("fit", "predict", "get_params")):
+        if not can_predict(model):
             raise InvalidInputError(
                 f"{parameter}[{number}]={model!r} is no model: a panel lists estimators that have fit, predict and "
                 'get_params. Use None for a decision tree alone, or "panel" alone for the models that come with the '

@@ -11,12 +11,14 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, column_or_1d
 
 from ppfs._reading._categories import converts, is_missing
 from ppfs._reading._large_integers import LARGEST_EXACT, as_floats
 from ppfs._reading._library_codes import pandas_labels
 from ppfs._task import Task, TaskChoice, choose_task
+from ppfs._warning import warn_caller
 from ppfs.exceptions import InvalidInputError
 
 
@@ -36,8 +38,20 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
         return _complete_record(plain)
     array = np.asarray(plain)
     _refuse_dates(array)
+    if isinstance(y, str):
+        raise InvalidInputError(
+            f"y is the text {y!r}, but the target's values are needed, one a row. If it is the name of a column, pass "
+            f"X.drop(columns={y!r}) and X[{y!r}]."
+        )
     has_outputs = array.ndim == 2 and array.shape[1] > 1
-    target = _outputs(array) if has_outputs else column_or_1d(plain, warn=True)
+    if array.ndim == 2 and not has_outputs:
+        # scikit-learn's words, at the caller's line.
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+    target = _outputs(array) if has_outputs else column_or_1d(plain)
     if target.dtype.kind == "O":
         target = _plain_objects(target)
     if target.dtype.kind == "f" and np.isnan(target).any():

@@ -99,8 +99,9 @@ def _asked(splitter: Any, table: Table, y: NDArray[Any], seed: int) -> list[tupl
                 for train, test in own.split(np.zeros((table.n_rows, 1)), y, table.groups)
             ]
     except (ValueError, TypeError) as error:
+        way_out = " Pass groups= to fit." if table.groups is None and "groups" in str(error) else ""
         raise InvalidInputError(
-            f"splitter={splitter!r} cannot divide {table.n_rows} rows: {error}"
+            f"splitter={splitter!r} cannot divide {table.n_rows} rows: {error}{way_out}"
         ) from error
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
-from ppfs._sklearn_compat import HasMethods, Interval
+from ppfs._sklearn_compat import Interval, IsModel
 from ppfs._table import ColumnsLike, Task
 from ppfs.blanket._independence_search import IndependenceSearch
 from ppfs.blanket._inquiry import Inquiry
@@ -331,7 +331,7 @@ class HITONMB(IndependenceSearch):
     _parameter_constraints: dict[str, Any] = {
         **IndependenceSearch._parameter_constraints,
         "max_k": MAX_K,
-        "wrapper": [HasMethods(["fit", "predict", "get_params"]), None],
+        "wrapper": [IsModel(), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
     }
 

@@ -39,11 +39,11 @@ from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import BY_ESTIMATOR, NewRows, read_table, require_finite, warn_if_ambiguous, weights_among
 from ppfs._rows import divide_into_folds, every_class_has, splits_of
 from ppfs._scoring import Scorer, constant_model, naming_the_model, scorer_for, weighted_score
-from ppfs._sklearn_compat import HasMethods, Interval, StrOptions, n_rows_of
+from ppfs._sklearn_compat import HasMethods, Interval, IsModel, StrOptions, can_predict, n_rows_of
 from ppfs._table import Table, Task
 from ppfs._task import agreed_task
 from ppfs.blanket._base import BaseBlanketSelector
-from ppfs.blanket._candidates import Candidates, Grids
+from ppfs.blanket._candidates import SIZE, Candidates, Grids
 from ppfs.blanket._choice import Rule, Scored
 from ppfs.blanket._inner_scores import Judge, PartScores, Rows, searched
 from ppfs.blanket._path import Path
@@ -51,9 +51,14 @@ from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
 
 # What a user gets who asks for nothing: the blanket, and a path over size; see docs/decisions/0110.
-DEFAULT_CANDIDATES: tuple[dict[str, list[Any]], ...] = (
-    {"n_features": [None, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256, 0.25, 0.5, 1.0]},
-)
+_DEFAULT_SIZES = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256)
+_DEFAULT_SHARES = (0.25, 0.5, 1.0)
+
+
+def _default_candidates(n_features: int) -> dict[str, list[Any]]:
+    """Return the candidates for a table of so many features; all of them are a share, not a size."""
+    sizes = [size for size in _DEFAULT_SIZES if size < n_features]
+    return {SIZE: [None, *sizes, *_DEFAULT_SHARES]}
 
 
 def _refitted_has(name: str) -> Callable[[PPFSCV], bool]:
@@ -63,6 +68,8 @@ def _refitted_has(name: str) -> Callable[[PPFSCV], bool]:
         if not self.refit:
             return False
         model = getattr(self, "estimator_", self.estimator)
+        if name == "predict" and model is not None:
+            return can_predict(model)
         return hasattr(DecisionTreeClassifier if model is None else model, name)
 
     return check
@@ -204,7 +211,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        "estimator": [IsModel(), None],
         "selector": [BaseBlanketSelector, None],
         "candidates": [StrOptions({"auto"}), dict, list, tuple],
         "rule": [StrOptions({"best", "one-se"})],
@@ -291,8 +298,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         base: BaseBlanketSelector = PPFS() if self.selector is None else self.selector
         base._validate_params()
-        grids = list(DEFAULT_CANDIDATES) if isinstance(self.candidates, str) else self.candidates
-        candidates = Candidates.of(grids, base)
+        named = None if isinstance(self.candidates, str) else Candidates.of(self.candidates, base)
         table = read_table(
             X,
             y,
@@ -305,6 +311,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
             groups=groups,
             memory_limit=base.memory_limit,
         )
+        candidates = named or Candidates.of(_default_candidates(table.n_features), base)
         warn_if_ambiguous(table, BY_ESTIMATOR)
         validate_data(self, X, skip_check_array=True)
         entropy = root_entropy(self.random_state)
@@ -334,9 +341,12 @@ class PPFSCV(FrameSelector, BaseEstimator):
             require_valid_parameters(self.estimator)
         model = estimator_for(self.estimator, table.task)
         if table.task == "classification" and table.classes.size < 2:
+            where = (
+                ", in the rows whose sample_weight is not 0" if table.n_rows < table.n_callers_rows else ""
+            )
             raise InvalidInputError(
-                f"y has one class only, {table.classes[0].item()!r}, in the rows whose sample_weight is not 0: there "
-                "is nothing to predict. Pass rows of at least two classes."
+                f"y has one class only, {table.classes[0].item()!r}{where}: there is nothing to predict. Pass rows of "
+                "at least two classes."
             )
         if table.is_sparse and not input_tags(model).sparse:
             raise InvalidInputError(

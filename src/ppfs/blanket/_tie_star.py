@@ -17,7 +17,7 @@ from ppfs._progress import Progress
 from ppfs._random import RandomStateLike
 from ppfs._reading import CategoricalFeatures
 from ppfs._scoring import CrossValidated
-from ppfs._sklearn_compat import HasMethods, Interval
+from ppfs._sklearn_compat import Interval, IsModel
 from ppfs._table import ColumnsLike, Task
 from ppfs.blanket._base import BaseBlanketSelector
 from ppfs.blanket._found import Found
@@ -204,7 +204,7 @@ class TIEStar(IndependenceSearch):
         "search": [BaseBlanketSelector, None],
         "max_withheld": [Interval(Integral, 1, None, closed="left")],
         "max_blankets": [Interval(Integral, 1, None, closed="left")],
-        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        "estimator": [IsModel(), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
     }

@@ -37,13 +37,13 @@ from ppfs._reading import (
     warn_if_ambiguous,
     weights_among,
 )
-from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
+from ppfs._sklearn_compat import Interval, IsModel, StrOptions
 from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._trace import results_table
 from ppfs.exceptions import InvalidInputError
 
 WRAPPER_CONSTRAINTS: dict[str, Any] = {
-    "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+    "estimator": [IsModel(), None],
     "impute": [StrOptions({"median"}), None],
     "always_keep": COLUMNS_RULE,
     "min_features": [Interval(Integral, 0, None, closed="left")],

@@ -46,7 +46,7 @@ from ppfs._rows import (
     splits_of,
     weights_by_class,
 )
-from ppfs._sklearn_compat import HasMethods, Interval, StrOptions
+from ppfs._sklearn_compat import HasMethods, Interval, IsModel, StrOptions
 from ppfs._table import Table, Task
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
@@ -75,7 +75,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import Risks, risk_source
 
-_MODELS = [HasMethods(["fit", "predict", "get_params"]), list, tuple, StrOptions({DEFAULT_PANEL}), None]
+_MODELS = [IsModel(), list, tuple, StrOptions({DEFAULT_PANEL}), None]
 
 # What every predictive test accepts.
 PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
@@ -84,7 +84,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "stratify": ["boolean", StrOptions({"auto"})],
     "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
     "n_draws": [Interval(Integral, 1, None, closed="left")],
-    "conditional": [HasMethods(["fit", "predict", "get_params"]), None],
+    "conditional": [IsModel(), None],
     "loss": [StrOptions(set(LOSS_NAMES)), callable],
     "class_weight": [StrOptions({"balanced"}), Mapping, None],
     "impute": [StrOptions({"median"}), None],
@@ -214,6 +214,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
         for model in (*members_of(self.estimator), *marginal):
             # The default panel fills gaps by itself, and takes weights.
             if isinstance(model, DefaultMember):
+                require_finite(table, allow_missing=True, user="the default panel")
                 continue
             estimator = estimator_for(model, table.task)
             takes_missing = input_tags(estimator).allow_nan and not table.is_sparse

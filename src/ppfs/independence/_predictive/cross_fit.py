@@ -226,8 +226,9 @@ class CrossFitPPI(PredictiveTest):
         n_rows = table.n_rows
         if self.splitter is None and n_rows < 2 * self.n_folds:
             raise InvalidInputError(
-                f"n_folds={self.n_folds} needs at least {2 * self.n_folds} rows, two in each fold, but there are "
-                f"{n_rows}. Use fewer folds, or more rows."
+                f"CrossFitPPI with n_folds={self.n_folds} needs at least {2 * self.n_folds} rows, two in each fold, "
+                f"but there are {n_rows}. Use more rows, or fewer folds of the test, for example "
+                "independence=CrossFitPPI(n_folds=2)."
             )
         is_counting = self.significance == "randomisation"
         if is_counting and self.n_draws < _MIN_RANDOMISATION_DRAWS:
