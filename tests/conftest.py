@@ -1,6 +1,7 @@
 """What many tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,10 @@ from hypothesis import settings
 settings.register_profile("pinned", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("pinned")
+
+# A shell's background jobs ignore Ctrl-C, and so would every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
