@@ -1,15 +1,16 @@
-"""Logistic regression of two classes with a penalty on the sizes of the coefficients, by proximal Newton steps.
+"""Logistic regression with a penalty on the sizes of the coefficients, by proximal Newton steps.
 
-Around the present coefficients the likelihood is replaced by its second-order expansion. That and the penalty are
-minimised coordinate by coordinate, and a step is made towards the minimum, as glmnet does (Friedman, Hastie and
-Tibshirani, 2010) but with a line search, so that every step lowers what is minimised.
+Two classes have one score, that of class 1; three and more have one each, as scikit-learn has it. Around the present
+coefficients the likelihood is replaced by its second-order expansion. That and the penalty are minimised coordinate by
+coordinate, and a step is made towards the minimum, as glmnet does (Friedman, Hastie and Tibshirani, 2010) but with a
+line search, so that every step lowers what is minimised.
 """
 
 from math import exp, log
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, allocating_function, allocating_kernel, kernel_function
+from ppfs._engine._jit import Float64s, Int64s, allocating_function, allocating_kernel, kernel_function
 from ppfs._engine.sums import dot, is_constant
 
 _MAX_STEPS = 200
@@ -25,35 +26,107 @@ _ROUNDING = 1e-13
 
 
 @kernel_function
+def _shares_of_two(classes: Int64s, weights: Float64s, shares: Float64s) -> float:
+    """Turn the scores of class 1 into probabilities, and return the negative log-likelihood."""
+    value = 0.0
+    for i in range(classes.size):
+        score = shares[i]
+        small = exp(-abs(score))
+        total = 1.0 + small
+        shares[i] = 1.0 / total if score >= 0.0 else small / total
+        behind = 0.0 if (score >= 0.0) == (classes[i] == 1) else abs(score)
+        value += weights[i] * (behind + log(total))
+    return value
+
+
+@kernel_function
+def _shares_of_more(classes: Int64s, weights: Float64s, shares: Float64s) -> float:
+    """Turn the scores of the classes into probabilities, and return the negative log-likelihood."""
+    n_scores, n_rows = shares.shape
+    value = 0.0
+    for i in range(n_rows):
+        top = shares[0, i]
+        for score in range(1, n_scores):
+            top = max(top, shares[score, i])
+        behind, total = top - shares[classes[i], i], 0.0
+        for score in range(n_scores):
+            shares[score, i] = exp(shares[score, i] - top)
+            total += shares[score, i]
+        for score in range(n_scores):
+            shares[score, i] /= total
+        value += weights[i] * (behind + log(total))
+    return value
+
+
+@kernel_function
 def _objective(
     design: Float64s,
-    labels: Float64s,
+    classes: Int64s,
     weights: Float64s,
     sizes: Float64s,
     squares: Float64s,
     slopes: Float64s,
     shares: Float64s,
 ) -> float:
-    """Return what is minimised, and fill ``shares`` with the probabilities of label 1."""
-    n_regressors, n_rows = design.shape
-    for i in range(n_rows):
-        shares[i] = 0.0
-    for r in range(n_regressors):
-        slope, regressor = slopes[r], design[r]
-        if slope != 0.0:
-            for i in range(n_rows):
-                shares[i] += slope * regressor[i]
-    value = 0.0
-    for i in range(n_rows):
-        score = shares[i]
-        small = exp(-abs(score))
-        total = 1.0 + small
-        shares[i] = 1.0 / total if score >= 0.0 else small / total
-        behind = 0.0 if (score >= 0.0) == (labels[i] > 0.5) else abs(score)
-        value += weights[i] * (behind + log(total))
-    for r in range(n_regressors):
-        value += sizes[r] * abs(slopes[r]) + 0.5 * squares[r] * slopes[r] * slopes[r]
+    """Return what is minimised, and fill ``shares`` with the probabilities of the classes that have a score."""
+    n_scores, n_rows = shares.shape
+    n_regressors = len(design)
+    for score in range(n_scores):
+        own = shares[score]
+        for i in range(n_rows):
+            own[i] = 0.0
+        for r in range(n_regressors):
+            slope, regressor = slopes[score * n_regressors + r], design[r]
+            if slope != 0.0:
+                for i in range(n_rows):
+                    own[i] += slope * regressor[i]
+    value = (
+        _shares_of_two(classes, weights, shares[0])
+        if n_scores == 1
+        else _shares_of_more(classes, weights, shares)
+    )
+    for u in range(slopes.size):
+        value += sizes[u] * abs(slopes[u]) + 0.5 * squares[u] * slopes[u] * slopes[u]
     return value
+
+
+@kernel_function
+def _expand(
+    design: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    squares: Float64s,
+    slopes: Float64s,
+    shares: Float64s,
+    gradient: Float64s,
+    curvature: Float64s,
+    row_values: Float64s,
+    weighted: Float64s,
+) -> None:
+    """Fill gradient and curvature of the likelihood and the squares; the last two are memory."""
+    n_scores, n_rows = shares.shape
+    n_regressors = len(design)
+    first = 1 if n_scores == 1 else 0
+    for a in range(n_scores):
+        for i in range(n_rows):
+            row_values[i] = weights[i] * (shares[a, i] - (1.0 if classes[i] == a + first else 0.0))
+        for r in range(n_regressors):
+            u = a * n_regressors + r
+            gradient[u] = dot(design[r], row_values) + squares[u] * slopes[u]
+        for b in range(a + 1):
+            for i in range(n_rows):
+                row_values[i] = weights[i] * shares[a, i] * ((1.0 if a == b else 0.0) - shares[b, i])
+            for r in range(n_regressors):
+                regressor = design[r]
+                for i in range(n_rows):
+                    weighted[i] = regressor[i] * row_values[i]
+                for s in range(r + 1):
+                    bend = dot(weighted, design[s])
+                    for u, v in ((r, s), (s, r)):
+                        curvature[a * n_regressors + u, b * n_regressors + v] = bend
+                        curvature[b * n_regressors + v, a * n_regressors + u] = bend
+    for u in range(slopes.size):
+        curvature[u, u] += squares[u]
 
 
 @kernel_function
@@ -92,50 +165,43 @@ def _find_step(
 @allocating_function
 def _minimise(
     design: Float64s,
-    labels: Float64s,
+    classes: Int64s,
     weights: Float64s,
     sizes: Float64s,
     squares: Float64s,
     tolerance: float,
     slopes: Float64s,
 ) -> None:
-    """Move ``slopes`` to the minimum; it ends when a step promises less than ``tolerance``."""
+    """Move ``slopes`` to the minimum, score after score; it ends when a step promises less than ``tolerance``."""
     n_regressors, n_rows = design.shape
-    gradient, step, rest = np.empty(n_regressors), np.empty(n_regressors), np.empty(n_regressors)
-    trial, curvature = np.empty(n_regressors), np.empty((n_regressors, n_regressors))
-    shares, row_values, weighted = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    value = _objective(design, labels, weights, sizes, squares, slopes, shares)
+    n_unknown = slopes.size
+    gradient, step, rest = np.empty(n_unknown), np.empty(n_unknown), np.empty(n_unknown)
+    trial, curvature = np.empty(n_unknown), np.empty((n_unknown, n_unknown))
+    shares, row_values, weighted = (
+        np.empty((n_unknown // n_regressors, n_rows)),
+        np.empty(n_rows),
+        np.empty(n_rows),
+    )
+    value = _objective(design, classes, weights, sizes, squares, slopes, shares)
     for _ in range(_MAX_STEPS):
-        for i in range(n_rows):
-            row_values[i] = weights[i] * (shares[i] - labels[i])
-        for r in range(n_regressors):
-            gradient[r] = dot(design[r], row_values) + squares[r] * slopes[r]
-        for i in range(n_rows):
-            row_values[i] = weights[i] * shares[i] * (1.0 - shares[i])
-        for r in range(n_regressors):
-            regressor = design[r]
-            for i in range(n_rows):
-                weighted[i] = regressor[i] * row_values[i]
-            for s in range(r + 1):
-                curvature[r, s] = curvature[s, r] = dot(weighted, design[s])
-            curvature[r, r] += squares[r]
+        _expand(design, classes, weights, squares, slopes, shares, gradient, curvature, row_values, weighted)
         _find_step(gradient, curvature, sizes, slopes, step, rest)
         promised = dot(gradient, step)
-        for r in range(n_regressors):
-            promised += sizes[r] * (abs(slopes[r] + step[r]) - abs(slopes[r]))
+        for u in range(n_unknown):
+            promised += sizes[u] * (abs(slopes[u] + step[u]) - abs(slopes[u]))
         is_last = not -promised > tolerance
         share, is_better, reached = 1.0, False, value
         for _ in range(_MAX_HALVINGS):
-            for r in range(n_regressors):
-                trial[r] = slopes[r] + share * step[r]
-            reached = _objective(design, labels, weights, sizes, squares, trial, shares)
+            for u in range(n_unknown):
+                trial[u] = slopes[u] + share * step[u]
+            reached = _objective(design, classes, weights, sizes, squares, trial, shares)
             is_better = reached <= value + share * _KEPT * promised + _ROUNDING * abs(value)
             if is_better or is_last:
                 break
             share /= 2.0
         if is_better:
-            for r in range(n_regressors):
-                slopes[r] = trial[r]
+            for u in range(n_unknown):
+                slopes[u] = trial[u]
             value = reached
         if is_last or not is_better:
             break
@@ -144,8 +210,9 @@ def _minimise(
 @allocating_kernel
 def sparse_logistic_columns(
     regressors: Float64s,
-    labels: Float64s,
+    classes: Int64s,
     weights: Float64s,
+    n_classes: int,
     sizes: float,
     squares: float,
     has_intercept: bool,
@@ -157,24 +224,29 @@ def sparse_logistic_columns(
     ----------
     regressors : array of shape (n_regressors, n_rows, n_columns), float64
         What the model of a column sees of it.
-    labels, weights : arrays of shape (n_rows,), float64
-        0 or 1, and how much each row counts.
+    classes : array of shape (n_rows,), int64
+        Class codes.
+    weights : array of shape (n_rows,), float64
+        How much each row counts.
     sizes, squares : float
         The first times the sizes, and half of the second times the squares of the coefficients, are added to the
-        negative log-likelihood; the intercept is free.
+        negative log-likelihood; the intercepts are free.
 
     Returns
     -------
-    slopes : array of shape (n_columns, n_regressors), float64
-    intercepts : array of shape (n_columns,), float64
+    slopes : array of shape (n_columns, n_classes - 1, n_regressors), float64
+    intercepts : array of shape (n_columns, n_classes - 1), float64
+        Of the classes' scores less that of class 0.
     """
     n_regressors, n_rows, n_columns = regressors.shape
-    n_unknown = n_regressors + (1 if has_intercept else 0)
-    slopes, intercepts = np.zeros((n_columns, n_regressors)), np.zeros(n_columns)
-    design = np.ones((n_unknown, n_rows))
+    n_used = n_regressors + (1 if has_intercept else 0)
+    n_scores = 1 if n_classes == 2 else n_classes
+    slopes = np.zeros((n_columns, n_classes - 1, n_regressors))
+    intercepts = np.zeros((n_columns, n_classes - 1))
+    design = np.ones((n_used, n_rows))
     centres, scales = np.zeros(n_regressors), np.ones(n_regressors)
-    own_sizes, own_squares = np.zeros(n_unknown), np.zeros(n_unknown)
-    found = np.empty(n_unknown)
+    own_sizes, own_squares = np.zeros(n_scores * n_used), np.zeros(n_scores * n_used)
+    found = np.empty(n_scores * n_used)
     for column in range(n_columns):
         for r in range(n_regressors):
             row = design[r]
@@ -193,13 +265,19 @@ def sparse_logistic_columns(
                 scales[r] = scale
                 for i in range(n_rows):
                     row[i] /= scale
-            own_sizes[r], own_squares[r] = sizes / scales[r], squares / (scales[r] * scales[r])
-        for r in range(n_unknown):
-            found[r] = 0.0
-        _minimise(design, labels, weights, own_sizes, own_squares, tolerance, found)
-        if has_intercept:
-            intercepts[column] = found[n_regressors]
-        for r in range(n_regressors):
-            slopes[column, r] = found[r] / scales[r]
-            intercepts[column] -= slopes[column, r] * centres[r]
+            for score in range(n_scores):
+                own_sizes[score * n_used + r] = sizes / scales[r]
+                own_squares[score * n_used + r] = squares / (scales[r] * scales[r])
+        for u in range(found.size):
+            found[u] = 0.0
+        _minimise(design, classes, weights, own_sizes, own_squares, tolerance, found)
+        for score in range(n_classes - 1):
+            first = (score if n_scores == 1 else score + 1) * n_used
+            for r in range(n_used):
+                value = found[first + r] - (0.0 if n_scores == 1 else found[r])
+                if r == n_regressors:
+                    intercepts[column, score] += value
+                else:
+                    slopes[column, score, r] = value / scales[r]
+                    intercepts[column, score] -= slopes[column, score, r] * centres[r]
     return slopes, intercepts

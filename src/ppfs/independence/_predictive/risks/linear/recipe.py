@@ -183,7 +183,8 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | No
     l1_ratio = _l1_ratio(parameters)
     is_liblinear = parameters["solver"] == "liblinear"
     is_sparse = l1_ratio is not None and l1_ratio > 0.0
-    if l1_ratio is None or ((is_liblinear or is_sparse) and problem.classes.size > 2):
+    n_scores = 1 if problem.classes.size == 2 else problem.classes.size
+    if l1_ratio is None or (is_liblinear and n_scores > 1):
         return None
     if is_sparse and parameters["solver"] != "saga" and not (is_liblinear and l1_ratio == 1.0):
         # scikit-learn refuses it, and says why.
@@ -195,7 +196,9 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | No
     has_own_intercept = parameters["fit_intercept"] and not is_liblinear
     class_weight = parameters["class_weight"]
     solver: Solver = (
-        SparseLogistic(penalty * l1_ratio, penalty * (1.0 - l1_ratio), has_own_intercept, class_weight)
+        SparseLogistic(
+            penalty * l1_ratio, penalty * (1.0 - l1_ratio), has_own_intercept, class_weight, n_scores
+        )
         if is_sparse
         else Logistic(penalty, has_own_intercept, class_weight)
     )

@@ -1,4 +1,4 @@
-"""Logistic regression of two classes whose penalty makes coefficients zero: the lasso's and the elastic net's."""
+"""Logistic regression whose penalty makes coefficients zero: the lasso's and the elastic net's."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ppfs.independence._predictive.risks.linear.target import TrainTarget
 # A fit ends when a step promises to lower the mean of what is minimised by less than this.
 _TOLERANCE = 1e-14
 
-# The expansion of the likelihood has an entry for each pair of regressors, up to so many of these.
-_MAX_REGRESSORS = 1000
+# The expansion of the likelihood has an entry for each pair of coefficients, up to so many of these.
+_MAX_COEFFICIENTS = 1000
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,16 @@ class SparseLogistic:
 
     class_weight : mapping of label to weight, "balanced" or None
         As scikit-learn's.
+
+    n_scores : int
+        Of a model: one for two classes, one a class where there are more.
     """
 
     sizes: float
     squares: float
     has_intercept: bool
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    n_scores: int
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit one model a column; see `Solver`."""
@@ -46,20 +50,22 @@ class SparseLogistic:
             return labels.aligned(np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0)))
         from ppfs._engine import sparse_logistic_columns
 
-        slopes, intercepts = sparse_logistic_columns(
-            np.ascontiguousarray(regressors),
-            labels.codes.astype(np.float64),
-            labels.weights if labels.weights.size else np.ones(n_rows),
-            self.sizes,
-            self.squares,
-            self.has_intercept,
-            _TOLERANCE * labels.total,
+        return labels.aligned(
+            *sparse_logistic_columns(
+                np.ascontiguousarray(regressors),
+                labels.codes,
+                labels.weights if labels.weights.size else np.ones(n_rows),
+                labels.n_seen,
+                self.sizes,
+                self.squares,
+                self.has_intercept,
+                _TOLERANCE * labels.total,
+            )
         )
-        return labels.aligned(slopes[:, np.newaxis], intercepts[:, np.newaxis])
 
     def can_fit(self, n_regressors: int, n_rows: int) -> bool:
         """Tell whether a model of so many regressors is fitted here."""
-        return n_regressors <= _MAX_REGRESSORS
+        return n_regressors * self.n_scores <= _MAX_COEFFICIENTS
 
     def data(self, design: Floats, target: TrainTarget) -> SparseLogisticData:
         """Prepare the train part of a model of several regressors; see `Solver`."""
