@@ -55,3 +55,10 @@ def test_the_bare_command_is_its_help(ppfs):
     assert result.exit_code == 2
     assert result.stderr.startswith("Usage: ppfs [OPTIONS] COMMAND")
     assert "Did you mean 'select'?" in ppfs("selct").stderr
+
+
+def test_a_model_may_be_called_a_model(select, table):
+    said = ["--format", "names", "--target", "ill"]
+    by_name = select(table, *said, "--model", "linear")
+    assert by_name.exit_code == 0
+    assert by_name.stdout == select(table, *said, "--estimator", "linear").stdout

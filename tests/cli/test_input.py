@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,14 @@ def as_csv(sep=",", encoding="utf-8", decimal=".", **keywords):
     return PLAIN.to_csv(index=False, sep=sep, decimal=decimal, **keywords).encode(encoding)
 
 
+def zipped(files):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -49,6 +58,7 @@ def as_csv(sep=",", encoding="utf-8", decimal=".", **keywords):
         (gzip.compress(as_csv(sep="\t")), "separator 'tab'"),
         (bz2.compress(as_csv()), ""),
         (lzma.compress(as_csv()), ""),
+        (zipped({"table.csv": as_csv(sep="\t")}), "separator 'tab'"),
         (pa.compress(as_csv(), "zstd", asbytes=True), ""),
     ],
 )
@@ -159,7 +169,12 @@ def test_what_cannot_be_read_ends_with_the_fix(refused):
     assert "has a header and no rows below it" in refused(b"x,y\n")
     assert "is a binary file" in refused(b"\x7fELF\x00\x01\x02")
     assert "cannot be unpacked" in refused(gzip.compress(b"x,y\n1,2\n")[:-6])
-    assert "cannot be read as an Excel file" in refused(b"PK\x03\x04nonsense")
+    assert "cannot be unpacked" in refused(b"PK\x03\x04nonsense")
+    assert "cannot be read as an Excel file" in refused(b"\xd0\xcf\x11\xe0nonsense")
+    assert "archive of 2 files: 'a.csv', 'b.csv'. Unpack it" in refused(
+        zipped({"a.csv": b"x", "b.csv": b"y"})
+    )
+    assert "archive of NumPy arrays: 'X.npy'. Save the columns" in refused(zipped({"X.npy": b""}))
     assert "begins like a Parquet file, but cannot be read" in refused(b"PAR1nonsense")
     assert "has no column 'y'. Did you mean 'Y'?" in refused(b"x,Y\n1,2\n")
     assert "no column beside 'y'" in refused(b"y\n1\n2\n")

@@ -236,7 +236,7 @@ def test_randomisation_needs_draws():
 
 def test_folds_need_rows():
     X, y = problem("classification", seed=0)
-    with pytest.raises(InvalidInputError, match="n_folds=40 needs at least 80 rows"):
+    with pytest.raises(InvalidInputError, match=r"n_folds=40\) needs at least 80 rows"):
         CrossFitPPI(n_folds=40).evaluate(X, y, 0)
 
 

@@ -229,4 +229,4 @@ def _divisions(table: Table, cv: int, seed: int) -> list[tuple[Rows, Rows]]:
     if not 2 <= cv <= table.n_rows:
         raise InvalidInputError(f"cv={cv!r} must be between 2 and the number of rows, {table.n_rows}.")
     labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
-    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, parameter="cv")
+    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}")

@@ -25,7 +25,7 @@ def divide_into_folds(
     n_folds: int,
     seed: int,
     *,
-    parameter: str = "n_folds",
+    called: str | None = None,
 ) -> list[tuple[Rows, Rows]]:
     """Return the rows outside and inside each fold.
 
@@ -37,8 +37,8 @@ def divide_into_folds(
     groups : ndarray of shape (n_rows,) or None
         Rows of one group are in the same fold.
 
-    parameter : str, default="n_folds"
-        What the caller calls the number of folds.
+    called : str, default=None
+        What the caller wrote, such as "cv=3"; None is the parameter `n_folds` of a search.
     """
     rows = np.empty((n_rows, 0))
     if groups is None:
@@ -47,8 +47,8 @@ def divide_into_folds(
     n_groups = np.unique(groups).size
     if n_groups < n_folds:
         raise InvalidInputError(
-            f"{parameter}={n_folds} needs at least {n_folds} groups, one in each fold, but there are {n_groups}. "
-            "Use fewer folds, or finer groups."
+            f"{called or f'n_folds={n_folds}'} needs at least {n_folds} groups, one in each fold, but there are "
+            f"{n_groups}. Use fewer folds, or finer groups."
         )
     if labels is not None:
         kept_in_proportion = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)

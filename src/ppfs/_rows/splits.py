@@ -117,7 +117,14 @@ def draw_folds(
     groups: NDArray[np.intp] | None = None,
 ) -> list[Split]:
     """Divide the rows so that each is in exactly one test part; see `draw_splits`."""
-    parts = divide_into_folds(n_rows, labels, groups, n_folds, seed=integer_seed(stream(entropy, fold)))
+    parts = divide_into_folds(
+        n_rows,
+        labels,
+        groups,
+        n_folds,
+        seed=integer_seed(stream(entropy, fold)),
+        called=f"CrossFitPPI(n_folds={n_folds})",
+    )
     return [
         with_draws(train, test, stream(entropy, fold, number), n_draws)
         for number, (train, test) in enumerate(parts)
@@ -194,7 +201,7 @@ def folds_to_stratify(
         return None
     if every_class_has(labels, n_folds):
         return labels
-    _give_up(labels, stratify, f"n_folds={n_folds}", "use fewer folds", warn)
+    _give_up(labels, stratify, f"CrossFitPPI(n_folds={n_folds})", "use fewer folds", warn)
     return None
 
 

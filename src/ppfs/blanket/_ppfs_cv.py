@@ -384,7 +384,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
                 table.groups,
                 n_folds,
                 integer_seed(stream(entropy, repeat)),
-                parameter="cv",
+                called=f"cv={n_folds}",
             )
         ]
 

@@ -83,6 +83,7 @@ _FLAGS = [
     flag(
         _COMPARE,
         "--estimator",
+        "--model",
         metavar="MODEL",
         help="The model that is scored; see ppfs select.  [default: forest]",
     ),

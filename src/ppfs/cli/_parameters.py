@@ -222,6 +222,7 @@ _FLAGS = [
     flag(
         _TEST,
         "--estimator",
+        "--model",
         multiple=True,
         metavar="MODEL",
         help=f"The model: {_MODEL}. Several are asked together; 'panel' is a ready choice of several.",

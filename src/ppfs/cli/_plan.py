@@ -67,6 +67,7 @@ def plan(
         y = data.target_values()
         rates = measure_rates(selector, y, is_labels=data.task(search.task) == "classification")
     n_rows, n_columns = (rows, columns) if rows and columns else (len(y), len(data.names))
+    candidates = min(candidates, n_columns)
     costs = [
         predict_cost(rates, n_rows, n_columns, n_candidates=candidates, n_workers=n)
         for n in (1, *(workers or (8, 64)))

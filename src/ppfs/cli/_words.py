@@ -11,6 +11,8 @@ _PARAMETERS = sorted(
 )
 _ASSIGNED = re.compile(rf"\b({'|'.join(_PARAMETERS)})=(\"[^\"]*\"|'[^']*'|[\w.+-]+)")
 _NAMED = re.compile(r"\b(n_splits|n_folds|n_jobs|n_draws|always_keep|min_features)\b")
+_CALL = re.compile(r"(\b\w+\([^()]*\))")
+_YES_NO = {"True": "yes", "False": "no"}
 _QUOTED = re.compile(rf"(?:The )?'({'|'.join(_PARAMETERS)})' parameter of (\w+)")
 
 
@@ -22,6 +24,20 @@ def in_flags(message: str) -> str:
     >>> in_flags('Pass impute="median", or raise n_splits.')
     'Pass --impute median, or raise --splits.'
     """
+    parts = _CALL.split(message)
+    # Every other part is a call, such as CrossFitPPI(n_folds=5): it is Python, and speaks of no flag.
+    parts[::2] = [_outside_calls(part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _outside_calls(message: str) -> str:
     message = _QUOTED.sub(lambda found: flag_of(found[1]), message)
-    message = _ASSIGNED.sub(lambda found: f"{flag_of(found[1])} {found[2].strip(chr(34) + chr(39))}", message)
+    message = _ASSIGNED.sub(lambda found: f"{flag_of(found[1])} {_flag_value(*found.groups())}", message)
     return _NAMED.sub(lambda found: flag_of(found[1]), message)
+
+
+def _flag_value(parameter: str, value: str) -> str:
+    """Return a parameter's value as its flag takes it."""
+    if parameter == "stratify":
+        value = _YES_NO.get(value, value)
+    return value.strip("\"'")

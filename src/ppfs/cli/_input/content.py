@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from ppfs.cli._failures import InputFailure
+from ppfs.cli._input.columns import listed
 
 _KINDS = {
     b"PAR1": "parquet",
@@ -38,7 +39,7 @@ def raw_bytes(data: str) -> bytes:
 
 
 def unpacked(content: bytes, name: str) -> bytes:
-    """Return what compressed bytes hold: gzip, bzip2, xz and zstd are told by how they begin."""
+    """Return what compressed bytes hold: gzip, bzip2, xz, zstd and zip are told by how they begin."""
     import bz2
     import gzip
     import lzma
@@ -53,6 +54,8 @@ def unpacked(content: bytes, name: str) -> bytes:
             return lzma.decompress(content)
         if content.startswith(b"\x28\xb5\x2f\xfd"):
             return _unpacked_zstd(content)
+        if content.startswith(b"PK\x03\x04"):
+            return _unzipped(content, name)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise InputFailure(
             f"{name!r} begins like a compressed file, but cannot be unpacked: {error}. Is the download complete?"
@@ -85,3 +88,29 @@ def kind_of(content: bytes, name: str) -> str:
             ".npy, zarr, HDF5 and h5ad files are read with --stream."
         )
     return "text"
+
+
+def _unzipped(content: bytes, name: str) -> bytes:
+    """Return the only file of a zip archive; a workbook is one too, and stays as it is."""
+    import io
+    from zipfile import BadZipFile, ZipFile
+
+    try:
+        archive = ZipFile(io.BytesIO(content))
+        files = [
+            file for file in archive.namelist() if not file.endswith("/") and not file.startswith("__MACOSX")
+        ]
+        if "[Content_Types].xml" in files:
+            return content
+        if len(files) == 1 and not files[0].endswith(".npy"):
+            return archive.read(files[0])
+    except (BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise OSError(error) from error
+    if files and all(file.endswith(".npy") for file in files):
+        raise InputFailure(
+            f"{name!r} is an archive of NumPy arrays: {listed(files)}. Save the columns and the target as one table, "
+            "such as a CSV or Parquet file or a .npy array, or use ppfs in Python."
+        )
+    raise InputFailure(
+        f"{name!r} is an archive of {len(files)} files: {listed(files)}. Unpack it and name one."
+    )

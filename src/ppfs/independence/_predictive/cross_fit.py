@@ -226,7 +226,7 @@ class CrossFitPPI(PredictiveTest):
         n_rows = table.n_rows
         if self.splitter is None and n_rows < 2 * self.n_folds:
             raise InvalidInputError(
-                f"CrossFitPPI with n_folds={self.n_folds} needs at least {2 * self.n_folds} rows, two in each fold, "
+                f"CrossFitPPI(n_folds={self.n_folds}) needs at least {2 * self.n_folds} rows, two in each fold, "
                 f"but there are {n_rows}. Use more rows, or fewer folds of the test, for example "
                 "independence=CrossFitPPI(n_folds=2)."
             )

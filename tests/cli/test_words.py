@@ -1,0 +1,20 @@
+"""Messages of the library speak of flags on the command line."""
+
+import pytest
+
+from ppfs.cli._words import in_flags
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ('Pass impute="median", or raise n_splits.', "Pass --impute median, or raise --splits."),
+        # A flag has its own words for a truth value.
+        ("pass stratify=False to silence this", "pass --stratify no to silence this"),
+        # The test's own folds are no flag: --folds are those of the search.
+        ("CrossFitPPI(n_folds=5) needs 10 rows", "CrossFitPPI(n_folds=5) needs 10 rows"),
+        ('n_folds=3: use PPI(impute="median")', '--folds 3: use PPI(impute="median")'),
+    ],
+)
+def test_parameters_are_called_by_their_flags_outside_calls(said, shown):
+    assert in_flags(said) == shown
