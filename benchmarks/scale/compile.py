@@ -35,6 +35,7 @@ def logistic(**parameters: Any) -> Any:
 
 MODELS = {
     "tree": lambda: DecisionTreeClassifier(),
+    "weighted tree": lambda: DecisionTreeClassifier(),
     "forest": lambda: RandomForestClassifier(20),
     "boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
     "ridge": lambda: Ridge(),
@@ -51,12 +52,14 @@ def compile_seconds(kind: str) -> float:
     X = generator.standard_normal((120, 6))
     score = X[:, 0] + X[:, 1] + 0.5 * generator.standard_normal(120)
     y = score if kind == "ridge" else (score > 0).astype(int)
+    weights = generator.uniform(0.5, 2.0, size=120) if kind.startswith("weighted") else None
     times = []
     for _ in range(2):
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            PPFS(MODELS[kind](), n_splits=10, alpha=0.2, random_state=SEED, n_jobs=1).fit(X, y)
+            selector = PPFS(MODELS[kind](), n_splits=10, alpha=0.2, random_state=SEED, n_jobs=1)
+            selector.fit(X, y, sample_weight=weights)
         times.append(time.process_time() - start)
     return times[0] - times[1]
 

@@ -1,6 +1,6 @@
 """Random problems for the engine: every kind of column and target that trees treat differently."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -22,13 +22,20 @@ class Problem:
     splits: Splits
     rules: TreeRules
     is_sparse: bool
+    weights: np.ndarray | None = None
+    has_gaps: bool = False
 
     @property
     def columns(self):
         """The columns as the engine takes them."""
         if self.is_sparse:
             return SortedColumns.from_sparse(sparse.csc_array(self.X))
-        return SortedColumns.from_dense(self.X)
+        return SortedColumns.from_dense(self.X, has_gaps=self.has_gaps)
+
+    @property
+    def is_weighted(self):
+        """Whether rows have weights, or columns gaps."""
+        return self.weights is not None or self.has_gaps
 
     @property
     def arguments(self):
@@ -129,3 +136,21 @@ def problems(draw, kinds=COLUMN_KINDS, max_columns=5, is_classification=None, ex
     X = np.column_stack([draw(st.sampled_from(kinds))(rng, n_rows) for _ in range(n_columns)])
     splits = draw_splits(rng, n_rows, draw(st.integers(1, 3)))
     return Problem(X, y, n_classes, splits, draw(rules(is_classification)), draw(st.booleans()))
+
+
+@st.composite
+def weighted_problems(draw, exact=False):
+    """Draw a problem whose rows have weights, or whose columns have gaps, or both.
+
+    With ``exact`` weights are powers of two: no sum is rounded.
+    """
+    plain = draw(problems(exact=exact))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows = len(plain.y)
+    share = draw(st.sampled_from([0.0, 0.1, 0.6]))
+    weights = rng.choice([0.5, 1.0, 2.0], size=n_rows) if exact else rng.uniform(0.2, 3.0, size=n_rows)
+    if share and draw(st.booleans()):
+        weights = None
+    X = plain.X.copy()
+    X[rng.random(X.shape) < share] = np.nan
+    return replace(plain, X=X, is_sparse=False, weights=weights, has_gaps=share > 0.0)

@@ -33,6 +33,7 @@ def test_kernels_pass_without_the_compiler():
         "test_bagged_forest.py",
         "test_sparse_logistic.py",
         "test_column_trees.py",
+        "test_weighted_trees.py",
     ]
     finished = subprocess.run(
         command + [str(ENGINE_TESTS / name) for name in files],

@@ -17,7 +17,8 @@ def fit_sklearn(problem, split, columns):
     }
     make = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
     train = np.sort(problem.splits.train[split])
-    return make(**parameters).fit(problem.X[np.ix_(train, columns)], problem.y[train])
+    weights = None if problem.weights is None else problem.weights[train]
+    return make(**parameters).fit(problem.X[np.ix_(train, columns)], problem.y[train], sample_weight=weights)
 
 
 def sklearn_values(problem, model, values):
@@ -29,7 +30,7 @@ def sklearn_values(problem, model, values):
     return fractions
 
 
-def sklearn_risk(problem, model, values, truth):
+def sklearn_risk(problem, model, values, truth, loss_weights=None):
     """Mean loss of scikit-learn's predictions."""
     predicted = sklearn_values(problem, model, values)
     if problem.rules.loss == "squared":
@@ -43,7 +44,7 @@ def sklearn_risk(problem, model, values, truth):
     else:
         epsilon = np.finfo(np.float64).eps
         losses = -np.log(np.clip(predicted[np.arange(len(truth)), truth], epsilon, 1 - epsilon))
-    return np.mean(losses)
+    return np.average(losses, weights=loss_weights)
 
 
 class NodeComparison:
@@ -72,8 +73,12 @@ class NodeComparison:
             self._assert_same_value(node, twin)
             self.n_same += 1
             return
-        mine = self.engine.feature[node], self.engine.threshold[node]
-        theirs = self.other.feature[twin], self.other.threshold[twin]
+        mine = self.engine.feature[node], self.engine.threshold[node], self.engine.gaps_left[node]
+        theirs = (
+            self.other.feature[twin],
+            self.other.threshold[twin],
+            bool(self.other.missing_go_to_left[twin]) and self.problem.is_weighted,
+        )
         if mine != theirs:
             self._assert_tied(rows, mine, theirs)
             self.n_ties += 1
@@ -83,8 +88,9 @@ class NodeComparison:
         self._compare(self.engine.left[node], self.other.children_left[twin], left)
         self._compare(self.engine.right[node], self.other.children_right[twin], right)
 
-    def _sides(self, rows, feature, threshold):
-        goes_left = self.problem.X[rows, feature].astype(np.float32) <= threshold
+    def _sides(self, rows, feature, threshold, gaps_left):
+        values = self.problem.X[rows, feature].astype(np.float32)
+        goes_left = np.where(np.isnan(values), gaps_left, values <= threshold)
         return rows[goes_left], rows[~goes_left]
 
     def _assert_same_value(self, node, twin):
@@ -92,7 +98,8 @@ class NodeComparison:
         if self.problem.n_classes:
             fractions = np.zeros(self.problem.n_classes)
             fractions[self.model.classes_.astype(int)] = theirs
-            np.testing.assert_array_equal(self.engine.value[node], fractions)
+            tolerance = 1e-12 if self.problem.is_weighted else 0.0
+            np.testing.assert_allclose(self.engine.value[node], fractions, rtol=tolerance, atol=tolerance)
         else:
             np.testing.assert_allclose(self.engine.value[node], theirs[0], rtol=1e-12, atol=1e-12)
 
@@ -100,13 +107,14 @@ class NodeComparison:
         gains = [self._gain(rows, *split) for split in (mine, theirs)]
         np.testing.assert_allclose(gains[0], gains[1], rtol=1e-12, atol=1e-12)
         # Within one column only rounded sums of numbers leave a choice, and then not to the engine alone.
-        assert mine[0] != theirs[0] or not self.problem.n_classes
+        assert mine[0] != theirs[0] or not self.problem.n_classes or self.problem.is_weighted
 
-    def _gain(self, rows, feature, threshold):
-        sides = [side.tolist() for side in self._sides(rows, feature, threshold)]
-        return split_gain(self.problem.y, *sides, self.problem.rules.criterion)
+    def _gain(self, rows, feature, threshold, gaps_left):
+        sides = [side.tolist() for side in self._sides(rows, feature, threshold, gaps_left)]
+        return split_gain(self.problem.y, *sides, self.problem.rules.criterion, self.problem.weights)
 
     def _assert_negligible(self, rows):
         """Only a node whose impurity is nothing but rounding may be split by one and not by the other."""
-        assert not self.problem.n_classes
-        assert impurity(self.problem.y, rows.tolist(), "squared_error") < 1e-12
+        assert not self.problem.n_classes or self.problem.is_weighted
+        criterion = self.problem.rules.criterion
+        assert impurity(self.problem.y, rows.tolist(), criterion, self.problem.weights) < 1e-12

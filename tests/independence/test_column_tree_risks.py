@@ -52,6 +52,30 @@ def test_growth_answers_as_scikit_learn_does(kind, model, loss, has_gaps, is_wei
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize(
+    ("model", "loss"),
+    [
+        (DecisionTreeClassifier(min_samples_leaf=25), "log-loss"),
+        (DecisionTreeClassifier(max_depth=2, min_samples_leaf=10), "zero-one"),
+        (DecisionTreeRegressor(min_samples_leaf=10), "absolute"),
+    ],
+)
+@pytest.mark.parametrize(("has_gaps", "is_weighted"), [(True, False), (False, True), (True, True)])
+def test_trees_of_several_columns_answer_as_scikit_learns(kind, model, loss, has_gaps, is_weighted):
+    """Nodes so large that no two columns divide them equally well."""
+    X, y, weights = _data(model, has_gaps=has_gaps)
+    few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}
+    found, expected = (
+        kind(each, loss=loss, random_state=0, **few).evaluate(
+            X, y, 0, [1, 2], sample_weight=weights if is_weighted else None
+        )
+        for each in (model, _via_scikit_learn(model))
+    )
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.effect == pytest.approx(expected.effect, rel=1e-9, abs=1e-12)
+
+
 def test_the_search_is_that_of_scikit_learn_and_the_trace_says_who_does_what():
     X, y, weights = _data(DecisionTreeClassifier(), has_gaps=True)
     X = np.column_stack([X, np.arange(len(y)) % 3])
@@ -68,7 +92,13 @@ def test_the_search_is_that_of_scikit_learn_and_the_trace_says_who_does_what():
     for other in searches[1:]:
         np.testing.assert_allclose(searches[0].pvalues_, other.pvalues_, rtol=1e-9)
         np.testing.assert_array_equal(searches[0].blanket_, other.blanket_)
+    assert searches[0].trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
+
+
+def test_the_trace_says_that_forests_with_gaps_are_grown_on_one_column_only():
+    X, y, _ = _data(DecisionTreeClassifier(), has_gaps=True)
+    search = PPFS(RandomForestClassifier(3, random_state=0), n_splits=6, random_state=0).fit(X, y)
     assert (
         "grown by the engine on one column, and fitted through scikit-learn's interface on several"
-        in (searches[0].trace_.notes[0])
+        in (search.trace_.notes[0])
     )

@@ -1,10 +1,12 @@
 """A decision tree by the book, in plain loops: what the engine's CART kernels must agree with.
 
 The rules are scikit-learn's. Splits that are equally good are decided by the first column, then by the lowest
-threshold. Sums run over the rows in sorted order, ties in the order of the rows.
+threshold, and gaps on the right. Sums run over the rows in sorted order, ties in the order of the rows. Rows count what
+they weigh, 1 if no weights are given.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, log
 from numbers import Integral
 
@@ -22,16 +24,20 @@ class Node:
     value: object
     feature: int | None = None
     threshold: float = 0.0
+    gaps_left: bool = False
     left: "Node | None" = None
     right: "Node | None" = None
 
 
-def grow(X, y, n_classes, train, rules):
-    """Grow a tree on the train rows of X, an array of shape (n_rows, n_columns)."""
+def grow(X, y, n_classes, train, rules, weights=None):
+    """Grow a tree on the train rows of X, an array of shape (n_rows, n_columns) in which NaN is a gap."""
     train = sorted(int(row) for row in train)
     min_leaf, min_split = _counts(rules, len(train))
     limits = (rules.max_depth or 2**31, min_split, min_leaf)
-    return _grow(np.asarray(X, dtype=np.float32), y, n_classes, train, rules.criterion, limits, 0, len(train))
+    weights = _weights(y, weights)
+    whole = _weight(train, weights)
+    X = np.asarray(X, dtype=np.float32)
+    return _grow(X, y, n_classes, train, rules.criterion, limits, 0, whole, weights)
 
 
 def predict(node, row_values):
@@ -39,8 +45,12 @@ def predict(node, row_values):
     while node.feature is not None:
         # Beside a Python float, NumPy would compare in float32.
         value = float(np.float32(row_values[node.feature]))
-        node = node.left if value <= node.threshold else node.right
+        node = node.left if _is_left(value, node.threshold, node.gaps_left) else node.right
     return node
+
+
+def _is_left(value, threshold, gaps_left):
+    return gaps_left if value != value else value <= threshold
 
 
 def _counts(rules, n_train):
@@ -50,75 +60,118 @@ def _counts(rules, n_train):
     return min_leaf, max(min_split, 2 * min_leaf)
 
 
-def _grow(X, y, n_classes, rows, criterion, limits, depth, n_train):
+def _grow(X, y, n_classes, rows, criterion, limits, depth, whole, weights):
     max_depth, min_split, min_leaf = limits
-    leaf = Node(rows, _value(y, rows, n_classes))
-    node_impurity = impurity(y, rows, criterion)
+    leaf = Node(rows, _value(y, rows, n_classes, weights))
+    node_impurity = impurity(y, rows, criterion, weights)
     if depth >= max_depth or len(rows) < min_split or node_impurity <= EPSILON:
         return leaf
-    best = best_split(X, y, rows, criterion, min_leaf)
+    best = best_split(X, y, rows, criterion, min_leaf, weights)
     if best is None:
         return leaf
-    feature, threshold, left, right = best
-    share = len(rows) / n_train
-    loss_right = len(right) / len(rows) * impurity(y, right, criterion)
-    loss_left = len(left) / len(rows) * impurity(y, left, criterion)
-    if share * (node_impurity - loss_right - loss_left) + EPSILON < 0:
+    feature, threshold, gaps_left, left, right = best
+    weight = _weight(rows, weights)
+    loss_right = _weight(right, weights) / weight * impurity(y, right, criterion, weights)
+    loss_left = _weight(left, weights) / weight * impurity(y, left, criterion, weights)
+    if weight / whole * (node_impurity - loss_right - loss_left) + EPSILON < 0:
         return leaf
-    children = [_grow(X, y, n_classes, side, criterion, limits, depth + 1, n_train) for side in (left, right)]
-    return Node(rows, leaf.value, feature, threshold, *children)
+    children = [
+        _grow(X, y, n_classes, side, criterion, limits, depth + 1, whole, weights) for side in (left, right)
+    ]
+    return Node(rows, leaf.value, feature, threshold, gaps_left, *children)
 
 
-def best_split(X, y, rows, criterion, min_leaf):
-    """Return (feature, threshold, left rows, right rows) of the best split, or None."""
+def best_split(X, y, rows, criterion, min_leaf, weights=None):
+    """Return (feature, threshold, whether gaps go left, left rows, right rows) of the best split, or None."""
     best, best_gain = None, -np.inf
     for feature in range(X.shape[1]):
-        order = sorted(rows, key=lambda row: (X[row, feature], row))
-        for cut in range(1, len(order)):
-            low, high = X[order[cut - 1], feature], X[order[cut], feature]
-            if high <= low + TIE or min(cut, len(order) - cut) < min_leaf:
+        column = X[:, feature].tolist()
+        # Gaps that go left are added up first.
+        order = sorted(rows, key=lambda row: (column[row] == column[row], column[row], row))
+        for threshold, gaps_left in _cuts(X[rows, feature]):
+            left = [row for row in order if _is_left(column[row], threshold, gaps_left)]
+            right = [row for row in order if not _is_left(column[row], threshold, gaps_left)]
+            if min(len(left), len(right)) < min_leaf:
                 continue
-            gain = split_gain(y, order[:cut], order[cut:], criterion)
+            gain = split_gain(y, left, right, criterion, weights)
             if gain > best_gain:
-                threshold = float(low) / 2.0 + float(high) / 2.0
+                has_gaps = column[order[0]] != column[order[0]]
                 best_gain = gain
-                best = feature, threshold, sorted(order[:cut]), sorted(order[cut:])
+                best = (
+                    feature,
+                    threshold,
+                    gaps_left if has_gaps else len(left) > len(right),
+                    sorted(left),
+                    sorted(right),
+                )
     return best
 
 
-def split_gain(y, left, right, criterion):
+def _cuts(values):
+    """Yield the thresholds to try and where gaps go, in order."""
+    known = np.sort(values[~np.isnan(values)])
+    has_gaps = known.size < values.size
+    between = [float(low) / 2.0 + float(high) / 2.0 for low, high in pairwise(known) if not high <= low + TIE]
+    for threshold in between:
+        yield threshold, False
+    if has_gaps and known.size:
+        yield np.inf, False
+        for threshold in between:
+            yield threshold, True
+
+
+def split_gain(y, left, right, criterion, weights=None):
     """Return how good a split is, up to a constant of the node."""
+    weights = _weights(y, weights)
+    left_weight, right_weight = _weight(left, weights), _weight(right, weights)
     if criterion == "squared_error":
-        left_sum = _sum(y, left)
-        right_sum = _sum(y, sorted(left + right)) - left_sum
-        return left_sum * left_sum / len(left) + right_sum * right_sum / len(right)
-    return -len(right) * impurity(y, right, criterion) - len(left) * impurity(y, left, criterion)
+        left_sum = _sum(y, left, weights)
+        right_sum = _sum(y, sorted(left + right), weights) - left_sum
+        return left_sum * left_sum / left_weight + right_sum * right_sum / right_weight
+    return -right_weight * impurity(y, right, criterion, weights) - left_weight * impurity(
+        y, left, criterion, weights
+    )
 
 
-def impurity(y, rows, criterion):
+def impurity(y, rows, criterion, weights=None):
     """Return the impurity of a set of rows."""
+    weights = _weights(y, weights)
+    weight = _weight(rows, weights)
     if criterion == "squared_error":
         squares = 0.0
         for row in rows:
-            squares += float(y[row]) * float(y[row])
-        return squares / len(rows) - (_sum(y, rows) / len(rows)) ** 2
-    counts = [sum(1 for row in rows if y[row] == label) for label in sorted({int(y[row]) for row in rows})]
+            squares += weights[row] * float(y[row]) * float(y[row])
+        return squares / weight - (_sum(y, rows, weights) / weight) ** 2
+    labels = sorted({int(y[row]) for row in rows})
+    counts = [_weight([row for row in rows if y[row] == label], weights) for label in labels]
     if criterion == "gini":
-        return 1.0 - sum(count * count for count in counts) / (len(rows) * len(rows))
+        return 1.0 - sum(count * count for count in counts) / (weight * weight)
     entropy = 0.0
     for count in counts:
-        entropy -= count / len(rows) * (log(count / len(rows)) / log(2.0))
+        entropy -= count / weight * (log(count / weight) / log(2.0))
     return entropy
 
 
-def _sum(y, rows):
+def _weights(y, weights):
+    return [1.0] * len(y) if weights is None else [float(weight) for weight in weights]
+
+
+def _weight(rows, weights):
     total = 0.0
     for row in rows:
-        total += float(y[row])
+        total += weights[row]
     return total
 
 
-def _value(y, rows, n_classes):
+def _sum(y, rows, weights):
+    total = 0.0
+    for row in rows:
+        total += weights[row] * float(y[row])
+    return total
+
+
+def _value(y, rows, n_classes, weights):
+    weight = _weight(rows, weights)
     if n_classes == 0:
-        return _sum(y, rows) / len(rows)
-    return [sum(1 for row in rows if y[row] == label) / len(rows) for label in range(n_classes)]
+        return _sum(y, rows, weights) / weight
+    return [_weight([row for row in rows if y[row] == label], weights) / weight for label in range(n_classes)]

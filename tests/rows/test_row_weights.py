@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from reference.twin_tree import TwinTreeClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -126,13 +127,13 @@ def test_class_weights_of_a_quantity(X):
         PPFS(class_weight="balanced").fit(X, X[:, 0] ** 2)
 
 
-def test_weights_of_rows_are_not_known_on_several_columns_and_equal_ones_are_none(X, y):
+def test_weights_of_rows_are_known_in_dense_columns_and_equal_ones_are_none(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
     selector = PPFS(n_splits=5, random_state=0)
-    assert (
-        "the engine does not know weights of rows"
-        in selector.fit(X, y, sample_weight=weights).trace_.notes[0]
-    )
+    weighted = selector.fit(X, y, sample_weight=weights)
+    assert weighted.trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
+    on_sparse = selector.fit(sp.csc_array(X), y, sample_weight=weights)
+    assert "weights of rows in dense columns only" in on_sparse.trace_.notes[0]
     equal = selector.fit(X, y, sample_weight=np.full(N_ROWS, 3.0))
     assert equal.trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
     plain = selector.fit(X, y).pvalues_

@@ -22,8 +22,8 @@ from ppfs._engine._jit import (
     kernel_part,
 )
 from ppfs._engine.columns import ColumnArrays, SortedColumns
-from ppfs._engine.criterion import EPSILON, add_row, impurity, is_worthless
-from ppfs._engine.nodes import LEAF, Nodes, make_nodes, topmost
+from ppfs._engine.criterion import EPSILON, add_row, impurity, is_worthless, weight_of
+from ppfs._engine.nodes import LEAF, Nodes, goes_right, make_nodes, topmost
 from ppfs._engine.rules import Limits
 from ppfs._engine.segments import Segments, divide, first_place, load, make_segments
 from ppfs._engine.splitting import Sides, make_sides, search
@@ -70,33 +70,48 @@ def _mark_stale(stale: Int32s, nodes: Records, train: Int32s, tops: Int64s, mark
 
 @kernel_function
 def _mark_sides(
-    start: int, stop: int, segment: int, threshold: float, train: Int32s, segments: Segments, marks: Int32s
+    start: int,
+    stop: int,
+    segment: int,
+    threshold: float,
+    gaps_left: bool,
+    train: Int32s,
+    segments: Segments,
+    target: Target,
+    marks: Int32s,
 ) -> None:
     """Mark which rows of a node go left."""
     zero_side = np.int32(0.0 <= threshold)
     for place in range(start, stop):
         marks[train[place]] = zero_side
     for place in range(segments.listed[segment]["start"], segments.listed[segment]["stop"]):
-        marks[segments.entries[place]["row"]] = segments.entries[place]["value"] <= threshold
+        entry = segments.entries[place]
+        marks[entry["row"]] = not goes_right(entry["value"], threshold, gaps_left, target.weights)
 
 
 @kernel_function
-def _add_children(node: int, child: int, tree: Nodes, train: Int32s, target: Target, scratch: Scratch) -> int:
-    """Partition the rows of a node, write its children to ``child`` and ``child + 1``; return the left one's size."""
+def _add_children(
+    node: int, child: int, tree: Nodes, train: Int32s, target: Target, scratch: Scratch
+) -> None:
+    """Partition the rows of a node, and write its children to ``child`` and ``child + 1``."""
     nodes, stats = tree
     start, stop = nodes[node]["start"], nodes[node]["stop"]
     for stat in range(stats.shape[1]):
         stats[child, stat] = 0.0
         stats[child + 1, stat] = 0.0
     middle, n_right = start, 0
+    left_weight, right_weight = 0.0, 0.0
     for place in range(start, stop):
         row = train[place]
+        weight = weight_of(row, target.weights)
         if scratch.marks[row]:
-            add_row(stats, child, row, target, 1.0)
+            add_row(stats, child, row, target, weight)
+            left_weight += weight
             train[middle] = row
             middle += 1
         else:
-            add_row(stats, child + 1, row, target, 1.0)
+            add_row(stats, child + 1, row, target, weight)
+            right_weight += weight
             scratch.rows[n_right] = row
             n_right += 1
     for place in range(n_right):
@@ -109,8 +124,8 @@ def _add_children(node: int, child: int, tree: Nodes, train: Int32s, target: Tar
         leaf["stop"] = stop if side else middle
         leaf["depth"] = nodes[node]["depth"] + 1
         leaf["threshold"] = 0.0
-    n_left: int = middle - start
-    return n_left
+        leaf["weight"] = right_weight if side else left_weight
+        leaf["gaps_left"] = False
 
 
 @kernel_function
@@ -119,7 +134,7 @@ def _may_split(node: int, tree: Nodes, limits: Limits) -> bool:
     n_node = float(tree.nodes[node]["stop"] - tree.nodes[node]["start"])
     if tree.nodes[node]["depth"] >= limits.max_depth or n_node < limits.min_split:
         return False
-    return bool(impurity(tree.stats[node], n_node, limits.criterion) > EPSILON)
+    return bool(impurity(tree.stats[node], tree.nodes[node]["weight"], limits.criterion) > EPSILON)
 
 
 @kernel_part
@@ -169,22 +184,31 @@ def _split(
     record["feature"] = LEAF
     record["left"] = 0
     record["threshold"] = 0.0
+    record["gaps_left"] = False
     if not _may_split(node, tree, limits):
         return end
     start, stop = record["start"], record["stop"]
-    place, threshold, end = search(stop - start, begin, end, stats[node], segments, target, limits, sides)
+    place, threshold, gaps_left, end = search(
+        stop - start, record["weight"], begin, end, stats[node], segments, target, limits, sides
+    )
     if place < 0:
         return end
-    _mark_sides(start, stop, place, threshold, train, segments, scratch.marks)
-    n_left = float(_add_children(node, child, tree, train, target, scratch))
-    n_right = float(stop - start) - n_left
+    _mark_sides(start, stop, place, threshold, gaps_left, train, segments, target, scratch.marks)
+    _add_children(node, child, tree, train, target, scratch)
     if is_worthless(
-        stats[node], stats[child], stats[child + 1], n_left, n_right, float(train.size), limits.criterion
+        stats[node],
+        stats[child],
+        stats[child + 1],
+        nodes[child]["weight"],
+        nodes[child + 1]["weight"],
+        nodes[0]["weight"],
+        limits.criterion,
     ):
         return end
     record["feature"] = segments.listed[place]["column"]
     record["left"] = child
     record["threshold"] = threshold
+    record["gaps_left"] = gaps_left
     return end
 
 

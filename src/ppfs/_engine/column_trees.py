@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine._jit import Float32s, Float64s, Int64s, Records, int64, kernel, kernel_function, kernel_part
-from ppfs._engine.criterion import EPSILON, TIE, add_row, entropy_gain, gain, impurity, is_worthless, midpoint
-from ppfs._engine.rules import Criterion, Limits, TreeRules
+from ppfs._engine._jit import Float32s, Float64s, Int64s, Records, int64, kernel, kernel_function
+from ppfs._engine.criterion import EPSILON, add_row, impurity, is_worthless
+from ppfs._engine.rules import Limits, TreeRules
+from ppfs._engine.segments import ENTRY
 from ppfs._engine.target import Target, make_target
+from ppfs._engine.weighted_cuts import best_weighted_cut
 
 _NODE = np.dtype(
     [
@@ -46,7 +48,7 @@ class ColumnsInOrder(NamedTuple):
 class Growing(NamedTuple):
     """Memory of one tree."""
 
-    rows: Int64s  # (n_rows,) its train rows in the order of the column, those with a gap last
+    entries: Records  # (n_rows,) of the type `ENTRY`: its train rows in the order of the column, those with a gap last
     nodes: Records  # (2 * n_rows,)
     stats: (
         Float64s  # (2 * n_rows, n_stats) weights by class; or weighted sums of the numbers and their squares
@@ -72,96 +74,22 @@ def _sum_up(
         stats[number, stat] = 0.0
     total = 0.0
     for place in range(node["start"], node["stop"]):
-        row = growing.rows[place]
+        row = growing.entries[place]["row"]
         add_row(stats, number, row, target, weights[row])
         total += weights[row]
     if node["takes_gaps"]:
         for place in range(n_known, n_rows):
-            row = growing.rows[place]
+            row = growing.entries[place]["row"]
             add_row(stats, number, row, target, weights[row])
             total += weights[row]
     node["weight"] = total
 
 
-@kernel_part
-def _worth(stats: Float64s, left_weight: float, weight: float, criterion: int, growing: Growing) -> float:
-    """Return the worth of a cut, from the statistics of the node and of what lies left."""
-    left, right_weight = growing.left[0], weight - left_weight
-    if criterion == Criterion.ENTROPY:
-        return entropy_gain(stats, left, growing.right, left_weight, right_weight)
-    if criterion == Criterion.SQUARED_ERROR:
-        return gain(left[0], stats[0] - left[0], left_weight, right_weight, criterion)
-    left_squares, right_squares = 0.0, 0.0
-    for label in range(stats.size):
-        left_squares += left[label] * left[label]
-        right_squares += (stats[label] - left[label]) * (stats[label] - left[label])
-    return gain(left_squares, right_squares, left_weight, right_weight, criterion)
-
-
-@kernel_function
-def _cut(
-    number: int,
-    n_known: int,
-    n_rows: int,
-    values: Float32s,
-    target: Target,
-    weights: Float64s,
-    limits: Limits,
-    growing: Growing,
-) -> int:
-    """Find the best cut of a node and note it; return the first place right of it, or -1 if there is none.
-
-    Gaps are tried on the right first, where they may be alone, and then on the left.
-    """
-    node, stats, left = growing.nodes[number], growing.stats[number], growing.left
-    start, stop = node["start"], node["stop"]
-    n_gaps = n_rows - n_known if node["takes_gaps"] else 0
-    n_node = stop - start + n_gaps
-    best, chosen = -np.inf, int64(-1)
-    for side in range(2 if n_gaps else 1):
-        for stat in range(stats.size):
-            left[0, stat] = 0.0
-        n_left, left_weight = 0, 0.0
-        if side == 1:
-            n_left = n_gaps
-            for place in range(n_known, n_rows):
-                row = growing.rows[place]
-                add_row(left, int64(0), row, target, weights[row])
-                left_weight += weights[row]
-        for place in range(start, stop):
-            row = growing.rows[place]
-            add_row(left, int64(0), row, target, weights[row])
-            left_weight += weights[row]
-            n_left += 1
-            is_last = place + 1 == stop
-            if is_last and (side == 1 or n_gaps == 0):
-                continue
-            if not is_last and not values[growing.rows[place + 1]] > values[row] + TIE:
-                continue
-            if n_left < limits.min_leaf or n_node - n_left < limits.min_leaf:
-                continue
-            worth = _worth(stats, left_weight, node["weight"], limits.criterion, growing)
-            if worth > best:
-                best, chosen = worth, place + 1
-                node["threshold"] = np.inf
-                if not is_last:
-                    node["threshold"] = midpoint(values[row], values[growing.rows[place + 1]])
-                # Gaps that come up later go where most rows go.
-                node["gaps_left"] = side == 1 if n_gaps else n_left > n_node - n_left
-    return chosen
-
-
 @kernel_function
 def _grow(
-    n_known: int,
-    n_rows: int,
-    values: Float32s,
-    target: Target,
-    weights: Float64s,
-    limits: Limits,
-    growing: Growing,
+    n_known: int, n_rows: int, target: Target, weights: Float64s, limits: Limits, growing: Growing
 ) -> None:
-    """Grow the tree of the rows ``growing.rows[:n_rows]``."""
+    """Grow the tree of the rows ``growing.entries[:n_rows]``."""
     nodes, stats, pending = growing.nodes, growing.stats, growing.pending
     root = nodes[0]
     root["start"], root["stop"], root["depth"], root["takes_gaps"] = 0, n_known, 0, n_known < n_rows
@@ -173,12 +101,26 @@ def _grow(
         number = pending[height]
         node = nodes[number]
         node["left"] = 0
-        n_node = node["stop"] - node["start"] + (n_rows - n_known if node["takes_gaps"] else 0)
+        gaps_stop = n_rows if node["takes_gaps"] else n_known
+        n_node = node["stop"] - node["start"] + gaps_stop - n_known
         if node["depth"] >= limits.max_depth or n_node < limits.min_split:
             continue
         if not impurity(stats[number], node["weight"], limits.criterion) > EPSILON:
             continue
-        middle = _cut(number, n_known, n_rows, values, target, weights, limits, growing)
+        middle, _, node["threshold"], node["gaps_left"] = best_weighted_cut(
+            node["start"],
+            node["stop"],
+            n_known,
+            gaps_stop,
+            node["weight"],
+            stats[number],
+            growing.entries,
+            target,
+            weights,
+            limits,
+            growing.left,
+            growing.right,
+        )
         if middle < 0:
             continue
         for side in range(2):
@@ -222,10 +164,11 @@ def _predict_columns(
             for place in range(values.size):
                 row = columns.order[column, place]
                 if weights[tree, row] > 0.0:
-                    growing.rows[n_rows] = row
+                    growing.entries[n_rows]["row"] = row
+                    growing.entries[n_rows]["value"] = values[row]
                     n_rows += 1
                     n_known += values[row] == values[row]
-            _grow(n_known, n_rows, values, target, weights[tree], limits, growing)
+            _grow(n_known, n_rows, target, weights[tree], limits, growing)
             for place in range(tested.size):
                 value, number = values[tested[place]], int64(0)
                 while growing.nodes[number]["left"] > 0:
@@ -271,7 +214,7 @@ def tree_predictions(
     n_columns, n_rows = columns.values.shape
     n_stats = n_classes or 2
     growing = Growing(
-        rows=np.empty(n_rows, dtype=np.int64),
+        entries=np.empty(n_rows, dtype=ENTRY),
         nodes=np.zeros(2 * n_rows, dtype=_NODE),
         stats=np.empty((2 * n_rows, n_stats)),
         left=np.empty((1, n_stats)),

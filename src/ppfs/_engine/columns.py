@@ -34,24 +34,29 @@ class SortedColumns:
     n_rows, n_columns : int
     n_stored : array of shape (n_columns,), int64
         Stored entries of each column.
+    has_gaps : bool
+        Whether there may be gaps, which are NaN and come last.
     arrays : ColumnArrays
         ``indptr`` (n_columns + 1,) int64, ``rows`` (n_entries,) int32, ``values`` (n_entries,) float32.
     """
 
-    def __init__(self, n_rows: int, arrays: ColumnArrays) -> None:
+    def __init__(self, n_rows: int, arrays: ColumnArrays, *, has_gaps: bool = False) -> None:
         self.n_rows = n_rows
         self.n_columns = arrays.indptr.size - 1
         self.arrays = arrays
+        self.has_gaps = has_gaps
         self.n_stored = np.diff(arrays.indptr)
 
     @classmethod
-    def from_dense(cls, block: npt.ArrayLike) -> Self:
+    def from_dense(cls, block: npt.ArrayLike, *, has_gaps: bool = False) -> Self:
         """Sort the columns of a dense block.
 
         Parameters
         ----------
         block : array of shape (n_rows, n_columns)
             Finite numbers that fit float32: see `fits_float32`.
+        has_gaps : bool
+            Whether a number may be missing, as NaN.
 
         Examples
         --------
@@ -66,11 +71,13 @@ class SortedColumns:
         step = max(1, _ENTRIES_PER_BLOCK // max(n_rows, 1))
         for first in range(0, n_columns, step):
             part = slice(first, first + step)
-            keys = _sort_keys(_as_float32(dense[:, part].T), np.arange(n_rows, dtype=np.uint64))
+            turned = dense[:, part].T
+            numbers = _with_gaps(turned) if has_gaps else _as_float32(turned)
+            keys = _sort_keys(numbers, np.arange(n_rows, dtype=np.uint64))
             keys.sort(axis=1)
             rows[part], values[part] = _unpack(keys)
         indptr = np.arange(n_columns + 1, dtype=np.int64) * n_rows
-        return cls(n_rows, ColumnArrays(indptr, rows.ravel(), values.ravel()))
+        return cls(n_rows, ColumnArrays(indptr, rows.ravel(), values.ravel()), has_gaps=has_gaps)
 
     @classmethod
     def from_sparse(cls, matrix: Any) -> Self:
@@ -94,7 +101,7 @@ class SortedColumns:
         starts = self.arrays.indptr[chosen]
         entries = np.repeat(starts - indptr[:-1], self.n_stored[chosen]) + np.arange(indptr[-1])
         arrays = ColumnArrays(indptr, self.arrays.rows[entries], self.arrays.values[entries])
-        return SortedColumns(self.n_rows, arrays)
+        return SortedColumns(self.n_rows, arrays, has_gaps=self.has_gaps)
 
     def look_up(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float32s:
         """Return the values of a few columns in row order, shape (len(columns), n_rows)."""
@@ -167,6 +174,14 @@ def _as_float32(values: npt.NDArray[Any]) -> Float32s:
             "Rescale the column, or use a model that works in float64."
         )
     cast += np.float32(0.0)
+    return cast
+
+
+def _with_gaps(values: npt.NDArray[Any]) -> Float32s:
+    """Cast numbers some of which are missing; one NaN stands for all, so that gaps sort behind every number."""
+    is_gap = np.isnan(values)
+    cast = _as_float32(np.where(is_gap, 0.0, values))
+    cast[is_gap] = np.nan
     return cast
 
 

@@ -40,6 +40,15 @@ def copy_stats(stats: Float64s, out: Float64s) -> None:
 
 
 @kernel_part
+def weight_of(row: int, weights: Float64s | None) -> float:
+    """Return how much a row counts."""
+    if weights is None:
+        return 1.0
+    weight: float = weights[row]
+    return weight
+
+
+@kernel_part
 def add_row(stats: Float64s, place: int, row: int, target: Target, weight: float) -> None:
     """Add a row of this weight to the statistics ``stats[place]``, or take it off with a negative one."""
     if target.classes.size:

@@ -23,7 +23,7 @@ from ppfs._engine.scored_tree import (
     replaced_losses,
 )
 from ppfs._engine.splits import Splits
-from ppfs._engine.target import make_target, total_statistics
+from ppfs._engine.target import make_target, total_statistics, total_weight
 from ppfs._engine.threads import run_tasks
 
 # With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
@@ -46,6 +46,8 @@ class Tree:
         Train rows.
     value : array of shape (n_nodes, n_classes) or (n_nodes,), float64
         Class fractions, or the mean.
+    gaps_left : array of shape (n_nodes,), bool
+        Whether rows with a gap go left; only for trees of rows with weights, or of columns with gaps.
     """
 
     feature: Int32s
@@ -54,6 +56,7 @@ class Tree:
     right: Int32s
     n_samples: Int32s
     value: Float64s
+    gaps_left: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +217,10 @@ class Forest:
         n_samples = nodes["stop"] - nodes["start"]
         right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
         is_class = self._data.target.classes.size > 0
-        value = stats / n_samples[:, np.newaxis] if is_class else stats[:, 0] / n_samples
-        feature, threshold, left = (nodes[name].copy() for name in ("feature", "threshold", "left"))
-        return Tree(feature, threshold, left, right, n_samples, value)
+        value = stats / nodes["weight"][:, np.newaxis] if is_class else stats[:, 0] / nodes["weight"]
+        names = ("feature", "threshold", "left", "gaps_left")
+        feature, threshold, left, gaps_left = (nodes[name].copy() for name in names)
+        return Tree(feature, threshold, left, right, n_samples, value, gaps_left)
 
 
 def grow_forest(
@@ -227,6 +231,8 @@ def grow_forest(
     rules: TreeRules,
     n_threads: int = 1,
     class_weights: npt.ArrayLike | None = None,
+    fit_weights: npt.ArrayLike | None = None,
+    loss_weights: npt.ArrayLike | None = None,
 ) -> Forest:
     """Grow one tree on each split's train part, from all columns.
 
@@ -246,16 +252,23 @@ def grow_forest(
         Trees are grown side by side; the answer does not depend on it.
     class_weights : array of shape (n_classes,) or None
         Weights of the test rows by their class; trees are grown without them. None for numbers.
+    fit_weights : array of shape (n_rows,) or None
+        Positive weights of the train rows. Weights and gaps need columns that store every row.
+    loss_weights : array of shape (n_rows,) or None
+        Weights of the test rows.
     """
-    target = make_target(y, n_classes)
-    scoring = make_scoring(rules, n_classes, class_weights)
+    if fit_weights is None and columns.has_gaps:
+        fit_weights = np.ones(columns.n_rows)
+    target = make_target(y, n_classes, fit_weights)
+    scoring = make_scoring(rules, n_classes, class_weights, loss_weights)
     weights = total_weights(target, scoring, splits.test)
     data = ForestData(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
     candidates = np.arange(columns.n_columns, dtype=np.int32)
 
     def grow_new(split: int) -> GrownTree:
         rows = np.sort(splits.train[split])
-        root = ungrown_root(total_statistics(target, n_classes, rows), rows.size)
+        stats = total_statistics(target, n_classes, rows)
+        root = ungrown_root(stats, rows.size, total_weight(target, stats, rows))
         return _grow_tree(data, candidates, root, rows.astype(np.int32), UNGROWN)
 
     every_split = range(splits.n_splits)

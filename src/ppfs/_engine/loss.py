@@ -34,7 +34,7 @@ class Scoring(NamedTuple):
         What the loss of a row is multiplied by, for each class. None, for classes that weigh the same and for
         numbers, is a type of its own to Numba: the code for weights is then not compiled.
     row_weights : array of shape (n_rows,), float64, or None
-        The same for each row. Forests know them; single trees, which may count rows of a class, do not.
+        The same for each row. Trees on single columns, which may count rows of a class, do not know them.
     """
 
     loss: int

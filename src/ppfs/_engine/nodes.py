@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Int32s, Records
+from ppfs._engine._jit import Float64s, Int32s, Records, kernel_part
 
 #: What a node's ``feature`` holds where there is no split (yet).
 LEAF, UNGROWN = -1, -2
@@ -16,7 +16,9 @@ NODE = np.dtype(
         ("start", np.int32),  # the train rows of a node are rows[start:stop]
         ("stop", np.int32),
         ("depth", np.int32),
+        ("gaps_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
         ("threshold", np.float64),  # values up to and including it go left; 0 for a leaf
+        ("weight", np.float64),  # what its train rows weigh: their number, unless rows have weights
     ],
     align=True,
 )
@@ -34,13 +36,22 @@ def make_nodes(capacity: int, n_stats: int) -> Nodes:
     return Nodes(np.zeros(capacity, dtype=NODE), np.empty((capacity, n_stats)))
 
 
-def ungrown_root(stats: Float64s, n_train: int) -> Nodes:
-    """Return a tree that is still to be grown from ``n_train`` rows with the given statistics (n_stats,)."""
+def ungrown_root(stats: Float64s, n_train: int, weight: float) -> Nodes:
+    """Return a tree that is still to be grown from ``n_train`` rows with these statistics (n_stats,) and weight."""
     root = make_nodes(1, stats.size)
     root.nodes["feature"] = UNGROWN
     root.nodes["stop"] = n_train
+    root.nodes["weight"] = weight
     root.stats[0] = stats
     return root
+
+
+@kernel_part
+def goes_right(value: np.float32, threshold: float, gaps_left: bool, weights: Float64s | None) -> bool:
+    """Tell whether a node sends a value to its right child; only trees of rows with weights know gaps."""
+    if weights is None:
+        return bool(value > threshold)
+    return bool(value > threshold or (value != value and not gaps_left))
 
 
 def topmost(tree: Nodes, feature: int) -> Int32s:

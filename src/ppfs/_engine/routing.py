@@ -2,7 +2,7 @@
 
 from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, int64, kernel
 from ppfs._engine.loss import Scoring, add_loss, predict, row_loss
-from ppfs._engine.nodes import Nodes
+from ppfs._engine.nodes import Nodes, goes_right
 from ppfs._engine.target import Target
 
 
@@ -45,8 +45,7 @@ def risks(
     """
     nodes, stats = tree
     for node in range(nodes.size):
-        n_train = float(nodes[node]["stop"] - nodes[node]["start"])
-        predict(stats, node, n_train, scoring, target, predicted)
+        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
     for choice in range(replaced.size):
         total[0], total[1] = 0.0, 0.0
         for place in range(test.size):
@@ -55,7 +54,10 @@ def risks(
             while nodes[node]["left"] > 0:
                 slot = slots[node]
                 value = table[slot, source if slot == replaced[choice] else row]
-                node = nodes[node]["left"] + (value > nodes[node]["threshold"])
+                is_right = goes_right(
+                    value, nodes[node]["threshold"], nodes[node]["gaps_left"], target.weights
+                )
+                node = nodes[node]["left"] + is_right
             add_loss(total, row_loss(row, node, scoring, target, predicted))
         answer[choice] = (total[0] + total[1]) / weight
 
@@ -88,21 +90,24 @@ def losses_of_rows(
     """
     nodes, stats = tree
     for node in range(nodes.size):
-        n_train = float(nodes[node]["stop"] - nodes[node]["start"])
-        predict(stats, node, n_train, scoring, target, predicted)
+        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
     for place in range(test.size):
         row = test[place]
         # Down to the first node that splits on a replaced column, all draws go the same way.
         stem = int64(0)
         while nodes[stem]["left"] > 0 and replaced[stem] < 0:
             value = table[slots[stem], row]
-            stem = nodes[stem]["left"] + (value > nodes[stem]["threshold"])
+            is_right = goes_right(value, nodes[stem]["threshold"], nodes[stem]["gaps_left"], target.weights)
+            stem = nodes[stem]["left"] + is_right
         for draw in range(answer.shape[0]):
             node = stem
             while nodes[node]["left"] > 0:
                 which = replaced[node]
                 value = values[which, draw, place] if which >= 0 else table[slots[node], row]
-                node = nodes[node]["left"] + (value > nodes[node]["threshold"])
+                is_right = goes_right(
+                    value, nodes[node]["threshold"], nodes[node]["gaps_left"], target.weights
+                )
+                node = nodes[node]["left"] + is_right
             answer[draw, place] = row_loss(row, node, scoring, target, predicted)
 
 

@@ -4,15 +4,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine._jit import Float64s, Records, int64, kernel_function
+from ppfs._engine._jit import Float64s, Records, int64, kernel_function, kernel_part
 from ppfs._engine.criterion import TIE, add_row, entropy_gain, gain, midpoint
 from ppfs._engine.rules import Criterion, Limits
 from ppfs._engine.segments import Segments
 from ppfs._engine.target import Target
+from ppfs._engine.weighted_cuts import best_weighted_cut, count_known
 
 
 class Sides(NamedTuple):
-    """Statistics of the two sides of a cut, and of the rows that a column does not store."""
+    """Statistics of the two sides of a cut, and of the rows that a column does not store.
+
+    Where rows have weights all of them are stored, and ``zeros`` is memory for the left side.
+    """
 
     left: Float64s  # (n_stats,)
     right: Float64s  # (n_stats,)
@@ -96,9 +100,47 @@ def _scan(
     return best_gain, best_threshold
 
 
+@kernel_part
+def _varies(start: int, stop: int, n_node: int, entries: Records, weights: Float64s | None) -> bool:
+    """Tell whether a column has two values in a node; with weights, a gap is a value beside numbers."""
+    if weights is not None:
+        n_known = count_known(start, stop, entries)
+        if n_known < stop - start:
+            return n_known > 0
+    low, high = entries[start]["value"], entries[stop - 1]["value"]
+    if stop - start < n_node:
+        low, high = (low if low < 0.0 else np.float32(0.0)), (high if high > 0.0 else np.float32(0.0))
+    return bool(high > low + TIE)
+
+
+@kernel_part
+def _best_cut(
+    start: int,
+    stop: int,
+    n_node: int,
+    weight: float,
+    stats: Float64s,
+    entries: Records,
+    target: Target,
+    weights: Float64s | None,
+    limits: Limits,
+    sides: Sides,
+) -> tuple[float, float, bool]:
+    """Return the best gain of one column in a node, its threshold, and whether gaps go left."""
+    if weights is None:
+        worth, threshold = _scan(start, stop, n_node, stats, entries, target, limits, sides)
+        return worth, threshold, False
+    middle = start + count_known(start, stop, entries)
+    _, worth, threshold, gaps_left = best_weighted_cut(
+        start, middle, middle, stop, weight, stats, entries, target, weights, limits, sides.zeros, sides.right
+    )
+    return worth, threshold, gaps_left
+
+
 @kernel_function
 def search(
     n_node: int,
+    weight: float,
     begin: int,
     end: int,
     stats: Float64s,
@@ -106,25 +148,24 @@ def search(
     target: Target,
     limits: Limits,
     sides: Sides,
-) -> tuple[int, float, int]:
+) -> tuple[int, float, bool, int]:
     """Find the best split of a node over the columns ``listed[begin:end]``.
 
-    Returns the place of the split column in ``listed`` (-1 if there is none), the threshold, and the new end
-    of the list: columns that are constant in the node are taken off it.
+    Returns the place of the split column in ``listed`` (-1 if there is none), the threshold, whether gaps go left, and
+    the new end of the list: columns that are constant in the node are taken off it.
     """
     entries, listed = segments.entries, segments.listed
-    best, best_gain, best_threshold = -1, -np.inf, 0.0
+    best, best_gain, best_threshold, best_side = -1, -np.inf, 0.0, False
     kept = begin
     for place in range(begin, end):
         start, stop = listed[place]["start"], listed[place]["stop"]
-        low, high = entries[start]["value"], entries[stop - 1]["value"]
-        if stop - start < n_node:
-            low, high = (low if low < 0.0 else np.float32(0.0)), (high if high > 0.0 else np.float32(0.0))
-        if high <= low + TIE:
+        if not _varies(start, stop, n_node, entries, target.weights):
             continue
         listed[kept] = listed[place]
-        worth, threshold = _scan(start, stop, n_node, stats, entries, target, limits, sides)
+        worth, threshold, gaps_left = _best_cut(
+            start, stop, n_node, weight, stats, entries, target, target.weights, limits, sides
+        )
         if worth > best_gain:
-            best, best_gain, best_threshold = kept, worth, threshold
+            best, best_gain, best_threshold, best_side = kept, worth, threshold, gaps_left
         kept += 1
-    return best, best_threshold, kept
+    return best, best_threshold, best_side, kept

@@ -1,9 +1,10 @@
-"""Risks of trees and forests where rows have weights or columns have gaps: the engine grows them on single columns."""
+"""Risks of trees and forests where rows have weights or columns have gaps: what the engine grows of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,10 @@ from ppfs.independence._predictive.risks.forests import (
 )
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.models import ColumnGrower, ModelRisks
-from ppfs.independence._predictive.risks.trees import KNOWN_TREE
+from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TreeRisks, tree_rules
+
+if TYPE_CHECKING:
+    from ppfs._engine import Forest, SortedColumns
 
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
@@ -54,6 +58,43 @@ def _parts_gaps_from_one_value() -> bool:
     """Tell whether scikit-learn's trees part gaps from a single value, as the kernel does; older ones did not."""
     X = np.array([[1.0], [1.0], [np.nan], [np.nan]])
     return bool(DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1]).get_depth() == 1)
+
+
+def is_weighted_tree(problem: Problem, table: Table) -> bool:
+    """Tell whether the engine can also grow the model on several columns, where `is_grown_alone`."""
+    from ppfs._engine import LOSSES
+
+    return type(problem.estimator) in _TREES and problem.loss.name in LOSSES and table.codes.ndim == 1
+
+
+class WeightedTreeRisks(TreeRisks):
+    """`TreeRisks` of single trees whose rows have weights, or whose columns have gaps."""
+
+    def grower(self) -> Grower:
+        """Return what grows trees on single columns."""
+        return ColumnTreeGrower(self.problem)
+
+    def _grow_on(self, columns: SortedColumns) -> Forest:
+        from ppfs._engine import grow_forest
+
+        problem = self.problem
+        weights = problem.weights
+        return grow_forest(
+            columns,
+            problem.truth,
+            problem.classes.size,
+            self._splits,
+            tree_rules(problem),
+            self._n_threads,
+            weights.by_class,
+            weights.fit,
+            None if weights.fit is None else weights.loss,
+        )
+
+    def _columns(self, columns: Sequence[int]) -> SortedColumns:
+        from ppfs._engine import SortedColumns
+
+        return SortedColumns.from_dense(self._table.take(columns), has_gaps=self._table.has_missing)
 
 
 class ColumnTreeRisks(ModelRisks):
@@ -92,10 +133,9 @@ class ColumnTreeGrower(ColumnGrower[Any]):
         return order_columns(X)
 
     def _predicted(self, columns: Any, split: Split) -> Floats:
-        from ppfs._engine import TreeRules, tree_predictions
+        from ppfs._engine import tree_predictions
 
         problem = self.problem
-        parameters = problem.estimator.get_params(deep=False)
         return tree_predictions(
             columns,
             self._labels,
@@ -103,7 +143,7 @@ class ColumnTreeGrower(ColumnGrower[Any]):
             self._weights[split.seed],
             split.train.size,
             split.test,
-            TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}),
+            tree_rules(problem),
         )
 
     @cached_property

@@ -13,7 +13,12 @@ from ppfs.independence._predictive.risks.boosted_linear import (
     why_not_boosted_linear,
 )
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
-from ppfs.independence._predictive.risks.column_trees import ColumnTreeRisks, is_grown_alone
+from ppfs.independence._predictive.risks.column_trees import (
+    ColumnTreeRisks,
+    WeightedTreeRisks,
+    is_grown_alone,
+    is_weighted_tree,
+)
 from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.libraries import LibraryRisks, is_of_library
@@ -58,6 +63,8 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         if reason is None:
             return ForestRisks(table, problem, n_jobs)
     if is_grown_alone(problem, table):
+        if is_weighted_tree(problem, table):
+            return WeightedTreeRisks(table, problem, n_jobs)
         return ColumnTreeRisks(table, problem, n_jobs, reason)
     if is_of_library(problem.estimator):
         return LibraryRisks(table, problem, n_jobs)

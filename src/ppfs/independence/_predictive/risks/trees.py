@@ -52,16 +52,17 @@ KNOWN_TREE = KnownParameters(
 
 
 def why_not_engine(problem: Problem, table: Table) -> str | None:
-    """Return None if the engine can answer for this estimator and these data, else the reason why not."""
+    """Return None if the engine can answer by counting rows of these data, else the reason why not."""
     estimator = problem.estimator
     if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return "the engine knows decision trees only"
     unknown = KNOWN_TREE.first_unknown(estimator)
     if unknown is not None:
         return f"the engine does not know {unknown}"
-    if problem.weights.fit is not None:
-        return "the engine does not know weights of rows"
-    return why_not_these_data(problem, table, estimator.criterion)
+    reason = why_not_these_data(problem, table, estimator.criterion)
+    if reason is None and problem.weights.fit is not None:
+        return "the engine knows weights of rows in dense columns only"
+    return reason
 
 
 def why_not_these_data(problem: Problem, table: Table, criterion: str) -> str | None:
@@ -109,7 +110,7 @@ class TreeRisks:
 
     def grower(self) -> Grower:
         """Return what grows trees on single columns."""
-        return TreeGrower(self.problem, _rules_of(self.problem))
+        return TreeGrower(self.problem, tree_rules(self.problem))
 
     def batch_sizes(self, are_members: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most."""
@@ -233,7 +234,7 @@ class TreeRisks:
             self.problem.truth,
             self.problem.classes.size,
             self._splits,
-            _rules_of(self.problem),
+            tree_rules(self.problem),
             self._n_threads,
             self.problem.weights.by_class,
         )
@@ -288,7 +289,8 @@ def _total_weights(problem: Problem) -> list[float]:
     ]
 
 
-def _rules_of(problem: Problem) -> TreeRules:
+def tree_rules(problem: Problem) -> TreeRules:
+    """Return how a single tree is grown, and its predictions are scored."""
     from ppfs._engine import TreeRules
 
     parameters = problem.estimator.get_params(deep=False)
