@@ -177,6 +177,36 @@ def regressors_with(estimator, x, members):
     return int((made[0] != made[1]).sum())
 
 
+@pytest.mark.parametrize("knockoff", ["permutation", "conditional"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Ridge(),
+        make_pipeline(StandardScaler(), Ridge()),
+        make_pipeline(StandardScaler(), SplineTransformer(), Ridge()),
+        make_pipeline(StandardScaler(), PolynomialFeatures(include_bias=False), Ridge()),
+    ],
+    ids=repr,
+)
+def test_filled_gaps_equal_scikit_learns_models(estimator, knockoff):
+    X, y = problem("regression")
+    X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    # A column of which train parts may know nothing.
+    X[1:, 5] = np.nan
+    test = PPI(estimator, n_splits=5, knockoff=knockoff, impute="median", random_state=0)
+    ours, theirs = both(test, X, y)
+    assert_same(grown(ours, range(6)), grown(theirs, range(6)), rtol=1e-8)
+    members = frozenset({0, 1, 2, 3})
+    assert_same(ours.of_members([0, 2], members), theirs.of_members([0, 2], members), rtol=1e-8)
+    assert_same(ours.of_added([4], members), theirs.of_added([4], members), rtol=1e-8)
+
+
+def test_gaps_hide_no_number_that_is_too_large():
+    X = np.array([[np.nan, 1.0], [-1e150, 1.0], [2.0, 1.0]])
+    with pytest.raises(InvalidInputError, match=r"'a' holds numbers up to 1e\+150"):
+        require_squarable(X, ["a", "b"], (), Ridge())
+
+
 @pytest.mark.parametrize("estimator", REGRESSORS + WITH_PRODUCTS[:2], ids=repr)
 def test_growth_of_regressors_equals_one_fit_a_column(estimator):
     ours, theirs = risks_of(PPI(estimator, n_splits=5, random_state=0), *problem("regression"), 6)

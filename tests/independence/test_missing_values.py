@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 
 from ppfs import PPFS
+from ppfs._models import Medians
 from ppfs._reading import read_table
 from ppfs.blanket import FBED, IAMB
 from ppfs.exceptions import InvalidInputError
@@ -142,3 +143,12 @@ def test_a_column_of_gaps_says_nothing(X, y):
     test = CrossFitPPI(random_state=0)
     assert test.evaluate(X, y, 2, given=[0]).pvalue == 1.0
     assert test.evaluate(X, y, 0, given=[2]).pvalue < 0.05
+
+
+def test_medians_of_all_columns_are_those_of_each():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 40))
+    X[rng.random(X.shape) < 0.4] = np.nan
+    X[:, 0], X[:, 1], X[:6, 2] = np.nan, 1e308, np.nan
+    expected = [np.median(column[~np.isnan(column)]) if np.isfinite(column).any() else 0.0 for column in X.T]
+    np.testing.assert_array_equal(Medians().fit(X).medians_, expected)

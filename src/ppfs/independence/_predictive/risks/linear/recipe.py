@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 
-from ppfs._models import KnownParameters, require_valid_parameters
+from ppfs._models import KnownParameters, Medians, require_valid_parameters
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
@@ -113,10 +113,12 @@ def recipe_of(problem: Problem, table: Table) -> Recipe | None:
     is_wide = table.codes.ndim > 1 and problem.y.ndim == 1  # The target may be among the columns.
     if table.is_mixed or is_wide or problem.loss.name == "callable":
         return None
-    if problem.impute is not None or problem.y.ndim > 1 or table.has_missing:
+    is_weighted = problem.weights.fit is not None
+    # Gaps are filled before the first step. Medians of weighted rows are left to the general way.
+    if problem.y.ndim > 1 or (table.has_missing and (problem.impute is None or is_weighted)):
         return None
     steps = _steps(problem.estimator)
-    if steps is None or (problem.weights.fit is not None and get_config()["enable_metadata_routing"]):
+    if steps is None or (is_weighted and get_config()["enable_metadata_routing"]):
         return None
     *before, last = steps
     if type(last) not in _SOLVERS or not all(
@@ -130,7 +132,8 @@ def recipe_of(problem: Problem, table: Table) -> Recipe | None:
     for step in steps:
         require_valid_parameters(step, f"{type(problem.estimator).__name__}'s step")
     solver = _SOLVERS[type(last)](last, problem)
-    return None if solver is None else Recipe(tuple(before), solver)
+    filling = [Medians()] if table.has_missing else []
+    return None if solver is None else Recipe((*filling, *before), solver)
 
 
 def _steps(estimator: Any) -> list[Any] | None:

@@ -17,7 +17,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from ppfs._models import KnownParameters
+from ppfs._models import KnownParameters, Medians
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
@@ -86,9 +86,11 @@ def require_squarable(columns: Floats, names: Sequence[str], steps: Sequence[Any
     steps : sequence of transformers
         What stands before the model. Scalers that square nothing bring columns into reach.
     """
-    if steps and isinstance(steps[0], RobustScaler | MinMaxScaler | MaxAbsScaler):
+    first = next((step for step in steps if not isinstance(step, Medians)), None)
+    if isinstance(first, RobustScaler | MinMaxScaler | MaxAbsScaler):
         return
-    largest = np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    # Gaps aside.
+    largest = np.fmax.reduce(np.abs(columns), axis=0)
     wrong = np.flatnonzero(largest > _LARGEST_SQUARABLE)
     if wrong.size:
         raise InvalidInputError(
