@@ -38,6 +38,7 @@ MODELS = {
     "weighted tree": lambda: DecisionTreeClassifier(),
     "forest": lambda: RandomForestClassifier(20),
     "boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
+    "weighted boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
     "ridge": lambda: Ridge(),
     "logistic": lambda: logistic(),
     "sparse logistic": lambda: logistic(solver="liblinear"),

@@ -103,6 +103,23 @@ def method_of_bins() -> str | None:
     return None
 
 
+@cache
+def are_bins_weighted() -> bool:
+    """Tell whether HistGradientBoosting finds the edges of bins in long columns by the weights of rows, as 1.9 does.
+
+    Older versions look at the rows alone: 1.6.1, 1.7.2, 1.8.0.
+    """
+    try:
+        from sklearn.ensemble._hist_gradient_boosting.binning import _find_binning_thresholds
+
+        column, weights = np.array([0.0, 1.0, 3.0, 7.0, 15.0, 31.0]), np.array([1.0, 1.0, 2.0, 3.0, 0.5, 0.5])
+        edges = _find_binning_thresholds(column, max_bins=4, sample_weight=weights)
+    except (ImportError, TypeError):
+        return False
+    # Two of eight lie below 3, so the first edge is between; four and six are reached at 3 and 7.
+    return bool(np.array_equal(edges, [2.0, 5.0, 7.0]))
+
+
 def bootstrapped_rows(
     forest: Any, seeds: Iterable[int], n_rows: int, weights: NDArray[np.float64] | None = None
 ) -> list[NDArray[np.intp]]:

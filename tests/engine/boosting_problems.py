@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ppfs._engine import BoostingRules, prepare_boosting
-from ppfs._sklearn_compat import method_of_bins
+from ppfs._sklearn_compat import are_bins_weighted, method_of_bins
 
 CLASS_LOSSES = ("log-loss", "brier", "zero-one")
 NUMBER_LOSSES = ("squared", "absolute")
@@ -23,6 +23,11 @@ class BoostedProblem:
     test: list
     draws: list
     parameters: dict
+    weights: np.ndarray | None = None
+
+    def weights_of(self, rows):
+        """How much rows count in a fit, or None."""
+        return None if self.weights is None else self.weights[rows]
 
     @property
     def losses(self):
@@ -33,11 +38,29 @@ class BoostedProblem:
         """Return the problem as the engine takes it."""
         rules = BoostingRules(**self.parameters, quantiles=method_of_bins(), loss=loss)
         return prepare_boosting(
-            self.y, self.n_classes, self.train, self.test, self.draws, rules, weights, is_by_row=is_by_row
+            self.y,
+            self.n_classes,
+            self.train,
+            self.test,
+            self.draws,
+            rules,
+            weights,
+            is_by_row=is_by_row,
+            fit_weights=self.weights,
         )
 
 
-def make_problem(seed, n_rows, n_classes, n_columns=3, missing=0.0, n_folds=3, n_draws=2, **parameters):
+def make_problem(
+    seed,
+    n_rows,
+    n_classes,
+    n_columns=3,
+    missing=0.0,
+    n_folds=3,
+    n_draws=2,
+    is_weighted=False,
+    **parameters,
+):
     """Draw columns of three kinds, a target that depends on the first, and folds that test every row once.
 
     Continuous columns and targets make ties between gains unlikely, and these could be decided otherwise.
@@ -56,7 +79,8 @@ def make_problem(seed, n_rows, n_classes, n_columns=3, missing=0.0, n_folds=3, n
     folds = np.array_split(rng.permutation(n_rows), n_folds)
     train = [np.setdiff1d(np.arange(n_rows), fold) for fold in folds]
     draws = [np.array([rng.permutation(fold.size) for _ in range(n_draws)]) for fold in folds]
-    return BoostedProblem(X, y, n_classes, train, folds, draws, parameters)
+    weights = rng.uniform(0.2, 3.0, size=n_rows) if is_weighted else None
+    return BoostedProblem(X, y, n_classes, train, folds, draws, parameters, weights)
 
 
 @st.composite
@@ -78,6 +102,7 @@ def boosted_problems(draw, max_columns=3, min_columns=1):
         draw(st.sampled_from([0, 2, 3])),
         n_columns=draw(st.integers(min_columns, max_columns)),
         missing=draw(st.sampled_from([0.0, 0.2])),
+        is_weighted=draw(st.booleans()) and are_bins_weighted(),
         **parameters,
     )
 

@@ -1,5 +1,7 @@
 """Boosting on single columns: scikit-learn's own models, and the slow twin's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,14 +18,14 @@ slow_data = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 def via_scikit_learn(problem, train, column):
     kind = HistGradientBoostingClassifier if problem.n_classes else HistGradientBoostingRegressor
     model = kind(**problem.parameters, early_stopping=False, random_state=0)
-    model.fit(problem.X[train][:, [column]], problem.y[train])
+    model.fit(problem.X[train][:, [column]], problem.y[train], sample_weight=problem.weights_of(train))
     predict = model.predict_proba if problem.n_classes else model.predict
     return lambda rows: predict(problem.X[rows][:, [column]])
 
 
 def via_twin(problem, train, column):
     model = TwinBoosting(classes=problem.n_classes, quantiles=method_of_bins(), **problem.parameters)
-    model.fit(problem.X[train][:, [column]], problem.y[train])
+    model.fit(problem.X[train][:, [column]], problem.y[train], weights=problem.weights_of(train))
     return lambda rows: model.predict(problem.X[rows][:, [column]])
 
 
@@ -70,14 +72,15 @@ def test_single_columns_lose_what_scikit_learn_loses(problem):
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_single_columns_agree_with_the_slow_twin(n_classes, missing):
+@pytest.mark.parametrize(("missing", "is_weighted"), [(0.0, False), (0.2, False), (0.2, True)])
+def test_single_columns_agree_with_the_slow_twin(n_classes, missing, is_weighted):
     problem = make_problem(
         1,
         40,
         n_classes,
         missing=missing,
         n_folds=2,
+        is_weighted=is_weighted,
         max_iter=3,
         min_samples_leaf=3,
         max_leaf_nodes=4,
@@ -86,9 +89,18 @@ def test_single_columns_agree_with_the_slow_twin(n_classes, missing):
     assert_like(problem, via_twin, 1e-7)
 
 
-def test_more_values_than_bins_agree_with_the_slow_twin():
-    problem = make_problem(2, 60, 0, missing=0.1, max_iter=2, min_samples_leaf=2, max_bins=7, max_depth=2)
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_more_values_than_bins_agree_with_the_slow_twin(is_weighted):
+    rules = {"max_iter": 2, "min_samples_leaf": 2, "max_bins": 7, "max_depth": 2}
+    problem = make_problem(2, 60, 0, missing=0.1, is_weighted=is_weighted, **rules)
     assert_like(problem, via_twin, 1e-7)
+
+
+def test_bins_of_equal_weights_lie_where_the_slow_twin_has_them():
+    """An edge falls exactly between two values: the ranks of quantiles are reached by whole rows."""
+    problem = make_problem(5, 48, 2, n_folds=2, max_iter=2, min_samples_leaf=1, max_bins=6)
+    halves = replace(problem, weights=np.random.default_rng(0).choice([0.5, 1.0], size=48))
+    assert_like(halves, via_twin, 1e-7)
 
 
 def test_heavily_repeated_values_leave_empty_bins():

@@ -27,14 +27,14 @@ def via_scikit_learn(problem, train, is_category):
     kind = HistGradientBoostingClassifier if problem.n_classes else HistGradientBoostingRegressor
     model = kind(
         **problem.parameters, early_stopping=False, random_state=0, categorical_features=is_category
-    ).fit(problem.X[train], problem.y[train])
+    ).fit(problem.X[train], problem.y[train], sample_weight=problem.weights_of(train))
     return model.predict_proba if problem.n_classes else model.predict
 
 
 def via_twin(problem, train, is_category):
     categorical = tuple(np.flatnonzero(is_category).tolist()) if is_category is not None else ()
     model = TwinBoosting(classes=problem.n_classes, categorical=categorical, **problem.parameters)
-    return model.fit(problem.X[train], problem.y[train]).predict
+    return model.fit(problem.X[train], problem.y[train], weights=problem.weights_of(train)).predict
 
 
 def assert_like(problem, fit, tolerance, is_category=None):
@@ -74,9 +74,10 @@ def test_several_columns_lose_what_scikit_learn_loses(problem):
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_categories_lose_what_scikit_learn_loses(n_classes, missing):
-    problem = make_problem(10, 300, n_classes, n_columns=4, missing=missing, max_iter=6, min_samples_leaf=5)
+@pytest.mark.parametrize(("missing", "is_weighted"), [(0.0, False), (0.1, False), (0.1, True)])
+def test_categories_lose_what_scikit_learn_loses(n_classes, missing, is_weighted):
+    rules = {"max_iter": 6, "min_samples_leaf": 5}
+    problem = make_problem(10, 300, n_classes, n_columns=4, missing=missing, is_weighted=is_weighted, **rules)
     is_category = with_categories(problem, [0, 1])
     assert_like(problem, via_scikit_learn, 1e-6, is_category)
 
@@ -90,9 +91,12 @@ def test_a_category_that_the_train_part_lacks_is_a_missing_value():
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_several_columns_agree_with_the_slow_twin(n_classes):
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_several_columns_agree_with_the_slow_twin(n_classes, is_weighted):
     parameters = {"max_iter": 2, "min_samples_leaf": 3, "max_leaf_nodes": 4, "l2_regularization": 0.5}
-    problem = make_problem(12, 45, n_classes, n_columns=3, missing=0.15, n_folds=2, **parameters)
+    problem = make_problem(
+        12, 45, n_classes, n_columns=3, missing=0.15, n_folds=2, is_weighted=is_weighted, **parameters
+    )
     assert_like(problem, via_twin, 1e-7)
 
 
@@ -103,9 +107,10 @@ def test_categories_agree_with_the_slow_twin():
     assert_like(problem, via_twin, 1e-7, is_category)
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_models_without_columns_are_those_of_the_other_columns(n_classes):
-    problem = make_problem(14, 150, n_classes, n_columns=8, missing=0.1, max_iter=6, max_leaf_nodes=3)
+@pytest.mark.parametrize(("n_classes", "is_weighted"), [(0, False), (2, False), (3, False), (2, True)])
+def test_models_without_columns_are_those_of_the_other_columns(n_classes, is_weighted):
+    rules = {"max_iter": 6, "max_leaf_nodes": 3}
+    problem = make_problem(14, 150, n_classes, n_columns=8, missing=0.1, is_weighted=is_weighted, **rules)
     with_categories(problem, [2, 5])
     is_category = np.isin(np.arange(8), [2, 5])
     prepared = problem.prepared(problem.losses[0], is_by_row=True)
@@ -143,8 +148,9 @@ def test_what_no_tree_meets_changes_nothing_to_the_last_bit():
     np.testing.assert_allclose(outcome.by_draw, models.base().base.mean(), rtol=1e-12)
 
 
-def test_threads_change_nothing():
-    problem = make_problem(17, 200, 3, n_columns=6, missing=0.1, max_iter=10)
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_threads_change_nothing(is_weighted):
+    problem = make_problem(17, 200, 3, n_columns=6, missing=0.1, is_weighted=is_weighted, max_iter=10)
     prepared = problem.prepared("brier", is_by_row=True)
     answers = []
     for n_threads in (1, 2):

@@ -7,6 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from ppfs import PPFS
 from ppfs._reading import read_table
+from ppfs._sklearn_compat import are_bins_weighted
 from ppfs.independence import PPI, CrossFitPPI
 
 
@@ -30,13 +31,13 @@ def diabetes():
     return X[::2], y[::2]
 
 
-def answers(test, X, y, given=()):
+def answers(test, X, y, given=(), weights=None):
     return np.array(
         [
             (answer.pvalue, answer.effect)
             for x in range(X.shape[1])
             if x not in given
-            for answer in [test.evaluate(X, y, x, given=given)]
+            for answer in [test.evaluate(X, y, x, given=given, sample_weight=weights)]
         ]
     )
 
@@ -67,6 +68,23 @@ def test_conditional_questions_are_answered_as_scikit_learn_does(kind, wdbc, dia
         ]
         given = (0, 3)
         ours, expected = (answers(test, *data, given=given) for test in tests)
+        np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.skipif(not are_bins_weighted(), reason="this version of scikit-learn makes bins without weights")
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize("given", [(), (0, 3)])
+def test_weights_of_rows_are_heeded_as_scikit_learn_heeds_them(kind, given, wdbc, diabetes):
+    for (X, y), own, theirs in (
+        (wdbc, HistGradientBoostingClassifier, ViaScikitLearnClassifier),
+        (diabetes, HistGradientBoostingRegressor, ViaScikitLearnRegressor),
+    ):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y))
+        tests = [
+            kind(model(max_iter=5, max_bins=60), random_state=0, **({"n_splits": 6} if kind is PPI else {}))
+            for model in (own, theirs)
+        ]
+        ours, expected = (answers(test, X[:, :5], y, given, weights) for test in tests)
         np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
 
 
@@ -128,8 +146,11 @@ def test_missing_values_grow_as_scikit_learn_grows_them(wdbc):
 
 def test_the_trace_says_who_boosts(wdbc):
     X, y = wdbc
-    fitted = PPFS(HistGradientBoostingClassifier(max_iter=2), n_splits=5, random_state=0).fit(X, y)
-    assert any("grown by the engine" in note for note in fitted.trace_.notes)
+    search = PPFS(HistGradientBoostingClassifier(max_iter=2), n_splits=5, random_state=0)
+    assert any("grown by the engine" in note for note in search.fit(X, y).trace_.notes)
+    weighted = search.fit(X, y, sample_weight=np.arange(len(y)) % 3 + 1.0)
+    who = "grown by the engine" if are_bins_weighted() else "makes bins of rows with weights"
+    assert any(who in note for note in weighted.trace_.notes)
 
 
 @pytest.mark.parametrize(

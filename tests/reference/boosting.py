@@ -8,14 +8,26 @@ MIN_HESSIAN = 1e-3
 MIN_SUPPORT = 10.0
 
 
-def bin_edges(values, max_bins, method):
+def bin_edges(values, max_bins, method, weights=None):
     """Return the upper edges of all bins but the last: midpoints, or quantiles where there are too many values."""
-    known = np.sort(values[~np.isnan(values)])
+    is_known = ~np.isnan(values)
+    known = np.sort(values[is_known])
     distinct = np.unique(known)
     if distinct.size <= max_bins:
         return np.unique((distinct[1:] + distinct[:-1]) / 2)
     shares = np.linspace(0, 100, max_bins + 1)[1:-1]
+    if weights is not None:
+        running = np.cumsum(weights[is_known][np.argsort(values[is_known], kind="stable")])
+        return np.unique([weighted_quantile(share / 100 * running[-1], known, running) for share in shares])
     return np.unique(np.percentile(known, shares, method=method))
+
+
+def weighted_quantile(rank, known, running):
+    """Return the first value up to which rows weigh as much as the rank, or the middle of the next if just as much."""
+    place = next((i for i, weight in enumerate(running) if weight >= rank), len(known) - 1)
+    if running[place] - rank > np.finfo(float).eps:
+        return known[place]
+    return (known[place] + known[min(place + 1, len(known) - 1)]) / 2
 
 
 @dataclass(eq=False)
@@ -55,16 +67,19 @@ class TwinBoosting:
     quantiles: str = "averaged_inverted_cdf"
     trees: list = field(default_factory=list)
 
-    def fit(self, X, y, start=None):
-        self.edges = [bin_edges(column, self.max_bins, self.quantiles) for column in X.T]
+    def fit(self, X, y, start=None, weights=None):
+        self.edges = [bin_edges(column, self.max_bins, self.quantiles, weights) for column in X.T]
         bins = self.binned(X)
         self.has_missing = (bins == -1).any(axis=0)
         n_trees = self.classes if self.classes > 2 else 1
-        self.baseline = self._baseline(y, n_trees)
+        self.baseline = self._baseline(y, n_trees, weights)
         raw = np.tile(self.baseline, (len(y), 1)) if start is None else start.copy()
         self.trees = []
         for _ in range(self.max_iter):
-            gradients, hessians = self._gradients(y, raw)
+            own = 1.0 if weights is None else weights[:, None]
+            gradients, hessians = (
+                (own * part).astype(np.float32).astype(float) for part in self._gradients(y, raw)
+            )
             steps = []
             for tree in range(n_trees):
                 root = self._grow(bins, gradients[:, tree], hessians[:, tree])
@@ -103,17 +118,17 @@ class TwinBoosting:
             bins[:, column] = np.where(np.isnan(values), -1, found)
         return bins
 
-    def _baseline(self, y, n_trees):
+    def _baseline(self, y, n_trees, weights):
         if not self.classes:
-            return np.array([y.mean()])
-        shares = np.array([(y == label).mean() for label in range(self.classes)])
+            return np.array([np.average(y, weights=weights)])
+        shares = np.array([np.average(y == label, weights=weights) for label in range(self.classes)])
         if n_trees == 1:
             return np.array([np.log(shares[1] / shares[0])])
         return np.log(shares) - np.log(shares).mean()
 
     def _gradients(self, y, raw):
         if not self.classes:
-            return (raw - y[:, None]).astype(np.float32).astype(float), np.ones_like(raw)
+            return raw - y[:, None], np.ones_like(raw)
         if self.classes == 2:
             share = 1 / (1 + np.exp(-raw))
             truth = y[:, None]
@@ -121,8 +136,7 @@ class TwinBoosting:
             powers = np.exp(raw - raw.max(axis=1, keepdims=True))
             share = powers / powers.sum(axis=1, keepdims=True)
             truth = np.eye(self.classes)[y]
-        gradients = (share - truth).astype(np.float32).astype(float)
-        return gradients, (share * (1 - share)).astype(np.float32).astype(float)
+        return share - truth, share * (1 - share)
 
     def _grow(self, bins, gradients, hessians):
         rows = np.arange(len(gradients))

@@ -82,8 +82,10 @@ def _bin_split(
     is_category: Bools,
     roles: Int32s,
     places: Int64s,
+    weights: Float64s | None,
     limits: BoostingLimits,
     values: Float64s,
+    running: Float64s | None,
     bins: Bins,
 ) -> None:
     """Fill the bins of one split.
@@ -94,8 +96,10 @@ def _bin_split(
         Rows in the order of a column's values, missing ones last.
     places : array of shape (n_rows,)
         Place of a row in the train part.
-    values : array of shape (n_rows,)
-        Memory.
+    weights : array of shape (n_rows,) or None
+        How much a row counts.
+    values, running : arrays of shape (n_rows,)
+        Memory; for running sums of weights only where there are weights.
     """
     for column in range(X.shape[1]):
         n_known, n_train = int64(0), 0
@@ -105,6 +109,9 @@ def _bin_split(
                 n_train += 1
                 if not np.isnan(X[row, column]):
                     values[n_known] = X[row, column]
+                    if weights is not None and running is not None:
+                        before = running[n_known - 1] if n_known else 0.0
+                        running[n_known] = before + weights[row]
                     n_known += 1
         bins.has_missing[column] = n_known < n_train
         edges = bins.edges[column]
@@ -115,7 +122,7 @@ def _bin_split(
                     edges[n_edges] = values[i]
                     n_edges += 1
         else:
-            n_edges = find_edges(n_known, values, limits, edges)
+            n_edges = find_edges(n_known, values, running, limits, edges)
         bins.n_edges[column] = n_edges
         for row in range(X.shape[0]):
             role = roles[split, row]
@@ -171,8 +178,20 @@ def bin_columns(
             n_edges=np.empty(n_columns, dtype=np.int64),
             has_missing=np.empty(n_columns, dtype=np.bool_),
         )
-        roles = problem.lessons.roles
-        _bin_split(split, columns, by_value, are_categories, roles, places, limits, np.empty(n_rows), bins)
+        lessons = problem.lessons
+        _bin_split(
+            split,
+            columns,
+            by_value,
+            are_categories,
+            lessons.roles,
+            places,
+            lessons.weights,
+            limits,
+            np.empty(n_rows),
+            None if lessons.weights is None else np.empty(n_rows),
+            bins,
+        )
         return bins
 
     splits: Sequence[int] = range(problem.n_splits)

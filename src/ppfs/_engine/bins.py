@@ -2,21 +2,71 @@
 
 from math import ceil, floor
 
+import numpy as np
+
 from ppfs._engine._jit import Float64s, int64, kernel_function, kernel_part
 from ppfs._engine.boosting_rules import BoostingLimits
+
+_EPSILON = float(np.finfo(np.float64).eps)
 
 # scikit-learn keeps infinity for the edge beyond which only missing values lie.
 _ALMOST_INFINITE = 1e300
 
 
+@kernel_part
+def _weighted_quantile(share: float, n_values: int, values: Float64s, running: Float64s) -> float:
+    """Return the value below which a share of the weights lies, as scikit-learn finds it."""
+    rank = share * running[n_values - 1]
+    low, high = 0, n_values - 1
+    while low < high:
+        middle = (low + high) // 2
+        if running[middle] >= rank:
+            high = middle
+        else:
+            low = middle + 1
+    value: float = values[low]
+    if running[low] - rank > _EPSILON:
+        return value
+    following: float = values[min(low + 1, n_values - 1)]
+    return (value + following) / 2.0
+
+
+@kernel_part
+def _quantile(
+    share: float, n_values: int, values: Float64s, running: Float64s | None, has_midpoints: bool
+) -> float:
+    """Return the value below which a share of the values, or of their weights, lies."""
+    if running is not None:
+        return _weighted_quantile(share, n_values, values, running)
+    if has_midpoints:
+        position = (n_values - 1) * share
+        low, high = floor(position), ceil(position)
+        is_between = low != high
+    else:
+        position = n_values * share - 1.0
+        low = floor(position)
+        high = low + 1
+        is_between = position == low
+        if not is_between:
+            low = high
+    edge: float = values[high]
+    if is_between:
+        edge = values[high] - (values[high] - values[low]) * 0.5
+    return edge
+
+
 @kernel_function
-def find_edges(n_values: int, values: Float64s, limits: BoostingLimits, edges: Float64s) -> int:
+def find_edges(
+    n_values: int, values: Float64s, running: Float64s | None, limits: BoostingLimits, edges: Float64s
+) -> int:
     """Fill ``edges`` (at least max_bins,) with the upper edges of all bins but the last; return their number.
 
     Parameters
     ----------
     values : array of shape (at least n_values,)
         The train part's values that are not missing, ascending.
+    running : array of the same shape, or None
+        Running sums of what their rows weigh.
     """
     n_distinct = 1
     for i in range(1, n_values):
@@ -31,20 +81,7 @@ def find_edges(n_values: int, values: Float64s, limits: BoostingLimits, edges: F
     for part in range(1, limits.max_bins):
         # As NumPy computes linspace(0, 100, max_bins + 1) / 100.
         share = part * (100.0 / limits.max_bins) / 100.0
-        if limits.has_midpoints:
-            position = (n_values - 1) * share
-            low, high = floor(position), ceil(position)
-            is_between = low != high
-        else:
-            position = n_values * share - 1.0
-            low = floor(position)
-            high = low + 1
-            is_between = position == low
-            if not is_between:
-                low = high
-        edge = values[high]
-        if is_between:
-            edge = values[high] - (values[high] - values[low]) * 0.5
+        edge = _quantile(share, n_values, values, running, limits.has_midpoints)
         n_edges = _add_edge(edge, n_edges, edges)
     return n_edges
 

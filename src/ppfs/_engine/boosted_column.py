@@ -54,6 +54,8 @@ class Layout(NamedTuple):
     counts: Int64s  # (max_bins + 1,) train rows below the end of a bin
     test_bins: Int64s  # (n_test,) -1 for a missing value
     test_values: Float64s  # (n_test,)
+    weights: Float64s | None  # (n_rows,) of the train rows, if rows have weights
+    running: Float64s | None  # (n_rows,) running sums of the weights
 
 
 class Rounds(NamedTuple):
@@ -79,6 +81,16 @@ class Growing(NamedTuple):
 
 
 @kernel_part
+def _note_weight(
+    place: int, row: int, weights: Float64s | None, laid_out: Float64s | None, running: Float64s | None
+) -> None:
+    """Enter the weight of a row, if rows have weights."""
+    if weights is not None and laid_out is not None and running is not None:
+        laid_out[place] = weights[row]
+        running[place] = weights[row] + (running[place - 1] if place else 0.0)
+
+
+@kernel_part
 def _lay_out(
     column: int,
     split: int,
@@ -96,12 +108,13 @@ def _lay_out(
             value = block[row, column]
             layout.labels[n_known + n_missing] = lessons.labels[split, row]
             layout.values[n_known + n_missing] = value
+            _note_weight(n_known + n_missing, row, lessons.weights, layout.weights, layout.running)
             # Missing values come last in the order.
             if np.isnan(value):
                 n_missing += 1
             else:
                 n_known += 1
-    n_edges = find_edges(n_known, layout.values, limits, layout.edges)
+    n_edges = find_edges(n_known, layout.values, layout.running, limits, layout.edges)
     for number in range(n_edges + 2):
         layout.counts[number] = 0
     current = 0
@@ -346,7 +359,15 @@ def _boost(
         if kind != Kind.NUMBERS and size > BOUND_OF_POWERS:
             size = start_powers(kind, n_trees, n_rows, rounds.raw, rounds.powers)
         fill_gradients(
-            kind, n_rows, n_trees, layout.labels, rounds.raw, rounds.powers, rounds.gradient, rounds.hessian
+            kind,
+            n_rows,
+            n_trees,
+            layout.labels,
+            layout.weights,
+            rounds.raw,
+            rounds.powers,
+            rounds.gradient,
+            rounds.hessian,
         )
         is_grown = False
         for tree in range(n_trees):
@@ -480,6 +501,8 @@ def _make_work(n_rows: int, problem: BoostingProblem) -> tuple[Layout, Rounds, G
             counts=np.zeros(max_bins + 1, dtype=np.int64),
             test_bins=np.empty(n_test, dtype=np.int64),
             test_values=np.empty(n_test),
+            weights=None if problem.lessons.weights is None else np.empty(n_rows),
+            running=None if problem.lessons.weights is None else np.empty(n_rows),
         ),
         Rounds(
             raw=np.empty((n_trees, n_rows)),

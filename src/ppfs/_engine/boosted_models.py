@@ -80,7 +80,8 @@ class BoostedModels:
 
         def run(split: int) -> Model:
             model, first_round = self.models[split], first_rounds[split]
-            return _grow(self.problem, self.columns, active, split, self.starts, None, model, first_round)
+            own = self.problem.weights_of(split)
+            return _grow(self.problem, self.columns, active, split, self.starts, own, model, first_round)
 
         for split, model in zip(tasks, run_tasks(run, tasks, self.n_threads), strict=True):
             models[split] = model
@@ -187,12 +188,12 @@ def grow_models(
     active : array of shape (n_columns,), bool, or None
         Columns that trees may cut; None for all.
     weights : array of shape (n_rows,) or None
-        How much a train row counts.
+        How much a train row counts, if not what the problem says.
     """
     is_active = np.ones(columns.n_columns, dtype=np.bool_) if active is None else active
 
     def run(split: int) -> Model:
-        own = None if weights is None else weights[problem.train[split]]
+        own = problem.weights_of(split) if weights is None else weights[problem.train[split]]
         return _grow(problem, columns, is_active, split, starts, own)
 
     models = run_tasks(run, range(problem.n_splits), n_threads)

@@ -597,14 +597,13 @@ def boost(
         # Powers are computed anew in every round: a model must not depend on the round from which it was grown.
         if kind != Kind.NUMBERS:
             start_powers(kind, n_trees, n_rows, rows.raw, rows.powers)
-        fill_gradients(kind, n_rows, n_trees, labels, rows.raw, rows.powers, rows.gradient, rows.hessian)
+        fill_gradients(
+            kind, n_rows, n_trees, labels, weights, rows.raw, rows.powers, rows.gradient, rows.hessian
+        )
         for tree in range(n_trees):
             for row in range(n_rows):
                 rows.pairs[row, 0] = rows.gradient[tree, row]
                 rows.pairs[row, 1] = rows.hessian[tree, row]
-                if weights is not None:
-                    rows.pairs[row, 0] *= weights[row]
-                    rows.pairs[row, 1] *= weights[row]
             left_categories = model.left_categories[number + tree]
             n_nodes = _grow(
                 active, is_category, bins, order, limits, rows, runs, nodes, pending, left_categories

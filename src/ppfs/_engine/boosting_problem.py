@@ -30,6 +30,9 @@ class Lessons(NamedTuple):
         Place of a row in the test part, `TRAIN` or `UNUSED`.
     ends : array of shape (n_splits + 1,), int64
         The test part of a split has the places ``ends[split]`` to ``ends[split + 1] - 1`` among all tested rows.
+    weights : array of shape (n_rows,), float64, or None
+        How much each train row counts. None, for rows that count alike, is a type of its own to Numba: the code for
+        weights is then not compiled.
     """
 
     kinds: Int64s
@@ -37,6 +40,7 @@ class Lessons(NamedTuple):
     labels: Float64s
     roles: Int32s
     ends: Int64s
+    weights: Float64s | None = None
 
 
 class Exams(NamedTuple):
@@ -113,6 +117,11 @@ class BoostingProblem:
         """Trees a round, at most."""
         return int(self.baseline.shape[1])
 
+    def weights_of(self, split: int) -> Float64s | None:
+        """How much the rows of a train part count, shape (n_train,)."""
+        weights = self.lessons.weights
+        return None if weights is None else weights[self.train[split]]
+
 
 def prepare_boosting(
     y: npt.ArrayLike,
@@ -124,6 +133,7 @@ def prepare_boosting(
     weights: npt.ArrayLike | None = None,
     *,
     is_by_row: bool = False,
+    fit_weights: npt.ArrayLike | None = None,
 ) -> BoostingProblem:
     """Prepare the splits of a table, once for all its columns.
 
@@ -142,11 +152,14 @@ def prepare_boosting(
         What the loss of a test row is multiplied by; models are fitted without them.
     is_by_row : bool
         Whether losses are asked for row by row, or as means over test parts.
+    fit_weights : array of shape (n_rows,) or None
+        How much a train row counts, in the bins and in the trees: positive numbers.
     """
+    own = None if fit_weights is None else np.array(fit_weights, dtype=np.float64)
     target = make_target(y, n_classes)
     n_rows = target.classes.size + target.values.size
     loss_weights = np.ones(n_rows) if weights is None else np.array(weights, dtype=np.float64)
-    learnt = [_learnt(target, n_classes, rows) for rows in train]
+    learnt = [_learnt(target, n_classes, rows, None if own is None else own[rows]) for rows in train]
     kinds = np.array([kind for kind, _, _, _ in learnt], dtype=np.int64)
     n_trees = np.array([baseline.size for _, _, _, baseline in learnt], dtype=np.int64)
     ends = np.cumsum([0, *(rows.size for rows in test)], dtype=np.int64)
@@ -173,13 +186,13 @@ def prepare_boosting(
         is_by_row=is_by_row,
         baseline=np.array([np.resize(baseline, n_trees.max()) for _, _, _, baseline in learnt]),
         sources=np.concatenate(sources, axis=1).astype(np.int64),
-        lessons=Lessons(kinds, n_trees, np.array([labels for _, labels, _, _ in learnt]), roles, ends),
+        lessons=Lessons(kinds, n_trees, np.array([labels for _, labels, _, _ in learnt]), roles, ends, own),
         exams=exams,
     )
 
 
 def _learnt(
-    target: Target, n_classes: int, rows: npt.NDArray[np.int64]
+    target: Target, n_classes: int, rows: npt.NDArray[np.int64], weights: Float64s | None
 ) -> tuple[Kind, Float64s, Int64s, Float64s]:
     """Return what a train part teaches: its kind, labels of all rows, places of classes, and the baseline."""
     if not n_classes:
@@ -187,7 +200,7 @@ def _learnt(
             Kind.NUMBERS,
             target.values,
             np.empty(0, dtype=np.int64),
-            np.array([np.average(target.values[rows])]),
+            np.array([np.average(target.values[rows], weights=weights)]),
         )
     seen = np.unique(target.classes[rows])
     places = np.full(n_classes, -1, dtype=np.int64)
@@ -197,8 +210,8 @@ def _learnt(
         return Kind.ONE_CLASS, labels, places, np.zeros(1)
     if seen.size == 2:
         # Clipped as scikit-learn clips it, though no train part of two classes comes near.
-        share = np.clip(np.average(labels[rows]), 10 * _EPSILON, 1.0 - 10 * _EPSILON)
+        share = np.clip(np.average(labels[rows], weights=weights), 10 * _EPSILON, 1.0 - 10 * _EPSILON)
         return Kind.TWO_CLASSES, labels, places, np.array([np.log(share / (1.0 - share))])
-    shares = np.array([np.average(labels[rows] == place) for place in range(seen.size)])
+    shares = np.array([np.average(labels[rows] == place, weights=weights) for place in range(seen.size)])
     geometric_mean = np.exp(np.log(shares).mean())
     return Kind.MORE_CLASSES, labels, places, np.log(shares / geometric_mean)

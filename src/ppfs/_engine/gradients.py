@@ -10,32 +10,41 @@ import numpy as np
 
 from ppfs._engine._jit import Float64s, kernel_function, kernel_part
 from ppfs._engine.boosting_rules import Kind
+from ppfs._engine.criterion import weight_of
 
 # While raw predictions stay within this bound, powers of e can be kept up to date by multiplication.
 BOUND_OF_POWERS = 300.0
 
 
 @kernel_part
-def _fill_two_classes(labels: Float64s, powers: Float64s, gradient: Float64s, hessian: Float64s) -> None:
+def _fill_two_classes(
+    labels: Float64s, weights: Float64s | None, powers: Float64s, gradient: Float64s, hessian: Float64s
+) -> None:
     """Written without branches, so that it is vectorised."""
     for row in range(labels.size):
-        power, label = powers[row], labels[row]
-        gradient[row] = np.float32(((1.0 - label) - label * power) / (1.0 + power))
-        hessian[row] = np.float32(power / ((1.0 + power) * (1.0 + power)))
+        power, label, weight = powers[row], labels[row], weight_of(row, weights)
+        gradient[row] = np.float32(weight * (((1.0 - label) - label * power) / (1.0 + power)))
+        hessian[row] = np.float32(weight * (power / ((1.0 + power) * (1.0 + power))))
 
 
 @kernel_part
 def _fill_more_classes(
-    n_trees: int, labels: Float64s, powers: Float64s, gradient: Float64s, hessian: Float64s
+    n_trees: int,
+    labels: Float64s,
+    weights: Float64s | None,
+    powers: Float64s,
+    gradient: Float64s,
+    hessian: Float64s,
 ) -> None:
     for row in range(labels.size):
+        weight = weight_of(row, weights)
         total = 0.0
         for tree in range(n_trees):
             total += powers[tree, row]
         for tree in range(n_trees):
             share = powers[tree, row] / total
-            gradient[tree, row] = np.float32(share - (1.0 if labels[row] == tree else 0.0))
-            hessian[tree, row] = np.float32(share * (1.0 - share))
+            gradient[tree, row] = np.float32(weight * (share - (1.0 if labels[row] == tree else 0.0)))
+            hessian[tree, row] = np.float32(weight * (share * (1.0 - share)))
 
 
 @kernel_function
@@ -65,20 +74,27 @@ def fill_gradients(
     n_rows: int,
     n_trees: int,
     labels: Float64s,
+    weights: Float64s | None,
     raw: Float64s,
     powers: Float64s,
     gradient: Float64s,
     hessian: Float64s,
 ) -> None:
-    """Fill ``gradient`` and ``hessian`` from raw predictions or their powers, all of shape (n_trees, n_rows)."""
+    """Fill ``gradient`` and ``hessian`` from raw predictions or their powers, all of shape (n_trees, n_rows).
+
+    Both are multiplied by the weights of the rows, if they have weights.
+    """
     if kind == Kind.NUMBERS:
         for row in range(n_rows):
-            gradient[0, row] = np.float32(raw[0, row] - labels[row])
-            hessian[0, row] = 1.0
+            weight = weight_of(row, weights)
+            gradient[0, row] = np.float32(weight * (raw[0, row] - labels[row]))
+            hessian[0, row] = np.float32(weight)
     elif kind == Kind.TWO_CLASSES:
-        _fill_two_classes(labels[:n_rows], powers[0, :n_rows], gradient[0, :n_rows], hessian[0, :n_rows])
+        _fill_two_classes(
+            labels[:n_rows], weights, powers[0, :n_rows], gradient[0, :n_rows], hessian[0, :n_rows]
+        )
     else:
-        _fill_more_classes(n_trees, labels[:n_rows], powers, gradient, hessian)
+        _fill_more_classes(n_trees, labels[:n_rows], weights, powers, gradient, hessian)
 
 
 @kernel_function

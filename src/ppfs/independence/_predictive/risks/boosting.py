@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from ppfs._block import Block
 from ppfs._models import Design, KnownParameters
-from ppfs._sklearn_compat import method_of_bins
+from ppfs._sklearn_compat import are_bins_weighted, method_of_bins
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
@@ -79,8 +79,8 @@ def why_not_boosted(problem: Problem, table: Table) -> str | None:
     n_train = max(split.train.size for split in problem.splits)
     if n_train > (_ROWS_FOR_SAMPLED_BINS if estimator.early_stopping is False else _ROWS_FOR_EARLY_STOPPING):
         return f"the engine neither stops early nor samples, and a train part has {n_train} rows"
-    if problem.weights.fit is not None:
-        return "the engine does not know weights of rows"
+    if problem.weights.fit is not None and not are_bins_weighted():
+        return "the engine does not know how this version of scikit-learn makes bins of rows with weights"
     if problem.impute is not None or table.is_sparse:
         return "the engine boosts on columns as they are"
     # The target is among the columns where another variable is predicted.
@@ -293,6 +293,7 @@ def boosting_problem(problem: Problem, rules: BoostingRules) -> BoostingProblem:
         rules,
         problem.weights.loss,
         is_by_row=problem.is_by_row,
+        fit_weights=problem.weights.fit,
     )
 
 
