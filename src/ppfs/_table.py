@@ -313,9 +313,8 @@ class Table:
 
     def block(self, variables: Sequence[int]) -> Block | FileBlock:
         """Return some variables of one column each, for a task of the growth phase; the target may be among them."""
-        target = self.target
-        has_target = target in variables
-        names = tuple("the target" if v == target else self.names[v] for v in variables)
+        has_target = self.target in variables
+        names = self.names_of(variables)
         if isinstance(self.X, LazyColumns) and not has_target:
             return self.X.block(variables, names)
         matrix = self.take(variables) if has_target else in_floats(self.X[:, self._columns_of(variables)])
@@ -323,6 +322,8 @@ class Table:
 
     def places(self, variables: Sequence[int]) -> list[slice]:
         """Tell where the columns of each variable stand in ``take(variables)``."""
+        if self._feature_groups is None and self.codes.ndim == 1:
+            return [slice(start, start + 1) for start in range(len(variables))]
         stops = np.cumsum([self._width(variable) for variable in variables]).tolist()
         return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
@@ -340,19 +341,28 @@ class Table:
     def categorical_mask(self, variables: Sequence[int]) -> NDArray[np.bool_]:
         """Tell for each column of ``take(variables)`` whether it is categorical, by its type or by its values."""
         mask = self.kinds.categorical_mask
+        target = self.target
+        if target not in variables:
+            return np.asarray(mask[self._columns_of(variables)])
         parts = [
             np.full(self._width(v), self.task == "classification")
-            if v == self.target
+            if v == target
             else mask[self._columns_of([v])]
             for v in variables
         ]
         return np.concatenate(parts)
 
+    def names_of(self, variables: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of some variables; the target's is "the target"."""
+        target = self.target
+        return tuple("the target" if v == target else self.names[v] for v in variables)
+
     def column_names_of(self, variables: Sequence[int]) -> tuple[str, ...]:
         """Return the name of each column of ``take(variables)``; those of the target are numbered."""
         names: list[str] = []
+        target = self.target
         for variable in variables:
-            if variable == self.target:
+            if variable == target:
                 names += [f"(target {i})" for i in range(self._width(variable))]
             else:
                 names += [self.column_names[column] for column in self.columns[variable]]

@@ -24,7 +24,12 @@ from ppfs.independence._predictive.knockoffs import (
     StratifiedValues,
     choose_knockoff,
 )
-from ppfs.independence._predictive.smooth_models import RememberedCurves, _column_basis, fit_smooth_regression
+from ppfs.independence._predictive.smooth_models import (
+    RememberedCurves,
+    _column_basis,
+    fit_smooth_regression,
+    scale_of,
+)
 
 N_ROWS, N_DRAWS = 2000, 4
 
@@ -305,8 +310,14 @@ def test_what_is_remembered_of_columns_changes_no_bit():
         again = fit_smooth_regression(Z[:, known], n_levels[known], x, remembered)
         for new in (Z[:, known], Z[:7, known] + 0.1):
             np.testing.assert_array_equal(again(new), fresh(new))
+    for z in Z.T:
+        for scale in (remembered.scale(z), remembered.scale(z)):
+            fresh = scale_of(z)
+            assert (scale is None) == (fresh is None) == (np.unique(z).size <= 10)
+            if scale is not None:
+                np.testing.assert_array_equal(scale.of_values(z), fresh.of_values(z))
     travelled = copy.deepcopy(remembered)
-    assert travelled._regressors == {}
+    assert travelled._regressors == travelled._scales == {}
 
 
 def test_lines_of_all_columns_are_those_of_single_columns_to_the_last_bit():

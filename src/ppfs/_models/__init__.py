@@ -8,7 +8,7 @@ from ppfs._models.boosting_libraries import (
     with_one_thread,
 )
 from ppfs._models.bootstrap import drawn_counts, tree_seeds
-from ppfs._models.design import Design, dense, name_of, stacked, with_replaced
+from ppfs._models.design import Design, dense, stacked, with_replaced
 from ppfs._models.encoders import Medians, ToFrame
 from ppfs._models.encoding import (
     Encoded,
@@ -72,7 +72,6 @@ __all__ = [
     "is_equivariant",
     "is_plain_lightgbm",
     "members_of",
-    "name_of",
     "names_of",
     "prepared",
     "prepared_for",

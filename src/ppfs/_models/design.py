@@ -52,14 +52,9 @@ class Design:
             dict(zip(variables, table.places(variables), strict=True)),
             table.n_levels_of(variables),
             table.categorical_mask(variables),
-            tuple(name_of(table, variable) for variable in variables),
+            table.names_of(variables),
             table.column_names_of(variables),
         )
-
-
-def name_of(table: Table, variable: int) -> str:
-    """Return the name of a feature, or "the target"."""
-    return "the target" if variable == table.target else table.names[variable]
 
 
 def with_replaced(X: Matrix, place: slice, values: NDArray[np.float64]) -> Matrix:

@@ -23,7 +23,6 @@ from ppfs._models import (
     input_tags,
     is_equivariant,
     members_of,
-    name_of,
     names_of,
     require_valid_parameters,
     table_in_reach,
@@ -436,7 +435,7 @@ class BoundPredictiveTest(BoundTest):
             grown = self._growth(target)(self.table.block(xs))
             self._n_grown += grown.n_fits
             return grown.answers
-        names = [name_of(self.table, x) for x in xs]
+        names = self.table.names_of(xs)
         answers = []
         seats = self._seats(len(given - {xs[0]}))
         for source in self._risks_of(target, seats):
@@ -492,10 +491,11 @@ class BoundPredictiveTest(BoundTest):
                 "learn to predict them. Use a search that asks about the target only, such as PPFS, IAMB or FBED, or "
                 "impute the column first."
             )
-        estimator = estimator_for(model, task, name=name_of(table, target))
+        (name,) = table.names_of([target])
+        estimator = estimator_for(model, task, name=name)
         classes = np.unique(y) if task == "classification" else np.empty(0)
         loss = choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names)
-        require_measurable(y, loss, name_of(table, target))
+        require_measurable(y, loss, name)
         if target == table.target and self._fold <= 1:
             warn_of_blur(table, estimator)
         y, unit = (

@@ -15,12 +15,13 @@ from ppfs._models import Impute, prepared, seeded
 from ppfs._rows import Split
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError
-from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, scales_of, unevenness_of
+from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, unevenness_of
 from ppfs.independence._predictive.smooth_models import (
     RememberedCurves,
     fit_smooth_classifier,
     fit_smooth_regression,
     has_few_values,
+    scale_of,
 )
 
 # From rows of the conditioning columns to predicted numbers, shape (n_rows,), or to the probabilities of the
@@ -161,13 +162,10 @@ class ConditionalLaw:
         if uneven < _UNEVEN:
             return as_it_is
         scale = NormalScores.of(self._x)
-        is_stepped = np.array(
-            [
-                levels > 0 or has_few_values(z)
-                for z, levels in zip(self._Z.T, self._n_given_levels, strict=True)
-            ]
-        )
-        given_scales = scales_of(self._Z, is_stepped)
+        found = scale_of if self._curves is None else self._curves.scale
+        given_scales = [
+            None if levels else found(z) for z, levels in zip(self._Z.T, self._n_given_levels, strict=True)
+        ]
         level, given = scale.of_values(self._x), on_scales(self._Z, given_scales)
         scored = self._fitted_to(level, given, known)
         if unevenness_of(level[known], scored(given)[known]) >= uneven:

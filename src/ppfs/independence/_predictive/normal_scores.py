@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from ppfs._types import Floats
@@ -58,11 +57,6 @@ class NormalScores:
         nearest = np.searchsorted((self.scores[1:] + self.scores[:-1]) / 2.0, scores)
         values: Floats = np.where(np.isnan(scores), np.nan, self.values[nearest])
         return values
-
-
-def scales_of(Z: Floats, is_stepped: NDArray[np.bool_]) -> list[NormalScores | None]:
-    """Return the scale of each column, None for those that stay as they are."""
-    return [None if stays else NormalScores.of(z) for z, stays in zip(Z.T, is_stepped, strict=True)]
 
 
 def on_scales(Z: Floats, scales: list[NormalScores | None]) -> Floats:

@@ -19,6 +19,7 @@ from sklearn.preprocessing import SplineTransformer
 from ppfs._block import Matrix
 from ppfs._models import Medians
 from ppfs._types import Floats
+from ppfs.independence._predictive.normal_scores import NormalScores
 from ppfs.independence._predictive.ridge_in_parts import fit_ridge
 
 # Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
@@ -53,7 +54,7 @@ ColumnBasis = Callable[[Floats], Floats]
 
 
 class RememberedCurves:
-    """The curves of columns that were conditioned on before.
+    """The curves and scales of columns that were conditioned on before.
 
     One question after the other conditions on the same columns but one. A column is known by its content.
     """
@@ -61,6 +62,7 @@ class RememberedCurves:
     def __init__(self) -> None:
         self._bases: dict[tuple[bytes, bool], ColumnBasis] = {}
         self._regressors: dict[tuple[bytes, bool], Floats] = {}
+        self._scales: dict[bytes, NormalScores | None] = {}
         self._n_numbers = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,6 +91,23 @@ class RememberedCurves:
             return self._regressors[key]
 
         return regressors
+
+    def scale(self, z: Floats) -> NormalScores | None:
+        """Return the scale of a column; see `scale_of`."""
+        key = _digest(z)
+        if key not in self._scales:
+            found = scale_of(z)
+            n_numbers = 0 if found is None else 2 * found.values.size
+            if self._n_numbers + n_numbers > _MAX_REMEMBERED:
+                return found
+            self._n_numbers += n_numbers
+            self._scales[key] = found
+        return self._scales[key]
+
+
+def scale_of(z: Floats) -> NormalScores | None:
+    """Return the scale on which a column is normal; None for one that goes in steps and stays as it is."""
+    return None if has_few_values(z) else NormalScores.of(z)
 
 
 def _in_reach(
