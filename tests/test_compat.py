@@ -221,6 +221,20 @@ def test_unknown_choices_list_the_known_ones(name, value):
         PPIMBC(**{name: value}, **QUIET).fit(np.ones((20, 2)), [0, 1] * 10)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"num_simul": 3}, r'^num_simul=3 is too few for sig_test_type="non-parametric".*Raise num_simul'),
+        ({"p_val_thresh": 2.0}, "'p_val_thresh' parameter of PPIMBC must be a float in the range"),
+        ({"simul_size": 0.99}, "simul_size=0.99"),
+        ({"model": 3}, "'model' parameter of PPIMBC"),
+    ],
+)
+def test_errors_speak_of_the_parameters_that_the_caller_wrote(parameters, said):
+    with pytest.raises(InvalidInputError, match=said):
+        PPIMBC(**parameters, **QUIET).fit(np.ones((20, 2)), [0, 1] * 10)
+
+
 def test_feature_importance_draws_one_bar_a_member():
     import matplotlib
 

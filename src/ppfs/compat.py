@@ -29,7 +29,9 @@ weights, groups of rows          none                                    passed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -51,6 +53,19 @@ from ppfs.exceptions import InvalidInputError
 __all__ = ["PPIMBC", "PPIMBR"]
 
 _SIGNIFICANCE = {"non-parametric": "wilcoxon", "parametric": "paired-t"}
+
+# What messages call the parameters, and what PyImpetus does; values first.
+_WORDS = {
+    r"significance=['\"]wilcoxon['\"]": 'sig_test_type="non-parametric"',
+    r"significance=['\"]paired-t['\"]": 'sig_test_type="parametric"',
+    r"stratify=True": "simul_type=1",
+    r"stratify=(False|['\"]auto['\"])": "simul_type=0",
+    r"\bn_splits\b": "num_simul",
+    r"\bn_folds\b": "cv",
+    r"\balpha\b": "p_val_thresh",
+    r"\btest_size\b": "simul_size",
+    r"'estimator' parameter": "'model' parameter",
+}
 
 _PYIMPETUS_ARGUMENTS = {"data": "X", "Y": "y"}
 
@@ -129,7 +144,9 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
         labels = _labels_of(X)
         readable = _with_text_labels(X, labels)
         with in_one_step(self) as draft:
-            draft.selector_ = self._selector(X, y).fit(readable, y, groups=groups, **params)
+            selector = self._selector(X, y)
+            with _in_pyimpetus_words(type(self).__name__):
+                draft.selector_ = selector.fit(readable, y, groups=groups, **params)
             validate_data(draft, readable, skip_check_array=True)
             if readable is not X:
                 # As for every estimator of scikit-learn: names that are no text are no names.
@@ -320,6 +337,20 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags = get_tags(PPFS(self.model, task=self._task)).input_tags
         return tags
+
+
+@contextmanager
+def _in_pyimpetus_words(owner: str) -> Iterator[None]:
+    """Let errors about values speak of the parameters that the caller wrote."""
+    try:
+        yield
+    except ValueError as error:
+        said = str(error).replace("parameter of PPFS", f"parameter of {owner}")
+        for ours, theirs in _WORDS.items():
+            said = re.sub(ours, theirs, said)
+        if said == str(error):
+            raise
+        raise InvalidInputError(said) from error
 
 
 def _labels_of(X: Any) -> list[Any] | None:

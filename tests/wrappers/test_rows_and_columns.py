@@ -12,7 +12,7 @@ from ppfs._random import integer_seed, stream
 from ppfs._reading import read_table
 from ppfs._scoring import CrossValidated
 from ppfs.exceptions import InvalidInputError
-from ppfs.wrappers import PermutationImportance, Stepwise
+from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
 from ppfs.wrappers._importances import ShuffledScores
 
 N_ROWS = 120
@@ -120,3 +120,9 @@ def test_a_structured_target_is_refused(frame, wrapper):
 def test_too_few_groups_name_a_way_out_that_the_wrapper_has(frame, y):
     with pytest.raises(InvalidInputError, match="finer groups"):
         PermutationImportance().fit(frame, y, groups=np.zeros(N_ROWS))
+
+
+@pytest.mark.parametrize("selector", [Stepwise(), SubsetSearch(), PermutationImportance()], ids=repr)
+def test_labels_that_are_all_the_same_are_refused(selector):
+    with pytest.raises(InvalidInputError, match="y has one class only, 'a': there is nothing to predict"):
+        selector.fit(np.eye(10), ["a"] * 10)

@@ -8,7 +8,7 @@ from ppfs._reading._kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFea
 from ppfs._reading._new_rows import NewRows
 from ppfs._reading._read import read_table
 from ppfs._reading._rows import only_rows, weights_among
-from ppfs._reading._target import read_target
+from ppfs._reading._target import read_target, require_two_classes
 
 __all__ = [
     "BY_ESTIMATOR",
@@ -22,6 +22,7 @@ __all__ = [
     "read_table",
     "read_target",
     "require_finite",
+    "require_two_classes",
     "warn_if_ambiguous",
     "weights_among",
 ]

@@ -17,6 +17,7 @@ from sklearn.utils import check_array, column_or_1d
 from ppfs._reading._categories import converts, is_missing
 from ppfs._reading._large_integers import LARGEST_EXACT, as_floats
 from ppfs._reading._library_codes import pandas_labels
+from ppfs._table import Table
 from ppfs._task import Task, TaskChoice, choose_task
 from ppfs._warning import warn_caller
 from ppfs.exceptions import InvalidInputError
@@ -60,6 +61,16 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     if target.dtype.kind in "fc":
         check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
     return target
+
+
+def require_two_classes(table: Table) -> None:
+    """Refuse labels that are all the same: whatever the columns hold, there is nothing to predict."""
+    if table.task == "classification" and table.classes.size < 2:
+        where = ", in the rows whose sample_weight is not 0" if table.n_rows < table.n_callers_rows else ""
+        raise InvalidInputError(
+            f"y has one class only, {table.classes[0].item()!r}{where}: there is nothing to predict. Pass rows of at "
+            "least two classes."
+        )
 
 
 @dataclass(frozen=True)

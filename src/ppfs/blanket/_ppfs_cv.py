@@ -36,7 +36,15 @@ from ppfs._odd_columns import look_at
 from ppfs._one_step import in_one_step
 from ppfs._progress import Progress, ProgressBar
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import BY_ESTIMATOR, NewRows, read_table, require_finite, warn_if_ambiguous, weights_among
+from ppfs._reading import (
+    BY_ESTIMATOR,
+    NewRows,
+    read_table,
+    require_finite,
+    require_two_classes,
+    warn_if_ambiguous,
+    weights_among,
+)
 from ppfs._rows import divide_into_folds, every_class_has, splits_of
 from ppfs._scoring import Scorer, constant_model, naming_the_model, scorer_for, weighted_score
 from ppfs._sklearn_compat import HasMethods, Interval, IsModel, StrOptions, can_predict, n_rows_of
@@ -340,14 +348,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         if self.estimator is not None:
             require_valid_parameters(self.estimator)
         model = estimator_for(self.estimator, table.task)
-        if table.task == "classification" and table.classes.size < 2:
-            where = (
-                ", in the rows whose sample_weight is not 0" if table.n_rows < table.n_callers_rows else ""
-            )
-            raise InvalidInputError(
-                f"y has one class only, {table.classes[0].item()!r}{where}: there is nothing to predict. Pass rows of "
-                "at least two classes."
-            )
+        require_two_classes(table)
         if table.is_sparse and not input_tags(model).sparse:
             raise InvalidInputError(
                 f"X is sparse, and {type(model).__name__} does not take sparse data. Pass X.toarray(), or use an "

@@ -34,6 +34,7 @@ from ppfs._reading import (
     CategoricalFeatures,
     read_table,
     require_finite,
+    require_two_classes,
     warn_if_ambiguous,
     weights_among,
 )
@@ -129,6 +130,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
                 f"y is a structured array with the fields {listed(table.y.dtype.names)}, and {type(self).__name__} has "
                 "no score for it. Pass one field of it, or use PPFS with a function as loss."
             )
+        require_two_classes(table)
         estimator = estimator_for(self.estimator, table.task)
         takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
         require_finite(
