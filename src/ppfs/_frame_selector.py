@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._sklearn_compat import output_config
 from ppfs._sources import is_path, open_source
 from ppfs._sparse import require_sound
+from ppfs._warning import warn_caller
 from ppfs.exceptions import InvalidInputError
 
 
@@ -53,7 +55,9 @@ class FrameSelector(SelectorMixin):
         require_sound(X)
         wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
-        if wanted == "default" or not is_other_frame or not self.get_support().any():
+        if not self.get_support().any():
+            return self._transform_to_nothing(X)
+        if wanted == "default" or not is_other_frame:
             return super().transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         frame = nw.from_native(X, eager_only=True)
@@ -62,6 +66,19 @@ class FrameSelector(SelectorMixin):
             return selected.to_native()
         columns = {name: selected[name].to_numpy() for name in selected.columns}
         return nw.from_dict(columns, backend="pandas").to_native()
+
+    def _transform_to_nothing(self, X: Any) -> Any:
+        """Return a table without columns, and say so at the caller's line, where scikit-learn would at its own."""
+        has_way_out = hasattr(self, "min_features")
+        way_out = " Pass min_features=1 to have the one that came closest." if has_way_out else ""
+        warn_caller(
+            "No features were selected, so that a model behind this selector has nothing to be fitted on."
+            + way_out,
+            UserWarning,
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No features were selected")
+            return super().transform(X)
 
     def _transform_file(self, path: Any) -> Any:
         """Read the selected columns of a file, by name where it has names."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from types import FrameType
+
+# What calls a selector for the caller, and is no place to mend anything.
+_INSIDE = ("ppfs", "sklearn", "joblib")
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn, as of the line that called into the package.
+    """Warn, as of the line that called into the package, or into a tool of scikit-learn's around it.
 
     However deep inside the package the reason was found: that line is where the caller can mend it, and Python shows a
     warning once a line.
@@ -18,19 +22,18 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 def _callers_level() -> int:
     """Return how many frames above the caller of this function the package was called.
 
-    Other libraries may lie in between, such as joblib where a selector fits others; the outermost call counts.
+    Other libraries may lie in between, such as joblib where a selector fits others, or around it, such as a pipeline
+    of scikit-learn; the outermost call counts.
     """
     level, found = 0, 0
     frame = sys._getframe(1)
     while frame.f_back is not None:
         level += 1
-        if _is_ours(frame.f_globals.get("__name__", "")) and not _is_ours(
-            frame.f_back.f_globals.get("__name__", "")
-        ):
+        if _is_inside(frame) and not _is_inside(frame.f_back):
             found = level
         frame = frame.f_back
     return found
 
 
-def _is_ours(module: str) -> bool:
-    return module == "ppfs" or module.startswith("ppfs.")
+def _is_inside(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _INSIDE

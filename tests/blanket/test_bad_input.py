@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GroupKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
@@ -98,12 +99,15 @@ def test_all_columns_constant_selects_nothing_without_fitting(y):
     assert selector.n_fits_ == 0
 
 
-def test_nothing_selected_is_an_empty_mask_and_scikit_learns_warning(X):
+def test_nothing_selected_is_an_empty_mask_and_a_warning_at_the_callers_line(X):
     y = np.random.default_rng(5).integers(0, 2, 40)
     selector = quick(alpha=0.001, n_splits=10).fit(X, y)
     assert selector.blanket_.size == 0
-    with pytest.warns(UserWarning, match="No features were selected"):
+    with pytest.warns(UserWarning, match="No features were selected.*min_features=1") as told:
         assert selector.transform(X).shape == (40, 0)
+    with pytest.warns(UserWarning, match="No features were selected") as told_in_pipeline:
+        assert make_pipeline(selector, "passthrough").fit_transform(X, y).shape == (40, 0)
+    assert [one.filename for one in (*told, *told_in_pipeline)] == [__file__] * 2
 
 
 def test_duplicate_feature_leaves_one_copy(rng):

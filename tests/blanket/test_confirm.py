@@ -105,6 +105,7 @@ def test_nothing_selected_is_nothing_to_confirm() -> None:
     assert selector.confirmed_.features == ()
     assert selector.confirmed_.fdr == 0.0
     assert PPFS.calibrated(Ridge(), random_state=0).fit(*table()).confirmed_ is None
+    assert str(selector.confirmed_).startswith("nothing was selected")
 
 
 def test_folds_and_groups_of_columns_and_the_papers_test_can_be_confirmed() -> None:

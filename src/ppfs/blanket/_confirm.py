@@ -77,6 +77,8 @@ class Confirmation:
 
     def __str__(self) -> str:
         """Say it in a sentence."""
+        if not self.features:
+            return f"nothing was selected, so the {self.n_rows} rows that the search never saw have nothing to confirm"
         n_confirmed = int(self.is_confirmed.sum())
         return (
             f"confirmed on {self.n_rows} rows that the search never saw: {n_confirmed} of {len(self.features)} columns "
