@@ -145,21 +145,32 @@ def draw_by_weight() -> bool:
     return "sample_weight" in signature(_generate_sample_indices).parameters
 
 
-def bagged_rows(bag: Any, seeds: Iterable[int], n_rows: int) -> list[NDArray[np.intp]]:
-    """Return the rows that models of a bag with these seeds draw where there is one column; without weights of rows.
+@cache
+def bags_draw_by_weight() -> bool:
+    """Tell whether bags draw rows by their weights; see `draw_by_weight`."""
+    from sklearn.ensemble._bagging import _generate_bagging_indices
 
-    See `bootstrapped_rows`. The columns are drawn before the rows, from the same generator.
+    return "sample_weight" in signature(_generate_bagging_indices).parameters
+
+
+def bagged_rows(
+    bag: Any, seeds: Iterable[int], n_rows: int, weights: NDArray[np.float64] | None = None
+) -> list[NDArray[np.intp]]:
+    """Return the rows that models of a bag with these seeds draw where there is one column.
+
+    See `bootstrapped_rows`; weights are for versions where `bags_draw_by_weight`. The columns are drawn before the
+    rows, from the same generator.
     """
     from sklearn.ensemble._bagging import _generate_bagging_indices
 
     try:
         from sklearn.ensemble._bootstrap import _get_n_samples_bootstrap
 
-        n_drawn = _get_n_samples_bootstrap(n_rows, bag.max_samples, None)
+        n_drawn = _get_n_samples_bootstrap(n_rows, bag.max_samples, weights)
     except ImportError:
         is_count = isinstance(bag.max_samples, Integral)
         n_drawn = bag.max_samples if is_count else int(bag.max_samples * n_rows)
-    draw = _with_weights(_generate_bagging_indices)
+    draw = _with_weights(_generate_bagging_indices, weights)
     return [draw(seed, bag.bootstrap_features, bag.bootstrap, 1, n_rows, 1, n_drawn)[1] for seed in seeds]
 
 

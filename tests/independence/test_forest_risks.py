@@ -77,10 +77,16 @@ def test_class_weights_several_draws_and_sparse_columns_answer_as_scikit_learn_d
 @pytest.mark.skipif(not draw_by_weight(), reason="before 1.9 scikit-learn weighed rows in the trees")
 @pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
 @pytest.mark.parametrize(
-    "model", [RandomForestClassifier(12, max_samples=0.5), RandomForestRegressor(12, min_samples_leaf=4)]
+    "model",
+    [
+        RandomForestClassifier(12, max_samples=0.5),
+        RandomForestRegressor(12, min_samples_leaf=4),
+        BaggingClassifier(DecisionTreeClassifier(min_samples_leaf=3), n_estimators=8),
+        BaggingRegressor(n_estimators=8, max_samples=0.7),
+    ],
 )
 def test_rows_are_drawn_by_their_weights_as_scikit_learn_draws_them(kind, model, wdbc, diabetes):
-    X, y = wdbc if isinstance(model, RandomForestClassifier) else diabetes
+    X, y = wdbc if "Classifier" in type(model).__name__ else diabetes
     weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y))
     ours, theirs = both(kind, model)
     found, expected = (answers(each, X, y, sample_weight=weights) for each in (ours, theirs))
@@ -88,6 +94,23 @@ def test_rows_are_drawn_by_their_weights_as_scikit_learn_draws_them(kind, model,
     assert not np.allclose(found, answers(ours, X, y))
     fitted = PPFS(independence=ours).fit(X, y, sample_weight=weights)
     assert any("grown by the engine" in note for note in fitted.trace_.notes)
+
+
+@pytest.mark.skipif(not draw_by_weight(), reason="before 1.9 scikit-learn weighed rows in the trees")
+@pytest.mark.parametrize("model", [RandomForestClassifier(3), BaggingClassifier(n_estimators=3)])
+def test_a_row_that_is_drawn_hundreds_of_times_is_left_to_scikit_learn(model, wdbc):
+    X, y = np.repeat(wdbc[0], 4, axis=0), np.repeat(wdbc[1], 4)
+    weights = np.where(np.arange(len(y)) < 2, 1e4, 1.0)
+    fitted = PPFS(model, n_splits=5, random_state=0).fit(X, y, sample_weight=weights)
+    assert any("counts to 255 draws of a row" in note for note in fitted.trace_.notes)
+
+
+@pytest.mark.skipif(not draw_by_weight(), reason="before 1.9 scikit-learn weighed rows in the trees")
+def test_extra_trees_are_grown_by_the_engine_if_they_draw_their_rows_by_weight(wdbc):
+    weights = np.where(wdbc[1] == 1, 4.0, 0.5)
+    for bootstrap, who in ((True, "is grown by the engine"), (False, "through scikit-learn's interface")):
+        search = PPFS(ExtraTreesClassifier(2, bootstrap=bootstrap), n_splits=5, random_state=0)
+        assert any(who in note for note in search.fit(*wdbc, sample_weight=weights).trace_.notes)
 
 
 def test_extra_trees_have_risks_like_scikit_learns(wdbc):

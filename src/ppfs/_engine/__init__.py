@@ -5,6 +5,7 @@ when a fit can use it. It imports nothing from the rest of ppfs.
 """
 
 from ppfs._engine.bagged_forest import BaggedForest, ForestRules, grow_bagged_forest
+from ppfs._engine.bags import MOST_DRAWN
 from ppfs._engine.binned_columns import BinnedColumns, bin_columns
 from ppfs._engine.boosted_column import boosted_column_losses
 from ppfs._engine.boosted_models import BoostedModels, Starts, grow_models
@@ -54,6 +55,7 @@ from ppfs._engine.threads import run_tasks
 __all__ = [
     "CLASS_CRITERIA",
     "LOSSES",
+    "MOST_DRAWN",
     "MOST_TREES",
     "NUMBER_CRITERIA",
     "N_QUARTERS",

@@ -36,7 +36,7 @@ def drawn_counts(forest: Any, n_rows: int, weights: Floats | None = None) -> NDA
     Parameters
     ----------
     weights : ndarray of shape (n_rows,) or None
-        For random forests that draw rows by their weights; see `draw_by_weight`.
+        For forests and bags that draw rows by their weights; see `draw_by_weight` and `bags_draw_by_weight`.
 
     Returns
     -------
@@ -47,7 +47,6 @@ def drawn_counts(forest: Any, n_rows: int, weights: Floats | None = None) -> NDA
     if not is_bag and not forest.bootstrap:
         return np.ones((forest.n_estimators, n_rows), dtype=np.intp)
     seeds = tree_seeds(forest)
-    drawn = (
-        bagged_rows(forest, seeds, n_rows) if is_bag else bootstrapped_rows(forest, seeds, n_rows, weights)
-    )
+    draw = bagged_rows if is_bag else bootstrapped_rows
+    drawn = draw(forest, seeds, n_rows, weights)
     return np.stack([np.bincount(rows, minlength=n_rows) for rows in drawn])

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._models import KnownParameters, drawn_counts, seeded, tree_seeds
-from ppfs._sklearn_compat import draw_by_weight
+from ppfs._sklearn_compat import bags_draw_by_weight, draw_by_weight
 from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
@@ -88,7 +88,23 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
     if problem.weights.fit is not None and not draws_by_weight(estimator):
         return "the engine knows weights of rows where forests draw their rows by them"
     tree = _tree_of(estimator)
-    return why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
+    reason = why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
+    return _why_not_drawn(problem) if reason is None else reason
+
+
+def _why_not_drawn(problem: Problem) -> str | None:
+    """Return None if the engine can count how often trees draw a row, else the reason why not."""
+    from ppfs._engine import MOST_DRAWN
+
+    if problem.weights.fit is None and problem.estimator.max_samples is None:
+        # As many draws as rows, all alike: none comes near.
+        return None
+    most = max(int(counts.max()) for counts in samples_of(problem))
+    return (
+        f"the engine counts to {MOST_DRAWN} draws of a row, and there are {most}"
+        if most > MOST_DRAWN
+        else None
+    )
 
 
 def why_not_parameters(estimator: Any) -> str | None:
@@ -112,7 +128,9 @@ def why_not_parameters(estimator: Any) -> str | None:
 
 def draws_by_weight(estimator: Any) -> bool:
     """Tell whether weights decide which rows are drawn and nothing else: trees then see whole numbers of rows."""
-    return type(estimator) in RANDOM_FORESTS and bool(estimator.bootstrap) and draw_by_weight()
+    if type(estimator) in _BAGS:
+        return bags_draw_by_weight()
+    return type(estimator) in _FORESTS and bool(estimator.bootstrap) and draw_by_weight()
 
 
 def _tree_of(estimator: Any) -> Any:
@@ -210,6 +228,16 @@ class ForestGrower(EngineGrower["PreparedForest"]):
         return prepared_forest_row_losses(columns, prepared, draws)
 
 
+def samples_of(problem: Problem) -> list[NDArray[np.integer[Any]]]:
+    """Return how often each tree draws each train row, shape (n_trees, n_train) for each split."""
+    return [
+        drawn_counts(
+            seeded(problem.estimator, split.seed), split.train.size, problem.weights.fit_of(split.train)
+        )
+        for split in problem.splits
+    ]
+
+
 def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
     """Return a problem as the engine reads it, the trees' samples drawn as scikit-learn draws them.
 
@@ -222,10 +250,7 @@ def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
 
     forests = [seeded(problem.estimator, split.seed) for split in problem.splits]
     weights = problem.weights
-    samples = [
-        drawn_counts(forest, split.train.size, weights.fit_of(split.train))
-        for forest, split in zip(forests, problem.splits, strict=True)
-    ]
+    samples = samples_of(problem)
     is_random = type(problem.estimator) in _EXTRA
     if on_one_column and not is_random and all((counts == counts[0]).all() for counts in samples):
         samples = [counts[:1] for counts in samples]
