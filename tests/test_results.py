@@ -88,7 +88,7 @@ def test_not_fitted():
 
 
 def test_intervals_exclude_zero_where_the_pvalue_is_below_the_level():
-    pvalues = np.array([0.001, 0.049, 0.051, 0.4, 0.6, 1e-300, 0.0, np.nan, 0.9])
+    pvalues = np.array([0.001, 0.049, 0.051, 0.2, 0.8, 1e-300, 0.0, np.nan, 0.9])
     importances = np.array([1.0, 2.0, 2.0, 0.1, -0.1, 3.0, 3.0, np.nan, 0.5])
     low, high = importance_interval(importances, pvalues, 0.05)
     assert ((low > 0) == (pvalues < 0.05))[:6].all()
@@ -124,3 +124,9 @@ def test_a_wide_table_is_told_in_a_pass(problem):
     selector.trace_.of = asked.append
     assert selector.results_["selected"].sum() == len(selector.blanket_)
     assert asked == []
+
+
+def test_an_importance_near_0_does_not_tell_its_own_error():
+    low, high = importance_interval(np.array([0.0168, 0.0168]), np.array([0.491, 0.2]), 0.05)
+    assert np.isnan([low[0], high[0]]).all()
+    assert low[1] < 0 < high[1]

@@ -31,3 +31,14 @@ def test_what_is_no_checkpoint_is_named(ppfs, tmp_path):
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
     assert "cannot be used" in done.stderr
+
+
+def test_a_refused_search_leaves_the_command_of_the_checkpoint(ppfs, table, patients, tmp_path):
+    flags = ("--target", "ill", "--test", "paper", "--splits", 5, "--quiet", "--checkpoint", tmp_path / "run")
+    expected = ppfs("select", table, *flags)
+    assert expected.exit_code == 0
+    other = tmp_path / "other.csv"
+    patients.iloc[:90].to_csv(other, index=False)
+    assert "belongs to another run" in ppfs("select", other, *flags).stderr
+    assert ppfs("select", table, "--target", "il", *flags[2:]).exit_code == 1
+    assert ppfs("resume", tmp_path / "run").stdout == expected.stdout

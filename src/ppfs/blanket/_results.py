@@ -10,6 +10,9 @@ from scipy.stats import norm
 
 from ppfs._trace import Trace, feature_results, results_table
 
+# Standard errors between an importance and 0, below which their number does not tell how large one is.
+_NEAREST = 0.5
+
 
 def results_frame(
     trace: Trace,
@@ -61,7 +64,8 @@ def importance_interval(
     """Return the test-based interval of each importance: the one that excludes 0 where the p-value is below the level.
 
     An importance of m with a one-sided p-value p lies z(p) standard errors above 0, so one standard error is m / z(p)
-    (Miettinen, 1976). It is as good as the p-value, and NaN where sign and p-value contradict each other.
+    (Miettinen, 1976). It is as good as the p-value, and NaN where sign and p-value contradict each other, or where the
+    importance is within half a standard error of 0: the ratio of two small numbers could be anything.
 
     Examples
     --------
@@ -74,7 +78,8 @@ def importance_interval(
         nothing = np.full(len(importances), np.nan)
         return nothing, nothing.copy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = importances / norm.isf(pvalues)
-        error[~(np.isfinite(error) & (error > 0))] = np.nan
+        distance = norm.isf(pvalues)
+        error = importances / distance
+        error[~(np.isfinite(error) & (error > 0) & (np.abs(distance) >= _NEAREST))] = np.nan
     reach = norm.isf(level) * error
     return importances - reach, importances + reach

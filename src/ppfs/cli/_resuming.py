@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ppfs.cli._failures import InputFailure
@@ -12,15 +13,33 @@ from ppfs.cli._failures import InputFailure
 _COMMAND = "command.json"
 
 
-def remember(checkpoint: str, arguments: Sequence[str]) -> None:
-    """Write into a checkpoint how it is continued."""
-    folder = Path(checkpoint)
+@contextmanager
+def remembering(checkpoint: str | None, arguments: Sequence[str]) -> Iterator[None]:
+    """Write into a checkpoint how it is continued, before the search starts.
+
+    A search that ends in an error leaves the command that was there: the checkpoint may be that of other data.
+    """
+    if checkpoint is None:
+        yield
+        return
+    place = Path(checkpoint) / _COMMAND
+    before = place.read_bytes() if place.is_file() else None
     content = {"folder": os.getcwd(), "arguments": list(arguments)}
+    _write(place, json.dumps(content, indent=1).encode(), checkpoint)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = folder / f".{_COMMAND}.{os.getpid()}"
-        draft.write_text(json.dumps(content, indent=1), encoding="utf-8")
-        draft.replace(folder / _COMMAND)
+        yield
+    except Exception:
+        if before is not None:
+            _write(place, before, checkpoint)
+        raise
+
+
+def _write(place: Path, content: bytes, checkpoint: str) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{_COMMAND}.{os.getpid()}")
+        draft.write_bytes(content)
+        draft.replace(place)
     except OSError as error:
         raise InputFailure(f"--checkpoint {checkpoint}: nothing can be written there: {error}.") from error
 

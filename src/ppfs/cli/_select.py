@@ -14,7 +14,7 @@ from ppfs.cli._failures import UsageFailure
 from ppfs.cli._formats import FORMATS, write
 from ppfs.cli._help import SectionedCommand, debug_flag, ending_in, flag, gathered
 from ppfs.cli._parameters import WITHOUT_TRACE, SearchRequest, search_flags
-from ppfs.cli._resuming import remember
+from ppfs.cli._resuming import remembering
 from ppfs.cli._terminal import say, writing
 
 
@@ -112,14 +112,13 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
         raise UsageFailure(
             f"--report shows the questions of a search, and --method {search.method} asks none. Leave one of them out."
         )
-    if search.checkpoint is not None:
-        remember(search.checkpoint, click.get_current_context().meta["ppfs.arguments"])
-    data = read_and_say(request, search)
-    if output.output is not None and data.rows is None:
-        raise UsageFailure(
-            "--output needs the table in memory. Leave it out, or use ppfs apply on a table that fits."
-        )
-    selector = searched(data, search)
+    with remembering(search.checkpoint, click.get_current_context().meta["ppfs.arguments"]):
+        data = read_and_say(request, search)
+        if output.output is not None and data.rows is None:
+            raise UsageFailure(
+                "--output needs the table in memory. Leave it out, or use ppfs apply on a table that fits."
+            )
+        selector = searched(data, search)
     format = output.format
     if format == "auto":
         format = "table" if sys.stdout.isatty() else "names"
