@@ -37,6 +37,7 @@ MODELS = {
     "tree": lambda: DecisionTreeClassifier(),
     "weighted tree": lambda: DecisionTreeClassifier(),
     "forest": lambda: RandomForestClassifier(20),
+    "forest with gaps": lambda: RandomForestClassifier(20),
     "boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
     "weighted boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
     "ridge": lambda: Ridge(),
@@ -53,6 +54,8 @@ def compile_seconds(kind: str) -> float:
     X = generator.standard_normal((120, 6))
     score = X[:, 0] + X[:, 1] + 0.5 * generator.standard_normal(120)
     y = score if kind == "ridge" else (score > 0).astype(int)
+    if kind.endswith("gaps"):
+        X[generator.random(X.shape) < 0.05] = np.nan
     weights = generator.uniform(0.5, 2.0, size=120) if kind.startswith("weighted") else None
     times = []
     for _ in range(2):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import forest as twin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from engine.problems import draw_splits, problems
+from engine.problems import draw_splits, problems, weighted_problems
 from engine.trees import sklearn_risk
 from ppfs._engine import (
     ForestRules,
@@ -42,7 +42,10 @@ def _keys(n_splits, n_trees=N_TREES):
 
 
 def _grown(problem, columns, counts, max_features, is_random=False, n_threads=1):
-    prepared = prepare_forest(*problem.arguments, counts)
+    fit_weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    prepared = prepare_forest(
+        *problem.arguments, counts, fit_weights=fit_weights if problem.is_weighted else None
+    )
     n_splits, n_trees = len(counts), len(counts[0])
     rules = ForestRules(_n_tried(max_features), _keys(n_splits, n_trees), is_random)
     return grow_bagged_forest(columns, prepared, rules, n_threads)
@@ -64,6 +67,16 @@ def _twin_losses(problem, split, trees, replaced=None):
     st.integers(0, 999),
 )
 def test_forests_equal_the_slow_twin(problem, max_features, is_random, seed):
+    _assert_like_twin(problem, max_features, is_random, seed)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(weighted_problems(exact=True), st.sampled_from(["sqrt", None, 2]), st.integers(0, 999))
+def test_forests_with_weights_and_gaps_equal_the_slow_twin(problem, max_features, seed):
+    _assert_like_twin(problem, max_features, False, seed)
+
+
+def _assert_like_twin(problem, max_features, is_random, seed):
     rng = np.random.default_rng(seed)
     counts = _counts(rng, problem.splits)
     forest = _grown(problem, problem.columns, counts, max_features, is_random)
@@ -80,6 +93,7 @@ def test_forests_equal_the_slow_twin(problem, max_features, is_random, seed):
             keys[split],
             _n_tried(max_features)(n_columns),
             is_random,
+            problem.weights,
         )
         expected = _twin_losses(problem, split, trees)
         np.testing.assert_allclose(forest.row_losses()[split], expected, rtol=1e-10, atol=1e-12)
@@ -120,6 +134,23 @@ def test_removing_columns_gives_the_forest_without_them(problem, max_features, i
         _assert_same(forest, fresh, left)
 
 
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(weighted_problems(), st.sampled_from(["sqrt", None, 3]), st.integers(0, 999), st.data())
+def test_removing_columns_with_gaps_gives_the_forest_without_them(problem, max_features, seed, data):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([problem.X, problem.X[:, :1], rng.normal(size=(problem.y.size, 2))])
+    columns = SortedColumns.from_dense(X, has_gaps=problem.has_gaps)
+    counts = _counts(rng, problem.splits)
+    forest = _grown(problem, columns, counts, max_features)
+    left = list(range(X.shape[1]))
+    while len(left) > 1:
+        gone = data.draw(st.sampled_from(left))
+        left.remove(gone)
+        forest, _ = forest.without(gone)
+        fresh = _grown(problem, columns.take(left), counts, max_features, n_threads=2)
+        _assert_same(forest, fresh, left)
+
+
 def _planted(n_rows, n_columns, n_classes, n_splits=2):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_columns))
@@ -146,17 +177,21 @@ def test_many_columns_are_removed_one_by_one():
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])
-def test_trees_that_try_all_columns_are_scikit_learns(n_classes):
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_trees_that_try_all_columns_are_scikit_learns(n_classes, has_gaps):
     """Whole numbers to predict and distinct values: hardly a tie, and the same samples."""
     X, y, splits = _planted(80, 4, n_classes)
+    if has_gaps:
+        X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     kind = RandomForestClassifier if n_classes else RandomForestRegressor
     rules = TreeRules("gini" if n_classes else "squared_error", loss="brier" if n_classes else "squared")
     model = kind(50, max_features=None, random_state=5)
     counts = [drawn_counts(model, train.size) for train in splits.train]
-    prepared = prepare_forest(y, n_classes, splits, rules, counts)
-    forest = grow_bagged_forest(
-        SortedColumns.from_dense(X), prepared, ForestRules(_n_tried(None), _keys(2, 50))
+    prepared = prepare_forest(
+        y, n_classes, splits, rules, counts, fit_weights=np.ones(80) if has_gaps else None
     )
+    columns = SortedColumns.from_dense(X, has_gaps=has_gaps)
+    forest = grow_bagged_forest(columns, prepared, ForestRules(_n_tried(None), _keys(2, 50)))
 
     class Problem:
         pass

@@ -95,10 +95,27 @@ def test_the_search_is_that_of_scikit_learn_and_the_trace_says_who_does_what():
     assert searches[0].trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
 
 
-def test_the_trace_says_that_forests_with_gaps_are_grown_on_one_column_only():
-    X, y, _ = _data(DecisionTreeClassifier(), has_gaps=True)
-    search = PPFS(RandomForestClassifier(3, random_state=0), n_splits=6, random_state=0).fit(X, y)
-    assert (
-        "grown by the engine on one column, and fitted through scikit-learn's interface on several"
-        in (search.trace_.notes[0])
+def test_forests_of_columns_with_gaps_have_effects_like_scikit_learns():
+    """Trees draw the columns that they try from other seeds, so the effects must agree, not the digits."""
+    model = RandomForestClassifier(60)
+    X, y, _ = _data(model, has_gaps=True)
+    found, expected = (
+        PPI(each, loss="brier", n_splits=6, random_state=0).evaluate(X, y, 0, [1, 2]).effect
+        for each in (model, _via_scikit_learn(model))
     )
+    assert found == pytest.approx(expected, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("loss", "note"),
+    [
+        ("log-loss", "RandomForestClassifier is grown by the engine: scikit-learn's own on one column"),
+        (lambda truth, shares: -np.log(shares[:, 1] + 0.01), "the engine does not know the loss 'callable'"),
+    ],
+)
+def test_the_trace_says_who_grows_forests_with_gaps(loss, note):
+    X, y, _ = _data(DecisionTreeClassifier(), has_gaps=True)
+    search = PPFS(RandomForestClassifier(3, random_state=0), loss=loss, n_splits=6, random_state=0)
+    one, two = search.fit(X, y), search.set_params(n_jobs=2).fit(X, y)
+    assert note in one.trace_.notes[0]
+    np.testing.assert_array_equal(one.pvalues_, two.pvalues_)

@@ -1,7 +1,7 @@
 """Forests by the book, in plain loops: what the engine's forests must agree with.
 
-The rules are scikit-learn's. A tree has a weight for each row, how often it was drawn; what is chosen at random is
-decided by keys: the node's place in the tree, and the content of the column.
+The rules are scikit-learn's. A tree has a weight for each row, how often it was drawn times what it weighs, and NaN is
+a gap; what is chosen at random is decided by keys: the node's place in the tree, and the content of the column.
 """
 
 from dataclasses import dataclass
@@ -68,15 +68,16 @@ class Tree:
         best = self._best(rows, key, leaf)
         if best is None:
             return node
-        column, threshold = best
-        left, right = self._sides(rows, column, threshold)
+        column, threshold, gaps_left = best
+        left, right = self._sides(rows, column, threshold, gaps_left)
         if self._improvement(rows, left, right) + EPSILON < 0:
             return node
         children = (
             self._node(left, combine(key, LEFT), depth + 1),
             self._node(right, combine(key, RIGHT), depth + 1),
         )
-        return {**node, "column": column, "threshold": threshold, "left": children[0], "right": children[1]}
+        split = {"column": column, "threshold": threshold, "gaps_left": gaps_left}
+        return {**node, **split, "left": children[0], "right": children[1]}
 
     def _counts(self):
         leaf, split = self.rules.min_samples_leaf, self.rules.min_samples_split
@@ -92,18 +93,33 @@ class Tree:
         for n_seen, column in enumerate(order):
             if n_seen >= self.n_tried and n_constant < n_seen:
                 break
-            values = sorted(np.float32(self.X[row, column]) for row in rows)
-            if values[-1] <= values[0] + TIE:
+            values = sorted(np.float32(self.X[row, column]) for row in rows if not self._is_gap(row, column))
+            has_gaps = len(values) < len(rows)
+            if not values or (values[-1] <= values[0] + TIE and not has_gaps):
                 n_constant += 1
                 continue
-            for threshold in self._thresholds(values, key, column):
-                left, right = self._sides(rows, column, threshold)
+            for threshold, gaps_left in self._cuts(values, has_gaps, key, column):
+                left, right = self._sides(rows, column, threshold, gaps_left)
                 if min(len(left), len(right)) < min_leaf:
                     continue
                 gain = self._gain(left, right)
                 if gain > best_gain:
-                    best, best_gain = (column, threshold), gain
+                    best_gain = gain
+                    best = column, threshold, gaps_left if has_gaps else len(left) > len(right)
         return best
+
+    def _is_gap(self, row, column):
+        return np.isnan(self.X[row, column])
+
+    def _cuts(self, values, has_gaps, key, column):
+        """Yield thresholds, and whether gaps go left: first cuts with gaps on the right, where they may be alone."""
+        thresholds = self._thresholds(values, key, column)
+        for threshold in thresholds:
+            yield threshold, False
+        if has_gaps:
+            yield np.inf, False
+            for threshold in thresholds:
+                yield threshold, True
 
     def _thresholds(self, values, key, column):
         if self.is_random:
@@ -113,8 +129,8 @@ class Tree:
             return [low if threshold >= high else threshold]
         return [float(low) / 2.0 + float(high) / 2.0 for low, high in pairwise(values) if high > low + TIE]
 
-    def _sides(self, rows, column, threshold):
-        left = [row for row in rows if float(np.float32(self.X[row, column])) <= threshold]
+    def _sides(self, rows, column, threshold, gaps_left):
+        left = [row for row in rows if goes_left(self.X[row, column], threshold, gaps_left)]
         return left, [row for row in rows if row not in set(left)]
 
     def _weight(self, rows):
@@ -160,23 +176,29 @@ class Tree:
         return -sum(share * log(share) / log(2.0) for share in shares)
 
 
+def goes_left(value, threshold, gaps_left):
+    """Tell where a value goes; a gap is NaN."""
+    return gaps_left if np.isnan(value) else float(np.float32(value)) <= threshold
+
+
 def predict(node, values):
     """What a tree predicts for a row with these values."""
     while "column" in node:
-        is_left = float(np.float32(values[node["column"]])) <= node["threshold"]
+        is_left = goes_left(values[node["column"]], node["threshold"], node["gaps_left"])
         node = node["left"] if is_left else node["right"]
     return node["value"]
 
 
-def grow_forest(X, y, n_classes, train, rules, counts, keys, n_tried, is_random=False):
+def grow_forest(X, y, n_classes, train, rules, counts, keys, n_tried, is_random=False, weights=None):
     """Grow one tree for each row of ``counts`` (n_trees, n_train)."""
+    own = np.ones(len(y)) if weights is None else weights
     column_keys = [column_key(X[:, column]) for column in range(X.shape[1])]
     return [
         Tree(
             X,
             y,
             n_classes,
-            dict(zip(map(int, train), map(int, drawn), strict=True)),
+            {int(row): int(count) * float(own[row]) for row, count in zip(train, drawn, strict=True)},
             rules,
             len(train),
             n_tried,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ppfs._engine._jit import (
     Bools,
+    Float64s,
     Int32s,
     Int64s,
     Records,
@@ -22,7 +23,7 @@ from ppfs._engine._jit import (
 from ppfs._engine.bags import Counts
 from ppfs._engine.bits import NONE, Words
 from ppfs._engine.column_store import ColumnStore
-from ppfs._engine.criterion import EPSILON, impurity, is_worthless
+from ppfs._engine.criterion import EPSILON, impurity, is_worthless, weight_of
 from ppfs._engine.forest_nodes import Grove, Units
 from ppfs._engine.forest_removal import Removal, stays
 from ppfs._engine.forest_search import (
@@ -35,6 +36,7 @@ from ppfs._engine.forest_search import (
     turn_of,
 )
 from ppfs._engine.keyed import combine
+from ppfs._engine.nodes import goes_right
 from ppfs._engine.rules import Limits
 from ppfs._engine.target import Target
 from ppfs._engine.tree_scratch import NOTHING, TreeScratch, sort_rows, stamp_rows, sum_rows
@@ -67,6 +69,7 @@ def _search(
     if tries_all:
         limit = LAST
     best, best_gain, best_threshold, best_turn = int64(NOTHING), -inf, 0.0, LAST
+    best_side = False
     n_seen, n_constant = 0, 0
     last, last_turn = int64(NOTHING), NONE
     while True:
@@ -79,7 +82,7 @@ def _search(
                 is_done = True
                 break
             column = int64(candidates.columns[index] if tries_all else work.tried[index])
-            varies, worth, threshold = try_column(
+            varies, worth, threshold, gaps_left = try_column(
                 column,
                 start,
                 stop,
@@ -93,6 +96,8 @@ def _search(
                 target,
                 limits,
                 work,
+                work.gathered,
+                work.left_side,
             )
             n_seen += 1
             n_constant += not varies
@@ -103,7 +108,7 @@ def _search(
             if tries_all and worth == best_gain and worth > -inf:
                 is_better = bool(turn_of(key, column, candidates) < best_turn)
             if is_better:
-                best, best_gain, best_threshold = column, worth, threshold
+                best, best_gain, best_threshold, best_side = column, worth, threshold, gaps_left
                 if tries_all:
                     best_turn = turn_of(key, column, candidates)
         if is_done or limit == LAST:
@@ -112,6 +117,7 @@ def _search(
     node["feature"] = best
     node["gain"] = best_gain
     node["threshold"] = best_threshold
+    node["gaps_left"] = best_side
     node["n_tried"] = n_seen
     node["last_tried"] = _NEVER if tries_all else last
     node["last_order"] = LAST if tries_all else last_turn
@@ -121,12 +127,14 @@ def _search(
 def _mark_sides(
     column: int,
     threshold: float,
+    gaps_left: bool,
     stamp: int,
     node: Records,
     tests: Int64s,
     scratch: TreeScratch,
     store: ColumnStore,
     work: SearchWork,
+    weights: Float64s | None,
 ) -> None:
     """Tell of each row of a node, train or test, whether it goes left."""
     first, end, slot = store.indptr[column], store.indptr[column + 1], store.slots[column]
@@ -136,11 +144,17 @@ def _mark_sides(
         for index in range(node["start"], node["stop"]):
             row = scratch.rows[index]
             place = store.places[slot, row]
-            goes_left[row] = float(store.values[first + place]) <= threshold if place >= 0 else zero_side
+            goes_left[row] = zero_side
+            if place >= 0:
+                value = store.values[first + place]
+                goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
         for index in range(node["test_start"], node["test_stop"]):
             row = tests[scratch.tests[index]]
             place = store.places[slot, row]
-            goes_left[row] = float(store.values[first + place]) <= threshold if place >= 0 else zero_side
+            goes_left[row] = zero_side
+            if place >= 0:
+                value = store.values[first + place]
+                goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
         return
     for index in range(node["start"], node["stop"]):
         goes_left[scratch.rows[index]] = zero_side
@@ -163,11 +177,23 @@ def _divide(
     scratch: TreeScratch,
     store: ColumnStore,
     work: SearchWork,
+    weights: Float64s | None,
 ) -> None:
     """Partition the rows of a node and write its children to ``child`` and ``child + 1``."""
     parent = scratch.nodes[node]
     rows, spare, goes_left = scratch.rows, scratch.spare, scratch.goes_left
-    _mark_sides(parent["feature"], parent["threshold"], stamp, parent, tests, scratch, store, work)
+    _mark_sides(
+        parent["feature"],
+        parent["threshold"],
+        parent["gaps_left"],
+        stamp,
+        parent,
+        tests,
+        scratch,
+        store,
+        work,
+        weights,
+    )
     middle, n_right = int64(parent["start"]), 0
     for index in range(parent["start"], parent["stop"]):
         row = rows[index]
@@ -249,7 +275,7 @@ def _grow_node(
         )
         is_leaf = record["feature"] == NOTHING
         if not is_leaf:
-            _divide(node, child, stamp, tests, scratch, store, work)
+            _divide(node, child, stamp, tests, scratch, store, work, target.weights)
             middle = int64(scratch.nodes[child]["stop"])
             n_left = sum_rows(start, middle, scratch.rows, target, work.weights, work.left)
             n_right = sum_rows(middle, stop, scratch.rows, target, work.weights, work.right)
@@ -336,16 +362,17 @@ def _load_rows(
     removal: Removal,
     counts: Counts,
     tree_key: np.uint64,
+    weights: Float64s | None,
     scratch: TreeScratch,
     work: SearchWork,
 ) -> tuple[int, float]:
-    """Load the rows and weights of a tree; return how many it draws, and how often in all."""
+    """Load the rows and weights of a tree; return how many it draws, and what they weigh."""
     n_test = scratch.tests.size
     n_drawn, total = int64(0), 0.0
     for row in range(counts.shape[0]):
         if counts[row, tree] > 0:
             scratch.rows[n_drawn] = row
-            work.weights[row] = float(counts[row, tree])
+            work.weights[row] = float(counts[row, tree]) * weight_of(row, weights)
             total += work.weights[row]
             n_drawn += 1
     if removal.column == NOTHING:
@@ -409,7 +436,9 @@ def grow_grove(
         The number of trees; or that of the tree for which there was no room.
     """
     for tree in range(first_tree, tree_keys.size):
-        n_drawn, total = _load_rows(tree, old, removal, counts, tree_keys[tree], scratch, work)
+        n_drawn, total = _load_rows(
+            tree, old, removal, counts, tree_keys[tree], target.weights, scratch, work
+        )
         n_nodes, changed = _grow_tree(
             tree, old, removal, tests, candidates, store, target, limits, units, scratch, work, total
         )

@@ -53,8 +53,9 @@ def prepare_forest(
     tree_keys: Words | None = None,
     class_weights: npt.ArrayLike | None = None,
     row_weights: npt.ArrayLike | None = None,
+    fit_weights: npt.ArrayLike | None = None,
 ) -> PreparedForest:
-    """Prepare forests on single columns.
+    """Prepare forests on single columns, or on several.
 
     Parameters
     ----------
@@ -66,8 +67,14 @@ def prepare_forest(
         For trees that cut at random, what their cuts are drawn from. None for trees that look for the best cut.
     row_weights : array of shape (n_rows,) or None
         What the loss of a test row is multiplied by. In the trees a row counts as often as it was drawn.
+    fit_weights : array of shape (n_rows,) or None
+        What a row counts each time that it was drawn, positive. Only for forests on several columns, which must store
+        every row; needed, if only ones, where columns have gaps.
     """
     shared = prepare_columns(y, n_classes, splits, rules, class_weights, row_weights)
+    if fit_weights is not None:
+        weights = np.array(fit_weights, dtype=np.float64)
+        shared = shared._replace(target=shared.target._replace(weights=weights))
     n_rows = np.shape(y)[0]
     limits = np.array([rules.limits(train.size) for train in splits.train], dtype=np.int64)
     keys = np.empty((0, 0), dtype=np.uint64) if tree_keys is None else tree_keys

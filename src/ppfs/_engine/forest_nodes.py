@@ -19,6 +19,7 @@ FOREST_NODE = np.dtype(
         ("depth", np.int32),
         ("n_tried", np.int32),  # columns that were looked at; 0 if the node was not to be split
         ("last_tried", np.int32),  # the last of them, by their order
+        ("gaps_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
         ("threshold", np.float64),  # values up to and including it go left
         ("gain", np.float64),  # of the best cut; minus infinity if there is none
         ("key", np.uint64),  # what is drawn here depends on it

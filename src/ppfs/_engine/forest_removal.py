@@ -55,7 +55,7 @@ def _beats(
     sort_rows(start, stop, scratch.rows, work.places, scratch.spare, int64(0))
     weight = sum_rows(int64(0), size, scratch.spare, target, work.weights, work.stats)
     stamp = stamp_rows(int64(0), size, scratch.spare, scratch, work)
-    _, worth, _ = try_column(
+    _, worth, _, _ = try_column(
         column,
         int64(0),
         size,
@@ -69,6 +69,8 @@ def _beats(
         target,
         limits,
         work,
+        work.gathered,
+        work.left_side,
     )
     return bool(worth > old["gain"])
 

@@ -8,6 +8,7 @@ from ppfs._engine._jit import Float32s, Float64s, Int32s, Int64s, int64, kernel
 from ppfs._engine.column_store import ColumnStore, value_of
 from ppfs._engine.forest_nodes import Grove, Units
 from ppfs._engine.loss import Scoring, class_losses, number_loss, weighed
+from ppfs._engine.nodes import goes_right
 from ppfs._engine.target import Target
 
 
@@ -30,6 +31,7 @@ def replace(
     values: Float32s,
     tests: Int64s,
     store: ColumnStore,
+    weights: Float64s | None,
     pending: Int32s,
     sums: Int64s,
 ) -> None:
@@ -45,6 +47,8 @@ def replace(
     values : array of shape (n_replaced, n_draws, n_test), float32
     tests : array of shape (n_test,), int64
     store : ColumnStore
+    weights : array of shape (n_rows,) or None
+        See `Target`: without weights there are no gaps.
     pending : array of shape (n_nodes,), int32
         Memory.
     sums : array of shape (n_draws, n_test, n_outputs), int64
@@ -78,7 +82,10 @@ def replace(
                     while feature >= 0:
                         place = place_of[feature]
                         value = values[place, draw, position] if place >= 0 else value_of(feature, row, store)
-                        node = first + nodes[node]["left"] + (float(value) > nodes[node]["threshold"])
+                        is_right = goes_right(
+                            value, nodes[node]["threshold"], nodes[node]["gaps_left"], weights
+                        )
+                        node = first + nodes[node]["left"] + is_right
                         feature = nodes[node]["feature"]
                     if node != before:
                         for output in range(n_outputs):

@@ -15,6 +15,7 @@ from ppfs._engine._jit import (
     Float64s,
     Int32s,
     Int64s,
+    Records,
     int64,
     kernel_function,
     kernel_part,
@@ -24,7 +25,9 @@ from ppfs._engine.column_store import ColumnStore
 from ppfs._engine.criterion import TIE, entropy_gain, gain, midpoint
 from ppfs._engine.keyed import combine, uniform
 from ppfs._engine.rules import Criterion, Limits
+from ppfs._engine.segments import ENTRY
 from ppfs._engine.target import Target
+from ppfs._engine.weighted_cuts import best_weighted_cut, count_known
 
 _ORDER = np.uint64(3)
 
@@ -54,9 +57,12 @@ class SearchWork(NamedTuple):
     left: Float64s  # (n_stats,) of its sides
     right: Float64s
     zeros: Float64s  # (n_stats,) of the rows that a column does not store
+    # Where rows have weights, or columns have gaps; None is a type of its own to Numba, which then compiles less.
+    gathered: Records | None  # (n_rows,) of the type `ENTRY`: a column in a node
+    left_side: Float64s | None  # (1, n_stats)
 
 
-def make_search_work(n_rows: int, n_active: int, n_stats: int) -> SearchWork:
+def make_search_work(n_rows: int, n_active: int, n_stats: int, *, is_weighted: bool) -> SearchWork:
     """Allocate the memory of one task."""
     return SearchWork(
         np.zeros(n_rows),
@@ -69,6 +75,8 @@ def make_search_work(n_rows: int, n_active: int, n_stats: int) -> SearchWork:
         np.empty(n_stats),
         np.empty(n_stats),
         np.empty(n_stats),
+        np.empty(n_rows, dtype=ENTRY) if is_weighted else None,
+        np.empty((1, n_stats)) if is_weighted else None,
     )
 
 
@@ -225,6 +233,44 @@ def _sum_zeros(n_entries: int, store: ColumnStore, target: Target, work: SearchW
     return stored_weight
 
 
+@kernel_part
+def _try_weighted(
+    n_entries: int,
+    weight: float,
+    store: ColumnStore,
+    target: Target,
+    limits: Limits,
+    work: SearchWork,
+    gathered: Records,
+    left: Float64s,
+) -> tuple[bool, float, float, bool]:
+    """`try_column` where rows have real weights or columns have gaps, and all rows are stored."""
+    for index in range(n_entries):
+        entry = work.entries[index]
+        gathered[index]["row"] = store.rows[entry]
+        gathered[index]["value"] = store.values[entry]
+    n_known = count_known(int64(0), n_entries, gathered)
+    if n_known == 0:
+        return False, -inf, 0.0, False
+    if n_known == n_entries and gathered[n_known - 1]["value"] <= gathered[0]["value"] + TIE:
+        return False, -inf, 0.0, False
+    _, worth, threshold, gaps_left = best_weighted_cut(
+        int64(0),
+        n_known,
+        n_known,
+        n_entries,
+        weight,
+        work.stats,
+        gathered,
+        target,
+        work.weights,
+        limits,
+        left,
+        work.right,
+    )
+    return True, worth, threshold, gaps_left
+
+
 @kernel_function
 def try_column(
     column: int,
@@ -240,13 +286,19 @@ def try_column(
     target: Target,
     limits: Limits,
     work: SearchWork,
-) -> tuple[bool, float, float]:
+    gathered: Records | None,
+    left_side: Float64s | None,
+) -> tuple[bool, float, float, bool]:
     """Look at one column in the node with rows[start:stop], whose statistics are ``work.stats`` and weight ``weight``.
 
-    Returns whether it varies, and the gain and threshold of its best cut, or of one cut at random; the gain is minus
-    infinity if there is no cut.
+    ``gathered`` and ``left_side`` are those of ``work``: only of arguments Numba sees in time that they are None.
+
+    Returns whether it varies, and the gain and threshold of its best cut, or of one cut at random, and whether gaps go
+    left; the gain is minus infinity if there is no cut.
     """
     n_entries = _collect(column, start, stop, stamp, rows, store, work)
+    if gathered is not None and left_side is not None:
+        return _try_weighted(n_entries, weight, store, target, limits, work, gathered, left_side)
     n_zeros = stop - start - n_entries
     stored, values, entries, weights = store.rows, store.values, work.entries, work.weights
     classes, numbers, stats, left, right = target.classes, target.values, work.stats, work.left, work.right
@@ -262,7 +314,7 @@ def try_column(
             zero_item += 1
         low, high = min(low, np.float32(0.0)), max(high, np.float32(0.0))
     if high <= low + TIE:
-        return False, -inf, 0.0
+        return False, -inf, 0.0, False
     zero_weight = 0.0
     if n_zeros:
         zero_weight = weight - _sum_zeros(n_entries, store, target, work)
@@ -321,4 +373,4 @@ def try_column(
             right_sum -= own * (2.0 * (stats[label] - before) - own)
         else:
             left[0] += own * numbers[row]
-    return True, best_gain, best_threshold
+    return True, best_gain, best_threshold, False

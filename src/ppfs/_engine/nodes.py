@@ -47,11 +47,13 @@ def ungrown_root(stats: Float64s, n_train: int, weight: float) -> Nodes:
 
 
 @kernel_part
-def goes_right(value: np.float32, threshold: float, gaps_left: bool, weights: Float64s | None) -> bool:
+def goes_right(
+    value: np.float32 | float, threshold: float, gaps_left: bool, weights: Float64s | None
+) -> bool:
     """Tell whether a node sends a value to its right child; only trees of rows with weights know gaps."""
     if weights is None:
-        return bool(value > threshold)
-    return bool(value > threshold or (value != value and not gaps_left))
+        return float(value) > threshold
+    return bool(float(value) > threshold or (value != value and not gaps_left))
 
 
 def topmost(tree: Nodes, feature: int) -> Int32s:

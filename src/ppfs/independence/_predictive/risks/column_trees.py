@@ -18,7 +18,10 @@ from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.forests import (
     RANDOM_FORESTS,
+    ForestRisks,
     draws_by_weight,
+    forest_problem,
+    why_not_drawn,
     why_not_parameters,
 )
 from ppfs.independence._predictive.risks.grower import Grower
@@ -26,7 +29,7 @@ from ppfs.independence._predictive.risks.models import ColumnGrower, ModelRisks
 from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TreeRisks, tree_rules
 
 if TYPE_CHECKING:
-    from ppfs._engine import Forest, SortedColumns
+    from ppfs._engine import Forest, PreparedForest, SortedColumns
 
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
@@ -60,11 +63,19 @@ def _parts_gaps_from_one_value() -> bool:
     return bool(DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1]).get_depth() == 1)
 
 
-def is_weighted_tree(problem: Problem, table: Table) -> bool:
+def is_grown_together(problem: Problem, table: Table) -> bool:
     """Tell whether the engine can also grow the model on several columns, where `is_grown_alone`."""
     from ppfs._engine import LOSSES
 
-    return type(problem.estimator) in _TREES and problem.loss.name in LOSSES and table.codes.ndim == 1
+    if problem.loss.name not in LOSSES or table.codes.ndim > 1:
+        return False
+    return type(problem.estimator) in _TREES or why_not_drawn(problem) is None
+
+
+def weighted_risks(table: Table, problem: Problem, n_jobs: int | None) -> TreeRisks:
+    """Return the risks of a tree or a forest that `is_grown_together`."""
+    kind = WeightedTreeRisks if type(problem.estimator) in _TREES else WeightedForestRisks
+    return kind(table, problem, n_jobs)
 
 
 class WeightedTreeRisks(TreeRisks):
@@ -92,9 +103,32 @@ class WeightedTreeRisks(TreeRisks):
         )
 
     def _columns(self, columns: Sequence[int]) -> SortedColumns:
-        from ppfs._engine import SortedColumns
+        return _columns_with_gaps(self._table, columns)
 
-        return SortedColumns.from_dense(self._table.take(columns), has_gaps=self._table.has_missing)
+
+class WeightedForestRisks(ForestRisks):
+    """`ForestRisks` of random forests that weigh rows as real numbers, or whose columns have gaps."""
+
+    def grower(self) -> Grower:
+        """Return what grows forests on single columns."""
+        return ColumnTreeGrower(self.problem)
+
+    def _columns(self, columns: Sequence[int]) -> SortedColumns:
+        return _columns_with_gaps(self._table, columns)
+
+    @cached_property
+    def _prepared(self) -> PreparedForest:
+        problem = self.problem
+        own = problem.weights.fit
+        if own is None or draws_by_weight(problem.estimator):
+            own = np.ones(problem.y.size)
+        return forest_problem(problem, on_one_column=False, fit_weights=own)
+
+
+def _columns_with_gaps(table: Table, columns: Sequence[int]) -> SortedColumns:
+    from ppfs._engine import SortedColumns
+
+    return SortedColumns.from_dense(table.take(columns), has_gaps=table.has_missing)
 
 
 class ColumnTreeRisks(ModelRisks):

@@ -89,10 +89,10 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
         return "the engine knows weights of rows where forests draw their rows by them"
     tree = _tree_of(estimator)
     reason = why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
-    return _why_not_drawn(problem) if reason is None else reason
+    return why_not_drawn(problem) if reason is None else reason
 
 
-def _why_not_drawn(problem: Problem) -> str | None:
+def why_not_drawn(problem: Problem) -> str | None:
     """Return None if the engine can count how often trees draw a row, else the reason why not."""
     from ppfs._engine import MOST_DRAWN
 
@@ -238,13 +238,18 @@ def samples_of(problem: Problem) -> list[NDArray[np.integer[Any]]]:
     ]
 
 
-def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
+def forest_problem(
+    problem: Problem, *, on_one_column: bool, fit_weights: Floats | None = None
+) -> PreparedForest:
     """Return a problem as the engine reads it, the trees' samples drawn as scikit-learn draws them.
 
     Parameters
     ----------
     on_one_column : bool
         Whether trees with the same sample are the same tree, so that one of them is enough.
+
+    fit_weights : ndarray of shape (n_rows,) or None
+        What a row counts each time that it was drawn; needed where columns have gaps.
     """
     from ppfs._engine import prepare_forest
 
@@ -263,6 +268,7 @@ def forest_problem(problem: Problem, *, on_one_column: bool) -> PreparedForest:
         tree_keys(forests) if is_random else None,
         weights.by_class,
         None if weights.fit is None else weights.loss,
+        fit_weights,
     )
 
 

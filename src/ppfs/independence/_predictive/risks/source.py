@@ -15,9 +15,9 @@ from ppfs.independence._predictive.risks.boosted_linear import (
 from ppfs.independence._predictive.risks.boosting import BoostingRisks, is_boosting, why_not_boosted
 from ppfs.independence._predictive.risks.column_trees import (
     ColumnTreeRisks,
-    WeightedTreeRisks,
     is_grown_alone,
-    is_weighted_tree,
+    is_grown_together,
+    weighted_risks,
 )
 from ppfs.independence._predictive.risks.forests import ForestRisks, is_forest, why_not_forest
 from ppfs.independence._predictive.risks.grower import Grower
@@ -63,8 +63,8 @@ def risk_source(table: Table, problem: Problem, n_jobs: int | None) -> Risks:
         if reason is None:
             return ForestRisks(table, problem, n_jobs)
     if is_grown_alone(problem, table):
-        if is_weighted_tree(problem, table):
-            return WeightedTreeRisks(table, problem, n_jobs)
+        if is_grown_together(problem, table):
+            return weighted_risks(table, problem, n_jobs)
         return ColumnTreeRisks(table, problem, n_jobs, reason)
     if is_of_library(problem.estimator):
         return LibraryRisks(table, problem, n_jobs)
