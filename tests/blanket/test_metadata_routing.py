@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ppfs import PPFS
 from ppfs.blanket import FBED
@@ -108,3 +109,22 @@ def test_an_unknown_argument_of_fit_is_named():
         TypeError, match=r"PPFS.fit\(\) got an unexpected argument 'weight'.*sample_weight and groups"
     ):
         PPFS().fit(np.ones((5, 2)), np.arange(5), weight=np.ones(5))
+
+
+def test_the_default_panel_gets_weights_as_without_routing(data):
+    X, y, _ = data
+    weights = np.random.default_rng(1).random(N_ROWS)
+    routed = PPFS.calibrated(random_state=0).fit(X, y, sample_weight=weights)
+    with sklearn.config_context(enable_metadata_routing=False):
+        plain = PPFS.calibrated(random_state=0).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(routed.pvalues_, plain.pvalues_)
+
+
+@pytest.mark.parametrize("weighs_scaler", [False, True])
+def test_linear_models_follow_what_steps_ask_for(data, weighs_scaler):
+    X, y, _ = data
+    weights = np.random.default_rng(1).random(N_ROWS)
+    scaler = StandardScaler().set_fit_request(sample_weight=weighs_scaler)
+    model = make_pipeline(scaler, LogisticRegression().set_fit_request(sample_weight=True))
+    notes = PPFS.calibrated(model, random_state=0).fit(X, y, sample_weight=weights).trace_.notes
+    assert any("fitted by the engine" in note for note in notes) != weighs_scaler

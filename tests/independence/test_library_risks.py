@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ppfs import PPFS
 from ppfs._models import LightGBMRecipe, has_library_model, is_plain_lightgbm, with_one_thread
+from ppfs.independence import CrossFitPPI
 
 lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
@@ -131,3 +132,11 @@ def test_other_libraries_find_the_column_that_decides(model):
     selector = _fitted(model, X, y)
     assert 0 in selector.blanket_
     assert "fitted by its own library" in selector.trace_.notes[0]
+
+
+def test_catboost_leaves_no_files_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = catboost.CatBoostClassifier(n_estimators=2, depth=2, verbose=0)
+    CrossFitPPI(model, random_state=0).evaluate(X, X[:, 0] > 0, 0)
+    assert list(tmp_path.iterdir()) == []

@@ -14,6 +14,7 @@ from ppfs.plotting import (
     StabilityDisplay,
     TimelineDisplay,
 )
+from ppfs.wrappers import Stepwise
 
 pd = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -143,3 +144,15 @@ def test_score_against_size_marks_the_candidate_that_was_chosen(frame, ax):
 def test_score_against_size_wants_candidates(selector):
     with pytest.raises(InvalidInputError, match="PPFSCV"):
         ScoreSizeDisplay.from_estimator(selector)
+
+
+@pytest.mark.parametrize("display", OF_A_SEARCH)
+def test_a_plot_of_what_cross_validation_chose_is_that_of_its_search(display, frame, ax):
+    search = PPFSCV(selector=PPFS(n_splits=5, n_folds=2), candidates=[{}], cv=2, random_state=0).fit(*frame)
+    assert display.from_estimator(search, ax=ax).ax_ is ax
+
+
+def test_a_plot_of_questions_wants_some(frame):
+    fitted = Stepwise(cv=2, random_state=0).fit(*frame)
+    with pytest.raises(InvalidInputError, match="Stepwise keeps no trace of questions to draw"):
+        TimelineDisplay.from_estimator(fitted)

@@ -20,6 +20,9 @@ from ppfs._types import Floats
 # What each library calls the number of its threads.
 _THREADS = {"lightgbm": "n_jobs", "xgboost": "n_jobs", "catboost": "thread_count"}
 
+# Parameters by which a caller asks CatBoost for files, or for none.
+_OF_FILES = ("allow_writing_files", "train_dir", "save_snapshot", "snapshot_file")
+
 # LightGBM's own names, and those that only its scikit-learn interface knows.
 _KNOWN = frozenset(
     {
@@ -50,12 +53,21 @@ def has_library_model(estimator: Any) -> bool:
 
 
 def with_one_thread(estimator: Any) -> Any:
-    """Return a clone whose models of the libraries take one thread each, wherever the caller left that open."""
+    """Return a clone whose models of the libraries take one thread each, wherever the caller left that open.
+
+    CatBoost's write no files either: each fit makes a folder in the place where Python runs, which takes longer than
+    a small fit.
+    """
     model = clone(estimator)
     for part in _parts(model):
         library = _library(part)
-        if library and part.get_params(deep=False).get(_THREADS[library]) is None:
+        if not library:
+            continue
+        said = part.get_params(deep=False)
+        if said.get(_THREADS[library]) is None:
             part.set_params(**{_THREADS[library]: 1})
+        if library == "catboost" and not any(said.get(name) is not None for name in _OF_FILES):
+            part.set_params(allow_writing_files=False)
     return model
 
 

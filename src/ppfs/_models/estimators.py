@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sklearn import get_config
 from sklearn.base import is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import InputTags, get_tags
@@ -40,8 +41,13 @@ class DefaultMember:
     is_sparse: bool = False
 
     def of(self, task: Task) -> Any:
-        """Return the model for a task."""
-        return default_panel(task, sparse=self.is_sparse)[self.number]
+        """Return the model for a task, which tells metadata routing that weights go to the last step."""
+        model = default_panel(task, sparse=self.is_sparse)[self.number]
+        if get_config()["enable_metadata_routing"] and hasattr(model, "steps"):
+            for number, (_, step) in enumerate(reversed(model.steps)):
+                if hasattr(step, "set_fit_request"):
+                    step.set_fit_request(sample_weight=number == 0)
+        return model
 
     @property
     def weight(self) -> float:

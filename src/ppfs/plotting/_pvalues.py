@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting._canvas import ACCENT, SELECTED, axes_for, ink, tidy
+from ppfs.plotting._results import search_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,16 +63,16 @@ class PValueDisplay:
         -------
         PValueDisplay
         """
-        check_is_fitted(selector)
-        asked = selector.trace_.asked()
+        search = search_of(selector)
+        asked = search.trace_.asked()
         # A search may ask about a column on its own more than once: its first answer counts.
         marginal = np.flatnonzero(asked.is_marginal)
         _, first = np.unique(asked.features[marginal], return_index=True)
         if not first.size:
             raise InvalidInputError(
-                f"{type(selector).__name__} asked about no column on its own, so there are no p-values to count."
+                f"{type(search).__name__} asked about no column on its own, so there are no p-values to count."
             )
-        return cls(asked.pvalues[marginal][np.sort(first)], selector.alpha).plot(bins=bins, ax=ax)
+        return cls(asked.pvalues[marginal][np.sort(first)], search.alpha).plot(bins=bins, ax=ax)
 
     def plot(self, *, bins: int = 20, ax: Axes | None = None) -> Self:
         """Draw on axes, or on a new figure."""

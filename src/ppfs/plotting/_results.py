@@ -39,6 +39,17 @@ class Results:
         return [[] if value is None else list(value) for value in self.frame[name].to_list()]
 
 
+def search_of(selector: Any) -> Any:
+    """Return the fitted search whose questions are drawn: the selector itself, or the one that it chose."""
+    check_is_fitted(selector)
+    search = getattr(selector, "selector_", selector)
+    if not hasattr(search, "trace_"):
+        raise InvalidInputError(
+            f"{type(selector).__name__} keeps no trace of questions to draw. Pass a fitted search, such as PPFS."
+        )
+    return search
+
+
 def results_of(selector: Any) -> Results:
     """Return the results of a fitted selector."""
     check_is_fitted(selector)

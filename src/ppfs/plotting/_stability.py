@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, axes_for, plain, shown, tidy
+from ppfs.plotting._results import search_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,20 +67,20 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        check_is_fitted(selector)
-        folds = selector.folds_
+        search = search_of(selector)
+        folds = search.folds_
         if not folds:
             raise InvalidInputError(
-                f"This {type(selector).__name__} searched once, in all rows, so there are no folds to compare. "
+                f"This {type(search).__name__} searched once, in all rows, so there are no folds to compare. "
                 "Fit it with n_folds=5."
             )
-        members = np.zeros((selector.support_.size, len(folds)), dtype=bool)
+        members = np.zeros((search.support_.size, len(folds)), dtype=bool)
         for number, fold in enumerate(folds):
             members[list(fold.blanket), number] = True
         chosen = next(number for number, fold in enumerate(folds) if fold.is_chosen)
         rank = np.lexsort((~members[:, chosen], -members.sum(axis=1)))
         rank = rank[members[rank].any(axis=1)][:max_columns]
-        names = selector.trace_.column_names
+        names = search.trace_.column_names
         return cls([names[column] for column in rank], members[rank], chosen).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:

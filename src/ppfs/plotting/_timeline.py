@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ppfs._types import Floats
 from ppfs.plotting._canvas import DROPPED, SELECTED, axes_for, ink, tidy
+from ppfs.plotting._results import search_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,9 +77,9 @@ class TimelineDisplay:
         -------
         TimelineDisplay
         """
-        check_is_fitted(selector)
-        asked = selector.trace_.asked()
-        return cls(asked.pvalues, asked.phases.tolist(), asked.is_favourable, selector.alpha).plot(ax=ax)
+        search = search_of(selector)
+        asked = search.trace_.asked()
+        return cls(asked.pvalues, asked.phases.tolist(), asked.is_favourable, search.alpha).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw on axes, or on a new figure."""

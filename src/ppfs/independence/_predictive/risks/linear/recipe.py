@@ -118,7 +118,7 @@ def recipe_of(problem: Problem, table: Table) -> Recipe | None:
     if problem.y.ndim > 1 or (table.has_missing and (problem.impute is None or is_weighted)):
         return None
     steps = _steps(problem.estimator)
-    if steps is None or (is_weighted and get_config()["enable_metadata_routing"]):
+    if steps is None or (is_weighted and not _weigh_the_last(steps)):
         return None
     *before, last = steps
     if type(last) not in _SOLVERS or not all(
@@ -144,6 +144,14 @@ def _steps(estimator: Any) -> list[Any] | None:
         return None
     steps = [step for _, step in estimator.steps]
     return [step for step in steps[:-1] if step is not None and step != "passthrough"] + steps[-1:]
+
+
+def _weigh_the_last(steps: Sequence[Any]) -> bool:
+    """Tell whether weights go to the last step alone, as they do unless metadata routing says otherwise."""
+    if not get_config()["enable_metadata_routing"] or len(steps) == 1:
+        return True
+    *before, last = (step.get_metadata_routing().fit.requests.get("sample_weight", False) for step in steps)
+    return last is True and not any(request is not False for request in before)
 
 
 def _are_powers(steps: Sequence[Any]) -> bool:
