@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, ExtraTreesRegressor, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -239,6 +239,15 @@ def test_trees_that_are_out_of_reach_are_warned_of_by_the_name_of_the_column(X, 
         assert PPFS(scaled, n_splits=6, random_state=0).fit(
             frame, labels
         ).get_feature_names_out().tolist() == ["time"]
+
+
+def test_gaps_are_no_values_that_trees_could_take_for_each_other(X, labels):
+    """The columns lie far from zero, so they are looked at; all their numbers differ in 32 bits too."""
+    with_gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X + 1000.0)
+    hidden = type("OwnBag", (BaggingClassifier,), {})(n_estimators=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrecisionWarning)
+        PPFS(hidden, n_splits=5, random_state=0).fit(with_gaps, labels)
 
 
 @pytest.mark.parametrize("wrapper", [Stepwise, PermutationImportance])

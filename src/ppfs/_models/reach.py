@@ -103,7 +103,7 @@ def warn_of_blur(table: Table, estimator: Any) -> None:
         return
     columns = table.X.tocsc() if sp.issparse(table.X) else table.X
     moved = sorted(_moved_columns(columns, table.facts, table.n_levels))
-    blurred = [column for column in moved if _n_blurred(np.unique(_stored(columns, column)))]
+    blurred = [column for column in moved if _n_blurred(_distinct(_stored(columns, column)))]
     if blurred:
         warn_caller(
             f"The trees inside {type(estimator).__name__} read columns in 32 bits and cannot tell apart values of "
@@ -180,7 +180,7 @@ def _is_sharper(other: Floats, values: Floats) -> bool:
     distinct = np.unique(there)
     n_blurred = _n_blurred(distinct)
     if n_blurred:
-        return _n_blurred(np.unique(other[~np.isnan(other)])) < n_blurred
+        return _n_blurred(_distinct(other)) < n_blurred
     # Parts, because twice a number near the largest is beyond 64 bits.
     low, high = float(distinct[0]) / 8, float(distinct[-1]) / 8
     is_far = max(abs(low), abs(high)) > 2 * (high - low)
@@ -200,6 +200,12 @@ def _may_be_blurred(facts: ColumnFacts, n_rows: int) -> NDArray[np.bool_]:
         is_far = largest > 2 * spread
     worth = (is_fine | is_far | facts.is_too_large) & ~facts.is_constant & ~facts.has_infinite
     return np.asarray(worth)
+
+
+def _distinct(values: Floats) -> Floats:
+    """Return the different values, sorted; gaps are none."""
+    different: Floats = np.unique(values[~np.isnan(values)])
+    return different
 
 
 def _n_blurred(distinct: Floats) -> int:

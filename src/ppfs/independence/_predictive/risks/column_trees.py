@@ -17,10 +17,14 @@ from ppfs._table import Table
 from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.forests import (
+    BAGS,
     RANDOM_FORESTS,
     ForestRisks,
     draws_by_weight,
     forest_problem,
+    forest_rules,
+    is_forest,
+    tree_of,
     why_not_drawn,
     why_not_parameters,
 )
@@ -35,17 +39,22 @@ _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 
 def is_grown_alone(problem: Problem, table: Table) -> bool:
-    """Tell whether the model is a tree or a random forest that the engine can grow on single columns of these data."""
+    """Tell whether the model is a tree, or a forest of such, that the engine can grow on single columns of these data.
+
+    Extra trees are not: they cut at random.
+    """
     from ppfs._engine import CLASS_CRITERIA, NUMBER_CRITERIA
 
     estimator, facts = problem.estimator, table.facts
-    if type(estimator) in RANDOM_FORESTS:
-        is_known = why_not_parameters(estimator) is None
+    tree = tree_of(estimator)
+    if type(estimator) in (*RANDOM_FORESTS, *BAGS):
+        is_known = is_forest(estimator) and why_not_parameters(estimator) is None
     else:
         is_known = type(estimator) in _TREES and KNOWN_TREE.first_unknown(estimator) is None
     return (
         is_known
-        and estimator.criterion in (CLASS_CRITERIA if problem.classes.size else NUMBER_CRITERIA)
+        and (estimator if tree is None else tree).criterion
+        in (CLASS_CRITERIA if problem.classes.size else NUMBER_CRITERIA)
         and problem.loss.output in ("probabilities", "labels", "values")
         and problem.y.ndim == 1
         and problem.impute is None
@@ -107,7 +116,7 @@ class WeightedTreeRisks(TreeRisks):
 
 
 class WeightedForestRisks(ForestRisks):
-    """`ForestRisks` of random forests that weigh rows as real numbers, or whose columns have gaps."""
+    """`ForestRisks` of random forests and bags that weigh rows as real numbers, or whose columns have gaps."""
 
     def grower(self) -> Grower:
         """Return what grows forests on single columns."""
@@ -177,7 +186,7 @@ class ColumnTreeGrower(ColumnGrower[Any]):
             self._weights[split.seed],
             split.train.size,
             split.test,
-            tree_rules(problem),
+            forest_rules(problem),
         )
 
     @cached_property
@@ -194,11 +203,14 @@ class ColumnTreeGrower(ColumnGrower[Any]):
         problem = self.problem
         own = problem.weights.fit_of(split.train)
         counts: Floats = np.ones((1, split.train.size))
-        if type(problem.estimator) in RANDOM_FORESTS and problem.estimator.bootstrap:
+        if type(problem.estimator) not in _TREES:
             forest = seeded(problem.estimator, split.seed)
             is_drawn_by_weight = own is not None and draws_by_weight(problem.estimator)
             counts = drawn_counts(forest, split.train.size, own if is_drawn_by_weight else None).astype(float)
             own = None if is_drawn_by_weight else own
+            if (counts == counts[0]).all():
+                # Trees that see the same rows are the same on one column.
+                counts = counts[:1]
         weights = np.zeros((len(counts), problem.y.size))
         weights[:, split.train] = counts if own is None else counts * own
         return weights

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
 RANDOM_FORESTS = (RandomForestClassifier, RandomForestRegressor)
 _FORESTS = (*RANDOM_FORESTS, *_EXTRA)
-_BAGS = (BaggingClassifier, BaggingRegressor)
+BAGS = (BaggingClassifier, BaggingRegressor)
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 _KNOWN_FOREST = KnownParameters(
@@ -74,7 +74,7 @@ _KNOWN_BAG = KnownParameters(
 
 def is_forest(estimator: Any) -> bool:
     """Tell whether a model is of a kind that the engine grows forests for; a subclass may do anything."""
-    if type(estimator) in _BAGS:
+    if type(estimator) in BAGS:
         return estimator.estimator is None or type(estimator.estimator) in _TREES
     return type(estimator) in _FORESTS
 
@@ -87,7 +87,7 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
         return reason
     if problem.weights.fit is not None and not draws_by_weight(estimator):
         return "the engine knows weights of rows where forests draw their rows by them"
-    tree = _tree_of(estimator)
+    tree = tree_of(estimator)
     reason = why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
     return why_not_drawn(problem) if reason is None else reason
 
@@ -111,7 +111,7 @@ def why_not_parameters(estimator: Any) -> str | None:
     """Return None if the engine can grow forests with these parameters, else the reason why not."""
     from ppfs._engine import MOST_TREES
 
-    tree = _tree_of(estimator)
+    tree = tree_of(estimator)
     unknown = (
         _KNOWN_FOREST.first_unknown(estimator)
         if tree is None
@@ -128,14 +128,14 @@ def why_not_parameters(estimator: Any) -> str | None:
 
 def draws_by_weight(estimator: Any) -> bool:
     """Tell whether weights decide which rows are drawn and nothing else: trees then see whole numbers of rows."""
-    if type(estimator) in _BAGS:
+    if type(estimator) in BAGS:
         return bags_draw_by_weight()
     return type(estimator) in _FORESTS and bool(estimator.bootstrap) and draw_by_weight()
 
 
-def _tree_of(estimator: Any) -> Any:
+def tree_of(estimator: Any) -> Any:
     """Return the tree that a bag copies; None for forests, which describe their trees themselves."""
-    if type(estimator) not in _BAGS:
+    if type(estimator) not in BAGS:
         return None
     if estimator.estimator is not None:
         return estimator.estimator
@@ -167,7 +167,7 @@ class ForestRisks(TreeRisks):
         from ppfs._engine import ForestRules, grow_bagged_forest
 
         estimator = self.problem.estimator
-        tree = _tree_of(estimator)
+        tree = tree_of(estimator)
         max_features = (estimator if tree is None else tree).max_features
         rules = ForestRules(
             partial(n_tried, max_features), tree_keys(self._forests), type(estimator) in _EXTRA
@@ -273,9 +273,9 @@ def forest_problem(
 
 
 def forest_rules(problem: Problem) -> TreeRules:
-    """Return how the trees of a forest are grown."""
+    """Return how the trees of a forest, or a single tree, are grown."""
     from ppfs._engine import TreeRules
 
-    tree = _tree_of(problem.estimator)
+    tree = tree_of(problem.estimator)
     parameters = (problem.estimator if tree is None else tree).get_params(deep=False)
     return TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)
