@@ -365,3 +365,20 @@ def test_sparse_columns_in_far_units_are_modelled_as_dense_ones():
     x = Z[:, 0] / 1e200 + Z[:, 1]
     predict = fit_smooth_regression(sp.csc_array(Z), quantities(2), x)
     np.testing.assert_allclose(predict(sp.csc_array(Z)), x, atol=0.1)
+
+
+def test_sparse_columns_in_any_units_have_the_lines_of_dense_ones(monkeypatch):
+    """Counts up to a thousand made the solver give up, with a warning about a model that the caller never named."""
+    monkeypatch.setattr(smooth_models._Basis, "of_curves", lambda *_: None)
+    rng = np.random.default_rng(0)
+    Z = rng.poisson(0.3, size=(60, 40)) * rng.integers(1, 1000, size=(60, 40)) * 1.0
+    labels = (Z[:, 0] + rng.normal(size=60) > 0).astype(np.intp)
+    sparse, kinds = sp.csr_array(Z), quantities(40)
+    expected = smooth_models.fit_smooth_classifier(Z, kinds, labels)(Z)
+    np.testing.assert_allclose(
+        smooth_models.fit_smooth_classifier(sparse, kinds, labels)(sparse), expected, atol=0.01
+    )
+    expected = fit_smooth_regression(Z, kinds, Z[:, 1] + Z[:, 2])(Z)
+    np.testing.assert_allclose(
+        fit_smooth_regression(sparse, kinds, Z[:, 1] + Z[:, 2])(sparse), expected, rtol=1e-6
+    )

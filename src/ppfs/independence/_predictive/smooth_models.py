@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.preprocessing import SplineTransformer
+from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from ppfs._block import Matrix
 from ppfs._models import Medians
@@ -212,7 +212,7 @@ def _candidate_bases(
 ) -> list[Callable[[Matrix], Matrix]]:
     """Return lines and, where there are rows enough, curves."""
     if sp.issparse(Z):
-        return [Medians().fit(Z).transform if np.isnan(Z.data).any() else lambda new: new]
+        return [_SparseLines(Z)]
     is_plain = not n_levels.any() and not np.isnan(Z).any()
     lines = _Lines(Z) if is_plain else _Basis.of_lines(Z, n_levels)
     curves = _Basis.of_curves(Z, n_levels, RememberedCurves() if remembered is None else remembered)
@@ -233,6 +233,24 @@ class _Lines:
     def __call__(self, Z: Floats) -> Floats:
         regressors: Floats = (Z - self._centres) / self._scales
         return regressors
+
+
+class _SparseLines:
+    """A line a conditioning column that is stored sparsely, without curves.
+
+    What is not stored stays 0: columns are scaled as in `_Lines` and not moved, for which the intercept makes up.
+    """
+
+    def __init__(self, Z: Matrix) -> None:
+        self.width = Z.shape[1]
+        self._medians = Medians().fit(Z) if np.isnan(Z.data).any() else None
+        self._scaler = StandardScaler(with_mean=False).fit(self._filled(Z))
+
+    def __call__(self, Z: Matrix) -> Matrix:
+        return self._scaler.transform(self._filled(Z))
+
+    def _filled(self, Z: Matrix) -> Matrix:
+        return Z if self._medians is None else self._medians.transform(Z)
 
 
 class _Basis:
