@@ -153,3 +153,10 @@ def test_halves_keep_the_proportions_of_classes_of_four_rows_and_more(
 def test_wrong_parameters_are_named_before_anything_is_read() -> None:
     with pytest.raises(ValueError, match="The 'n_pairs' parameter of StabilitySelection"):
         StabilitySelection(n_pairs=0).fit("table.parquet", None)
+
+
+def test_odd_columns_are_recorded() -> None:
+    X, y = table(n_columns=3)
+    X[:, 2] = np.arange(len(X))
+    stable = StabilitySelection(SelectKBest(k=1), n_pairs=1, random_state=0).fit(X, y > 0)
+    assert [(warning.column, warning.kind) for warning in stable.warnings_] == [("x2", "identifier")]

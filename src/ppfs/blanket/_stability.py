@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._frame_selector import FrameSelector
 from ppfs._frames import backend_of
 from ppfs._models import seeded
+from ppfs._odd_columns import ColumnWarning, look_at
 from ppfs._one_step import in_one_step
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import column_names, weights_among
+from ppfs._reading import column_names, read_table, weights_among
 from ppfs._rows import complementary_halves, every_class_has
 from ppfs._sklearn_compat import HasMethods, Interval, n_rows_of, take_rows
 from ppfs._sources import is_path
@@ -78,7 +79,10 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         Names of the columns, where X had string names.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row a column: whether it was selected, how often it was found, and why.
+
+    warnings_ : tuple of records
+        Columns that should make a person think: `column`, `kind`, `message`.
 
     Notes
     -----
@@ -186,6 +190,14 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         self.expected_false_ = self.n_found_**2 / ((2 * self.threshold_ - 1) * self.stability_.size)
         self._column_names = column_names(X) or [f"x{i}" for i in range(self.stability_.size)]
         self._backend = backend_of(X)
+        self.warnings_ = self._odd_columns(X, y)
+
+    def _odd_columns(self, X: Any, y: Any) -> tuple[ColumnWarning, ...]:
+        try:
+            return look_at(read_table(X, y, task="auto", owner=self))
+        except InvalidInputError:
+            # A selector of another package may take what the searches of this one do not.
+            return ()
 
     @property
     def results_(self) -> Any:
