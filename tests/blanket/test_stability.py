@@ -160,3 +160,9 @@ def test_odd_columns_are_recorded() -> None:
     X[:, 2] = np.arange(len(X))
     stable = StabilitySelection(SelectKBest(k=1), n_pairs=1, random_state=0).fit(X, y > 0)
     assert [(warning.column, warning.kind) for warning in stable.warnings_] == [("x2", "identifier")]
+
+
+def test_progress_counts_the_halves(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = table()
+    StabilitySelection(SelectKBest(k=1), n_pairs=2, random_state=0, progress="log").fit(X, y > 0)
+    assert "halves: 4/4" in capsys.readouterr().err

@@ -18,10 +18,11 @@ from ppfs._frames import backend_of
 from ppfs._models import seeded
 from ppfs._odd_columns import ColumnWarning, look_at
 from ppfs._one_step import in_one_step
+from ppfs._progress import Progress, ProgressBar
 from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._reading import column_names, read_table, weights_among
 from ppfs._rows import complementary_halves, every_class_has
-from ppfs._sklearn_compat import HasMethods, Interval, n_rows_of, take_rows
+from ppfs._sklearn_compat import HasMethods, Interval, StrOptions, n_rows_of, take_rows
 from ppfs._sources import is_path
 from ppfs._trace import results_table
 from ppfs.blanket._ppfs import PPFS
@@ -54,6 +55,9 @@ class StabilitySelection(FrameSelector, BaseEstimator):
 
     n_jobs : int, default=None
         Parallel fits.
+
+    progress : bool or "log", default=False
+        Show a bar for the halves; see `PPFS`.
 
     Attributes
     ----------
@@ -116,6 +120,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         "max_false": [Interval(Real, 0, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
         "n_jobs": [Integral, None],
+        "progress": ["boolean", StrOptions({"log"})],
     }
 
     stability_: NDArray[np.float64]
@@ -129,6 +134,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         max_false: float | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        progress: Progress = False,
     ) -> None:
         self.selector = selector
         self.n_pairs = n_pairs
@@ -136,6 +142,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         self.max_false = max_false
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Search in many halves of the rows.
@@ -177,12 +184,17 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         halves = self._halves(X, y, groups)
         selector = PPFS.calibrated() if self.selector is None else self.selector
         entropy = root_entropy(self.random_state)
-        found = Parallel(n_jobs=self.n_jobs)(
+        searches = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(_found)(
                 selector, integer_seed(stream(entropy, number, 1)), X, y, groups, sample_weight, rows
             )
             for number, rows in enumerate(halves)
         )
+        found = []
+        with ProgressBar("halves", len(halves), self.progress) as bar:
+            for support in searches:
+                found.append(support)
+                bar.advance()
         self.stability_ = np.mean(found, axis=0)
         self.n_found_ = float(self.stability_.sum())
         self.threshold_ = self.threshold if self.max_false is None else self._threshold_for(self.max_false)

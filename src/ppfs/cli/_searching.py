@@ -69,7 +69,8 @@ def _stable(kind: Any, request: SearchRequest, data: Input) -> Any:
         raise UsageFailure(
             f"--method-params: stability has no parameter {unknown[0]!r}. It takes n_pairs, threshold and max_false."
         )
-    return kind(inner, random_state=request.random_state, n_jobs=request.n_jobs, **own)
+    progress = False if request.quiet else "log"
+    return kind(inner, random_state=request.random_state, n_jobs=request.n_jobs, progress=progress, **own)
 
 
 def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
