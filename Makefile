@@ -26,14 +26,17 @@ layers: $(VENV)/test.stamp
 unit: $(VENV)/test.stamp
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-# Kills, damaged checkpoints and schedulers in full, then tables of a million columns and of a million rows: hours on two
-# cores, most of them the panel on a million columns. What was measured before is kept in git.
+# Kills, damaged checkpoints and schedulers in full, then tables of a million columns and of a million rows: an hour or
+# two on two cores. The calibrated test on a million rows and the panel on a million columns take as long again each:
+# they run by hand, with `--sizes 1000000 --cases` and the case's name. What was measured before is kept in git.
 test-scale: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
 	PPFS_SCALE=full $(BIN)/pytest tests/scale tests/blanket/test_checkpoint.py tests/blanket/test_exact_growth.py tests/test_tasks.py
 	$(BIN)/python benchmarks/scale/workers.py
-	$(BIN)/python benchmarks/scale/tall.py --fresh
-	$(BIN)/python benchmarks/scale/wide.py --fresh --jobs 2
+	$(BIN)/python benchmarks/scale/tall.py --fresh --cases linear "trees of depth 3"
+	$(BIN)/python benchmarks/scale/tall.py --sizes 10000 100000
+	$(BIN)/python benchmarks/scale/wide.py --fresh --jobs 2 --sizes 10000 100000
+	$(BIN)/python benchmarks/scale/wide.py --jobs 2 --cases "linear, .npy" "tree, then linear, .npy" "linear, column shards"
 
 doctest: $(VENV)/test.stamp
 	$(BIN)/pytest -n auto --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
