@@ -19,7 +19,7 @@ from reference.cart import grow
 from reference.single_column_tree import tree_risk
 
 from engine.problems import COLUMN_KINDS, Problem, draw_splits, problems
-from engine.trees import NodeComparison, fit_sklearn, sklearn_risk
+from engine.trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk
 from ppfs._engine import SortedColumns, Splits, TreeRules, cart, grow_forest
 
 
@@ -74,17 +74,6 @@ def test_trees_of_large_nodes_equal_scikit_learn_without_ties(criterion):
         assert comparison.n_same > 10
 
 
-def _assert_same_tree(tree, node, twin):
-    assert tree.n_samples[node] == len(twin.rows)
-    np.testing.assert_allclose(tree.value[node], twin.value, rtol=1e-12, atol=1e-12)
-    if twin.feature is None:
-        assert tree.feature[node] == -1
-        return
-    assert (tree.feature[node], tree.threshold[node]) == (twin.feature, twin.threshold)
-    _assert_same_tree(tree, tree.left[node], twin.left)
-    _assert_same_tree(tree, tree.right[node], twin.right)
-
-
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(problems(kinds=COLUMN_KINDS, max_columns=4, exact=True))
 def test_trees_with_ties_equal_the_slow_twin(problem):
@@ -94,7 +83,7 @@ def test_trees_with_ties_equal_the_slow_twin(problem):
     for split in range(problem.splits.n_splits):
         train, test = problem.splits.train[split], problem.splits.test[split]
         twin = grow(problem.X, problem.y, problem.n_classes, train, problem.rules)
-        _assert_same_tree(forest.tree(split), 0, twin)
+        assert_twin(forest.tree(split), 0, twin)
         expected = tree_risk(twin, problem.X, problem.y, test, problem.rules.loss)
         assert forest.base_risk[split] == pytest.approx(expected, rel=1e-10, abs=1e-12)
         for column in every_column:

@@ -12,7 +12,7 @@ from reference.single_column_tree import row_loss
 
 from engine.problems import Problem, draw_splits, weighted_problems
 from engine.test_cart import assert_same_tree
-from engine.trees import NodeComparison, fit_sklearn, sklearn_risk
+from engine.trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk
 from ppfs._engine import SortedColumns, Splits, TreeRules, grow_forest
 
 REAL_NUMBERS = {"criterion": "squared_error", "loss": "squared"}
@@ -72,18 +72,6 @@ def test_trees_of_large_nodes_equal_scikit_learn_without_ties(criterion, share, 
     assert comparison.n_same > 20
 
 
-def _assert_same_as_twin(tree, node, twin):
-    assert tree.n_samples[node] == len(twin.rows)
-    np.testing.assert_allclose(tree.value[node], twin.value, rtol=1e-12, atol=1e-12)
-    if twin.feature is None:
-        assert tree.feature[node] == -1
-        return
-    found = tree.feature[node], tree.threshold[node], tree.gaps_left[node]
-    assert found == (twin.feature, twin.threshold, twin.gaps_left)
-    _assert_same_as_twin(tree, tree.left[node], twin.left)
-    _assert_same_as_twin(tree, tree.right[node], twin.right)
-
-
 def _twin_risk(twin, problem, split, permuted=None):
     test = problem.splits.test[split]
     losses = []
@@ -102,7 +90,7 @@ def test_trees_with_ties_equal_the_slow_twin(problem):
     permuted = forest.permuted_risk(range(problem.X.shape[1]))
     for split, train in enumerate(problem.splits.train):
         twin = cart.grow(problem.X, problem.y, problem.n_classes, train, problem.rules, problem.weights)
-        _assert_same_as_twin(forest.tree(split), 0, twin)
+        assert_twin(forest.tree(split), 0, twin, has_gaps=True)
         assert forest.base_risk[split] == pytest.approx(
             _twin_risk(twin, problem, split), rel=1e-10, abs=1e-12
         )

@@ -118,3 +118,17 @@ class NodeComparison:
         assert not self.problem.n_classes or self.problem.is_weighted
         criterion = self.problem.rules.criterion
         assert impurity(self.problem.y, rows.tolist(), criterion, self.problem.weights) < 1e-12
+
+
+def assert_twin(tree, node, twin, *, has_gaps=False):
+    """Compare what lies below a node of an engine tree with the slow twin; where there may be gaps, their side too."""
+    assert tree.n_samples[node] == len(twin.rows)
+    np.testing.assert_allclose(tree.value[node], twin.value, rtol=1e-12, atol=1e-12)
+    if twin.feature is None:
+        assert tree.feature[node] == -1
+        return
+    assert (tree.feature[node], tree.threshold[node]) == (twin.feature, twin.threshold)
+    if has_gaps:
+        assert tree.gaps_left[node] == twin.gaps_left
+    assert_twin(tree, tree.left[node], twin.left, has_gaps=has_gaps)
+    assert_twin(tree, tree.right[node], twin.right, has_gaps=has_gaps)

@@ -144,17 +144,13 @@ def _mark_sides(
         for index in range(node["start"], node["stop"]):
             row = scratch.rows[index]
             place = store.places[slot, row]
-            goes_left[row] = zero_side
-            if place >= 0:
-                value = store.values[first + place]
-                goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
+            value = store.values[first + place] if place >= 0 else np.float32(0.0)
+            goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
         for index in range(node["test_start"], node["test_stop"]):
             row = tests[scratch.tests[index]]
             place = store.places[slot, row]
-            goes_left[row] = zero_side
-            if place >= 0:
-                value = store.values[first + place]
-                goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
+            value = store.values[first + place] if place >= 0 else np.float32(0.0)
+            goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
         return
     for index in range(node["start"], node["stop"]):
         goes_left[scratch.rows[index]] = zero_side
@@ -165,7 +161,7 @@ def _mark_sides(
     for entry in range(first, end):
         row = store.rows[entry]
         if work.marks[row] == stamp:
-            goes_left[row] = float(store.values[entry]) <= threshold
+            goes_left[row] = not goes_right(store.values[entry], threshold, gaps_left, weights)
 
 
 @kernel_function

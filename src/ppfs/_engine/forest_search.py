@@ -27,7 +27,7 @@ from ppfs._engine.keyed import combine, uniform
 from ppfs._engine.rules import Criterion, Limits
 from ppfs._engine.segments import ENTRY
 from ppfs._engine.target import Target
-from ppfs._engine.weighted_cuts import best_weighted_cut, count_known
+from ppfs._engine.weighted_cuts import try_weighted_column
 
 _ORDER = np.uint64(3)
 
@@ -249,26 +249,9 @@ def _try_weighted(
         entry = work.entries[index]
         gathered[index]["row"] = store.rows[entry]
         gathered[index]["value"] = store.values[entry]
-    n_known = count_known(int64(0), n_entries, gathered)
-    if n_known == 0:
-        return False, -inf, 0.0, False
-    if n_known == n_entries and gathered[n_known - 1]["value"] <= gathered[0]["value"] + TIE:
-        return False, -inf, 0.0, False
-    _, worth, threshold, gaps_left = best_weighted_cut(
-        int64(0),
-        n_known,
-        n_known,
-        n_entries,
-        weight,
-        work.stats,
-        gathered,
-        target,
-        work.weights,
-        limits,
-        left,
-        work.right,
+    return try_weighted_column(
+        int64(0), n_entries, weight, work.stats, gathered, target, work.weights, limits, left, work.right
     )
-    return True, worth, threshold, gaps_left
 
 
 @kernel_function

@@ -9,7 +9,7 @@ from ppfs._engine.criterion import TIE, add_row, entropy_gain, gain, midpoint
 from ppfs._engine.rules import Criterion, Limits
 from ppfs._engine.segments import Segments
 from ppfs._engine.target import Target
-from ppfs._engine.weighted_cuts import best_weighted_cut, count_known
+from ppfs._engine.weighted_cuts import try_weighted_column
 
 
 class Sides(NamedTuple):
@@ -101,20 +101,7 @@ def _scan(
 
 
 @kernel_part
-def _varies(start: int, stop: int, n_node: int, entries: Records, weights: Float64s | None) -> bool:
-    """Tell whether a column has two values in a node; with weights, a gap is a value beside numbers."""
-    if weights is not None:
-        n_known = count_known(start, stop, entries)
-        if n_known < stop - start:
-            return n_known > 0
-    low, high = entries[start]["value"], entries[stop - 1]["value"]
-    if stop - start < n_node:
-        low, high = (low if low < 0.0 else np.float32(0.0)), (high if high > 0.0 else np.float32(0.0))
-    return bool(high > low + TIE)
-
-
-@kernel_part
-def _best_cut(
+def _try_column(
     start: int,
     stop: int,
     n_node: int,
@@ -125,16 +112,19 @@ def _best_cut(
     weights: Float64s | None,
     limits: Limits,
     sides: Sides,
-) -> tuple[float, float, bool]:
-    """Return the best gain of one column in a node, its threshold, and whether gaps go left."""
-    if weights is None:
-        worth, threshold = _scan(start, stop, n_node, stats, entries, target, limits, sides)
-        return worth, threshold, False
-    middle = start + count_known(start, stop, entries)
-    _, worth, threshold, gaps_left = best_weighted_cut(
-        start, middle, middle, stop, weight, stats, entries, target, weights, limits, sides.zeros, sides.right
-    )
-    return worth, threshold, gaps_left
+) -> tuple[bool, float, float, bool]:
+    """Look at one column in a node; see `try_weighted_column`."""
+    if weights is not None:
+        return try_weighted_column(
+            start, stop, weight, stats, entries, target, weights, limits, sides.zeros, sides.right
+        )
+    low, high = entries[start]["value"], entries[stop - 1]["value"]
+    if stop - start < n_node:
+        low, high = (low if low < 0.0 else np.float32(0.0)), (high if high > 0.0 else np.float32(0.0))
+    if not high > low + TIE:
+        return False, -np.inf, 0.0, False
+    worth, threshold = _scan(start, stop, n_node, stats, entries, target, limits, sides)
+    return True, worth, threshold, False
 
 
 @kernel_function
@@ -159,12 +149,12 @@ def search(
     kept = begin
     for place in range(begin, end):
         start, stop = listed[place]["start"], listed[place]["stop"]
-        if not _varies(start, stop, n_node, entries, target.weights):
-            continue
-        listed[kept] = listed[place]
-        worth, threshold, gaps_left = _best_cut(
+        varies, worth, threshold, gaps_left = _try_column(
             start, stop, n_node, weight, stats, entries, target, target.weights, limits, sides
         )
+        if not varies:
+            continue
+        listed[kept] = listed[place]
         if worth > best_gain:
             best, best_gain, best_threshold, best_side = kept, worth, threshold, gaps_left
         kept += 1

@@ -13,7 +13,7 @@ from ppfs._engine.target import Target
 
 
 @kernel_part
-def count_known(start: int, stop: int, entries: Records) -> int:
+def _count_known(start: int, stop: int, entries: Records) -> int:
     """Return how many of the entries ``start`` to ``stop - 1``, in sorted order, are no gaps."""
     end = stop
     while end > start and entries[end - 1]["value"] != entries[end - 1]["value"]:
@@ -113,3 +113,32 @@ def best_weighted_cut(
                     best_threshold = midpoint(entries[place]["value"], entries[place + 1]["value"])
                 gaps_left = side == 1 if n_gaps else n_left > n_node - n_left
     return chosen, best, best_threshold, gaps_left
+
+
+@kernel_part
+def try_weighted_column(
+    start: int,
+    stop: int,
+    weight: float,
+    stats: Float64s,
+    entries: Records,
+    target: Target,
+    weights: Float64s,
+    limits: Limits,
+    left: Float64s,
+    right: Float64s,
+) -> tuple[bool, float, float, bool]:
+    """Look at one column in a node whose rows are ``entries[start:stop]``, those with a gap last.
+
+    Returns whether it varies, where a gap is a value beside numbers, and of its best cut the gain, the threshold and
+    whether gaps go left; the gain is minus infinity if there is no cut.
+    """
+    middle = start + _count_known(start, stop, entries)
+    if middle == start:
+        return False, -np.inf, 0.0, False
+    if middle == stop and not entries[stop - 1]["value"] > entries[start]["value"] + TIE:
+        return False, -np.inf, 0.0, False
+    _, worth, threshold, gaps_left = best_weighted_cut(
+        start, middle, middle, stop, weight, stats, entries, target, weights, limits, left, right
+    )
+    return True, worth, threshold, gaps_left

@@ -223,7 +223,7 @@ def _median(values: NDArray[Any], weights: Floats | None) -> float:
     if not is_value.any():
         return 0.0
     if weights is None:
-        return float(np.median(values[is_value]))
+        return float(_medians(values[is_value][:, np.newaxis])[0])
     order = np.argsort(values[is_value], kind="stable")
     ordered, total = values[is_value][order], np.cumsum(weights[is_value][order])
     half = total[-1] / 2
