@@ -19,6 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS, PPFSCV
 from ppfs.blanket import SGAI, MixedMB
+from ppfs.blanket._candidates import Candidate
+from ppfs.blanket._choice import Scored
 from ppfs.wrappers import PermutationImportance, Stepwise
 
 Columns = list[int]
@@ -74,6 +76,19 @@ def boosting(X: Any, y: np.ndarray, seed: int) -> Columns:
     )
 
 
+def by_rules(X: Any, y: np.ndarray, model: str, seed: int) -> dict[str, Columns]:
+    """Return what PPFSCV selects by both rules: they differ in where the path ends, so one fit tells both."""
+    fitted = PPFSCV(judge(model, sp.issparse(X)), random_state=seed).fit(X, y)
+    scores, sizes = (
+        np.column_stack([fitted.cv_results_[f"split{i}_{kind}"] for i in range(fitted.n_splits_)])
+        for kind in ("test_score", "n_features")
+    )
+    params = fitted.cv_results_["params"][Scored(scores, sizes).best("one-se")]
+    size = Candidate(params, 0, params["n_features"]).size(X.shape[1])
+    fewer = fitted.selector_.get_support(indices=True) if size is None else fitted.path_[:size]
+    return {"PPFSCV": np.flatnonzero(fitted.support_).tolist(), "PPFSCV one-se": sorted(fewer.tolist())}
+
+
 AWARE: dict[str, Aware] = {
     "PIFS": lambda X, y, model, seed: _support(
         PermutationImportance(judge(model, sp.issparse(X)), random_state=seed), X, y
@@ -81,12 +96,8 @@ AWARE: dict[str, Aware] = {
     "SFS": lambda X, y, model, seed: _support(
         Stepwise(judge(model, sp.issparse(X)), random_state=seed), X, y
     ),
-    "PPFSCV": lambda X, y, model, seed: _support(
-        PPFSCV(judge(model, sp.issparse(X)), random_state=seed), X, y
-    ),
-    "PPFSCV one-se": lambda X, y, model, seed: _support(
-        PPFSCV(judge(model, sp.issparse(X)), rule="one-se", random_state=seed), X, y
-    ),
+    "PPFSCV": lambda X, y, model, seed: by_rules(X, y, model, seed)["PPFSCV"],
+    "PPFSCV one-se": lambda X, y, model, seed: by_rules(X, y, model, seed)["PPFSCV one-se"],
     "RFECV": rfecv,
 }
 UNAWARE: dict[str, Unaware] = {
@@ -98,6 +109,8 @@ UNAWARE: dict[str, Unaware] = {
     "L1": l1,
     "LightGBM": boosting,
 }
+# What one call of `by_rules` tells.
+RULES = ("PPFSCV", "PPFSCV one-se")
 # In an environment of their own; see `peers.py`.
 PEERS = ("PyImpetus", "Boruta", "mRMR", "hidimstat")
 # Minutes where the others take seconds.

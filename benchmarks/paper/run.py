@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 from as_published import all_settings, seeds_of
-from methods import AWARE, DEAR, METHODS, PEERS, select
+from methods import AWARE, DEAR, METHODS, PEERS, RULES, by_rules, select
 from sets import MORE_SEEDS, SEED, SETS, folds, load, score
 
 from peers import select_by_peer
@@ -46,8 +46,8 @@ QUICK_SETS = ("heart", "wdbc")
 # CPU seconds for all folds of a cell. Ours have ten minutes on the wide sets, because that is what is promised.
 LIMIT = 240
 LIMIT_OF_OURS = 600
-# Where the model is fitted for every size in every fold there is no promise.
-LIMIT_OF_CHOOSING = 1800
+# Where models are fitted for every size in every fold, or many times for every column, there is no promise.
+LIMIT_OF_PATIENCE = 1800
 
 # How a process ends that will not keep its limit.
 TOO_LONG = 3
@@ -75,8 +75,8 @@ class Cell:
     @property
     def limit(self) -> int:
         """CPU seconds that it may take."""
-        if "PPFSCV" in self.method and SETS[self.key].is_wide:
-            return LIMIT_OF_CHOOSING
+        if self.method in (*RULES, "PPFS calibrated") and SETS[self.key].is_wide:
+            return LIMIT_OF_PATIENCE
         return LIMIT_OF_OURS if "PPFS" in self.method or self.method == "as published" else LIMIT
 
     @property
@@ -138,17 +138,25 @@ def honest(cell: Cell) -> dict[str, Any]:
 
 
 def _selected(cell: Cell, X: Any, y: np.ndarray, model: str, fold: int) -> dict[str, Any]:
-    """Return what is selected in one fold, and the CPU seconds; kept in a file until the cell is complete."""
-    path = cell.partial / f"{model.replace(' ', '-')}-{fold}.json"
+    """Return what is selected in one fold, and the CPU seconds; kept in a file until the cell is complete.
+
+    What is found on the way for another cell is kept for that one.
+    """
+    name = f"{model.replace(' ', '-')}-{fold}.json"
+    path = cell.partial / name
     if path.exists():
         return json.loads(path.read_text(encoding="utf-8"))
     train, _ = folds(cell.key, cell.seed)[fold]
+    asked = (X[train], y[train], model, cell.seed)
     start = _cpu_seconds()
-    columns = select(cell.method, X[train], y[train], model, cell.seed)
-    part = {"columns": columns, "seconds": _cpu_seconds() - start}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(part) + "\n", encoding="utf-8")
-    return part
+    found = by_rules(*asked) if cell.method in RULES else {cell.method: select(cell.method, *asked)}
+    seconds = _cpu_seconds() - start
+    for method, columns in found.items():
+        part = {"columns": columns, "seconds": seconds}
+        folder = Cell(cell.key, cell.seed, method).partial
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(part) + "\n", encoding="utf-8")
+    return {"columns": found[cell.method], "seconds": seconds}
 
 
 @cache

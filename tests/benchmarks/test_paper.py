@@ -5,6 +5,8 @@ from math import prod
 import numpy as np
 import pytest
 
+from ppfs import PPFSCV
+
 
 @pytest.fixture(scope="module")
 def sets(script):
@@ -44,3 +46,15 @@ def test_every_set_of_the_paper_has_its_published_figures(sets, published):
 
 def test_there_are_120_settings_of_a_small_set(as_published):
     assert prod(map(len, as_published.SETTINGS.values())) * len(as_published.seeds_of("heart")) == 120
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_one_fit_tells_what_both_rules_select(script, sets, seed):
+    methods = script("paper/methods.py")
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 6))
+    y = (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=60) > 0).astype(int)
+    found = methods.by_rules(X, y, "tree", seed)
+    for rule, name in (("best", "PPFSCV"), ("one-se", "PPFSCV one-se")):
+        alone = PPFSCV(sets.judge("tree"), rule=rule, random_state=seed).fit(X, y)
+        assert found[name] == np.flatnonzero(alone.support_).tolist()

@@ -102,6 +102,24 @@ def test_sizes_take_members_first_and_then_those_that_tell_something_alone(plant
     assert everything.selected_[:3].tolist() == fitted.selected_.tolist()
 
 
+def test_the_path_tells_what_another_size_would_select(planted):
+    X, y = planted
+    fitted = quick(candidates={"n_features": [2]}).fit(X, y)
+    assert fitted.path_[:2].tolist() == fitted.selected_.tolist()
+    assert sorted(fitted.path_) == list(range(X.shape[1]))
+    more = quick(candidates={"n_features": [5]}).fit(X, y)
+    assert more.selected_.tolist() == fitted.path_[:5].tolist()
+
+
+def test_the_path_of_groups_holds_their_columns_side_by_side(planted):
+    X, y = planted
+    groups = {f"pair {i}": [i, i + 1] for i in range(0, X.shape[1], 2)}
+    fitted = quick(selector=PPFS(n_splits=6, feature_groups=groups), candidates={"n_features": [2]}).fit(X, y)
+    pairs = fitted.path_.reshape(-1, 2).tolist()
+    assert sorted(pairs) == list(groups.values())
+    assert fitted.path_[:4].tolist() == fitted.selected_.tolist()
+
+
 def test_a_size_never_drops_what_is_always_kept(planted):
     X, y = planted
     selector = PPFS(n_splits=6, always_keep=[7, 8], condition_on=[9])

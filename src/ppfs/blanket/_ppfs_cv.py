@@ -167,6 +167,11 @@ class PPFSCV(FrameSelector, BaseEstimator):
     n_features_ : int
         How many they are.
 
+    path_ : ndarray of int
+        The columns in the order in which the model should be given them: the members of the blanket, most important
+        first, then the others by what they tell of the target on their own. The first five of them are what
+        ``n_features=5`` selects with these parameters, without another search.
+
     n_splits_ : int
         How many divisions of the rows the candidates were scored on.
 
@@ -338,8 +343,9 @@ class PPFSCV(FrameSelector, BaseEstimator):
         validate_data(self.selector_, X, skip_check_array=True)
         self.selector_._backend = backend_of(X)
         self.warnings_ = self.selector_.warnings_ = look_at(table)
-        features = Path.of(self.selector_, table).features(best.size(table.n_features))
-        self._select(features, table)
+        path = Path.of(self.selector_, table)
+        self._select(path.features(best.size(table.n_features)), table)
+        self.path_ = np.array(CallersColumns.of(table).numbers(path.ranking), dtype=np.intp)
         if self.refit:
             self._fit_model(model, table)
 
