@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Matrix
-from ppfs._models import Impute, prepared_for, seeded, weight_arguments
+from ppfs._models import Impute, fitted_clone, prepared_for, seeded, weight_arguments
 from ppfs._random import integer_seed, stream
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._table import Table, Task, listed
@@ -119,7 +118,7 @@ def fold_score(
 ) -> float:
     """Fit on the rows outside a fold and score those inside."""
     in_train, in_test = (None if weights is None else weights[rows] for rows in (train, test))
-    fitted = clone(model).fit(X[train], y[train], **weight_arguments(model, in_train))
+    fitted = fitted_clone(model, X[train], y[train], **weight_arguments(model, in_train))
     return weighted_score(scorer, fitted, X[test], y[test], in_test)
 
 

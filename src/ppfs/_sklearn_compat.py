@@ -42,6 +42,7 @@ __all__ = [
     "can_predict",
     "check_sample_weight",
     "draw_by_weight",
+    "gamma_of",
     "method_of_bins",
     "n_rows_of",
     "output_config",
@@ -181,3 +182,11 @@ def _with_weights(function: Any, weights: NDArray[np.float64] | None = None) -> 
         if "sample_weight" in signature(function).parameters
         else function
     )
+
+
+def gamma_of(machine: Any) -> float:
+    """Return what a fitted support vector machine multiplies squared distances by: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+
+    The parameter may be the name of a rule; what came of it is not public.
+    """
+    return float(machine._gamma)

@@ -44,7 +44,7 @@ from ppfs._models.reach import (
     target_in_reach,
     warn_of_blur,
 )
-from ppfs._models.seeding import global_generator_kept, seeded
+from ppfs._models.seeding import fitted_clone, global_generator_kept, seeded
 
 __all__ = [
     "DEFAULT_PANEL",
@@ -65,6 +65,7 @@ __all__ = [
     "drawn_counts",
     "encoding_name",
     "estimator_for",
+    "fitted_clone",
     "frame_for",
     "global_generator_kept",
     "has_library_model",

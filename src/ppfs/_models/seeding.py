@@ -23,6 +23,16 @@ def seeded(estimator: Any, seed: int) -> Any:
     return model
 
 
+def fitted_clone(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
+    """Fit a clone of a model that was `seeded`; NumPy's global generator stays as it is.
+
+    What has no `random_state` parameter loses its seed when it is cloned, and gets one again.
+    """
+    copy = seeded(model, 0)
+    with global_generator_kept(copy, 0):
+        return copy.fit(X, y, **arguments)
+
+
 @contextmanager
 def global_generator_kept(model: Any, seed: int) -> Iterator[None]:
     """Leave NumPy's global generator as it is while a model is fitted that may draw from it.

@@ -24,6 +24,7 @@ from ppfs._frames import backend_of
 from ppfs._models import (
     ToFrame,
     estimator_for,
+    fitted_clone,
     frame_for,
     input_tags,
     prepared,
@@ -429,7 +430,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         ready = prepared(model, self._reader.n_levels, None, to_frame)
         matrix = chosen.tocsr() if table.is_sparse else np.ascontiguousarray(chosen)
         with naming_the_model(ready, table, ()):
-            self.estimator_ = ready.fit(matrix, table.y, **weight_arguments(ready, table.weights))
+            self.estimator_ = fitted_clone(ready, matrix, table.y, **weight_arguments(ready, table.weights))
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._block import Matrix
-from ppfs._models import Impute, dense, prepared_for, seeded, weight_arguments, with_replaced
+from ppfs._models import Impute, dense, fitted_clone, prepared_for, seeded, weight_arguments, with_replaced
 from ppfs._random import integer_seed, stream
 from ppfs._rows import is_stratifiable, require_enough_groups
 from ppfs._scoring import scorer_for, weighted_score
 from ppfs._table import Table, listed
 from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
+from ppfs.wrappers._shuffled_machine import ShuffledMachine
 
 # What a random stream is for: its first key.
 _SPLIT, _SHUFFLE, _NULL = range(3)
@@ -78,9 +78,13 @@ class ShuffledScores:
         filled = impute if table.has_missing else None
         self._estimator = prepared_for(model, table, self._order, filled)
         self._scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
-        self._n_repeats = n_repeats
+        self._has_own_score = scoring is None
         self._entropy = entropy
         self._train, self._test = self._split(test_size)
+        # Keyed by the repeat alone: copies of a column are shuffled alike, wherever they stand.
+        self._orders = np.array(
+            [stream(entropy, _SHUFFLE, repeat).permutation(self._test.size) for repeat in range(n_repeats)]
+        )
 
     def importances(self, null: int | None = None) -> Importances:
         """Return the importances; with the number of a null, those for a shuffled target."""
@@ -98,10 +102,20 @@ class ShuffledScores:
         if null is not None:
             y = stream(self._entropy, _NULL, null).permutation(y)
         weights = weight_arguments(self._estimator, self._weights(self._train))
-        model = clone(self._estimator).fit(self._X[self._train], y[self._train], **weights)
+        model = fitted_clone(self._estimator, self._X[self._train], y[self._train], **weights)
         X, truth = self._X[self._test], y[self._test]
         reference = self._score(model, X, truth)
-        falls = np.array([self._falls(model, X, truth, reference, place) for place in self._places])
+        machine = ShuffledMachine.of(model, X) if self._has_own_score else None
+        falls = np.zeros((len(self._places), len(self._orders)))
+        for number, place in enumerate(self._places):
+            if machine is None:
+                scores = [
+                    self._score(model, _with_shuffled(X, place, order), truth) for order in self._orders
+                ]
+            else:
+                told = machine.shuffled(place, self._orders)
+                scores = [reference if one is None else self._score(one, X, truth) for one in told]
+            falls[number] = reference - np.array(scores)
         mean, std = np.empty(len(self._order)), np.empty(len(self._order))
         mean[list(self._order)], std[list(self._order)] = falls.mean(axis=1), falls.std(axis=1)
         return Importances(mean, std, reference)
@@ -117,15 +131,6 @@ class ShuffledScores:
 
     def _score(self, model: Any, X: Matrix, truth: NDArray[Any]) -> float:
         return weighted_score(self._scorer, model, X, truth, self._weights(self._test))
-
-    def _falls(self, model: Any, X: Matrix, truth: NDArray[Any], reference: float, place: slice) -> Floats:
-        """Return reference minus shuffled score for each shuffle of one feature, shape (n_repeats,)."""
-        falls = np.empty(self._n_repeats)
-        for repeat in range(self._n_repeats):
-            # Keyed by the repeat alone: copies of a column are shuffled alike, wherever they stand.
-            order = stream(self._entropy, _SHUFFLE, repeat).permutation(X.shape[0])
-            falls[repeat] = reference - self._score(model, _with_shuffled(X, place, order), truth)
-        return falls
 
     def _split(self, test_size: float | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         rows = np.arange(self._table.n_rows)
