@@ -42,8 +42,8 @@ def accuracy_against_size(cells: pd.DataFrame, path: Path) -> None:
 
 def critical_differences(cells: pd.DataFrame, folder: Path) -> None:
     """Show average ranks of each field; methods under one bar differ by less than the critical difference."""
-    for name, title, keys, seeds in fields(cells):
-        _critical_differences(title, ranks(cells, keys, seeds), folder / f"paper-ranks-{name}.png")
+    for name, title, seeds in fields(cells):
+        _critical_differences(title, ranks(cells, seeds), folder / f"paper-ranks-{name}.png")
 
 
 def _critical_differences(title: str, found: tuple[pd.Series, float, int], path: Path) -> None:

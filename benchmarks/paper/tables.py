@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ def read_cells() -> pd.DataFrame:
     for path in sorted((RESULTS / "honest").glob("*.json")):
         cell = json.loads(path.read_text(encoding="utf-8"))
         about = {name: cell[name] for name in ("set", "seed", "method", "status", "limit")}
-        about["seconds"] = cell.get("seconds", np.nan)
+        about |= {"seconds": cell.get("seconds", np.nan), "clock": cell.get("clock", np.nan)}
+        about["reason"] = cell.get("reason", "")
         for model in SETS[cell["set"]].models:
             found = cell.get("models", {}).get(model, {"scores": [np.nan], "sizes": [np.nan]})
             scores = np.array(found["scores"])
@@ -190,14 +191,16 @@ def _ended(cell: pd.Series) -> str:
     return f"over {cell.limit / 60:.0f} min" if cell.status == "cut" else str(cell.status)
 
 
-def ranks(
-    cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int] = (SEED,)
-) -> tuple[pd.Series, float, int]:
+# The seeds that count, by set.
+Seeds = Mapping[str, Sequence[int]]
+
+
+def ranks(cells: pd.DataFrame, seeds: Seeds) -> tuple[pd.Series, float, int]:
     """Return average ranks by accuracy over sets and models, the critical difference, and the number of blocks.
 
-    A block's figure is the mean over the seeds; methods without a figure for some block and seed are left out.
+    A block's figure is the mean over the set's seeds; methods without a figure for some block and seed are left out.
     """
-    some = _complete(cells, keys, seeds).reset_index()
+    some = _complete(cells, seeds).reset_index()
     scores = some.pivot_table(index="method", columns=["set", "model"], values="score")
     scores = scores.loc[_ordered(scores.index)]
     by_block = np.column_stack(
@@ -210,10 +213,11 @@ def ranks(
     return pd.Series(by_block.mean(axis=1), index=scores.index).sort_values(), float(critical), n
 
 
-def _complete(cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int]) -> pd.DataFrame:
+def _complete(cells: pd.DataFrame, seeds: Seeds) -> pd.DataFrame:
     """Return the cells of the methods that have all of them, by method, set, model and seed."""
-    some = cells[cells.seed.isin(seeds) & cells.set.isin(keys) & (cells.status == "done")]
-    wanted = sum(len(SETS[key].models) for key in keys) * len(seeds)
+    asked = [seed in seeds.get(key, ()) for key, seed in zip(cells.set, cells.seed, strict=True)]
+    some = cells[np.array(asked) & (cells.status == "done")]
+    wanted = sum(len(SETS[key].models) * len(own) for key, own in seeds.items())
     counts = some.groupby("method").size()
     some = some[some.method.isin(counts[counts == wanted].index)]
     return some.set_index(["method", "set", "model", "seed"])
@@ -232,33 +236,41 @@ def repeated(cells: pd.DataFrame, keys: Sequence[str]) -> tuple[int, ...]:
     return tuple(
         seed
         for seed in (SEED, *MORE_SEEDS)
-        if set(CORE) <= set(_complete(cells, keys, (seed,)).index.get_level_values("method"))
+        if set(CORE) <= set(_complete(cells, dict.fromkeys(keys, (seed,))).index.get_level_values("method"))
     )
 
 
-def fields(cells: pd.DataFrame) -> list[tuple[str, str, list[str], tuple[int, ...]]]:
-    """Return what ranks are given for: the name of a picture, a title, the sets and the seeds."""
-    chosen = [key for key in TEN_KEYS if "PPFSCV" in _complete(cells, [key], (SEED,)).index]
-    there = [
-        ("ten", f"Classification sets that PPFSCV was run on, {len(chosen)} of ten", chosen, (SEED,)),
-        ("small", "Six small sets, tree and support vector machine", SMALL_KEYS, (SEED,)),
-    ]
+def fields(cells: pd.DataFrame) -> list[tuple[str, str, Seeds]]:
+    """Return what ranks are given for: the name of a picture, a title, and the seeds of each set."""
+    chosen = [key for key in TEN_KEYS if "PPFSCV" in _complete(cells, {key: [SEED]}).index]
     seeds = repeated(cells, SMALL_KEYS)
-    if len(seeds) > 1:
-        there.append(("seeds", f"Six small sets, means over {len(seeds)} seeds", SMALL_KEYS, seeds))
-    return [field for field in there if _n_complete(cells, *field[2:]) >= 3]
+    by_set = {key: seeds if key in SMALL_KEYS else (SEED,) for key in chosen}
+    how_many = "All" if len(chosen) == len(TEN_KEYS) else f"{len(chosen)} of the"
+    about = f"{how_many} ten classification sets"
+    there = [
+        ("ten", f"{about}, seed {SEED}", dict.fromkeys(chosen, (SEED,))),
+        ("ten-seeds", f"{about}, means over {len(seeds)} seeds of the small ones", by_set),
+        ("small", f"Six small sets, seed {SEED}", dict.fromkeys(SMALL_KEYS, (SEED,))),
+        ("seeds", f"Six small sets, means over {len(seeds)} seeds", dict.fromkeys(SMALL_KEYS, seeds)),
+    ]
+    is_repeated = len(seeds) > 1
+    return [
+        field
+        for field in there
+        if (is_repeated or "seeds" not in field[0]) and _n_complete(cells, field[2]) >= 3
+    ]
 
 
-def _n_complete(cells: pd.DataFrame, keys: Sequence[str], seeds: Sequence[int]) -> int:
-    return _complete(cells, keys, seeds).index.get_level_values("method").nunique()
+def _n_complete(cells: pd.DataFrame, seeds: Seeds) -> int:
+    return _complete(cells, seeds).index.get_level_values("method").nunique()
 
 
 def ranks_table(cells: pd.DataFrame) -> str:
     """Return average ranks with the gain over all columns and the share of the columns."""
     parts = []
-    for _, title, keys, seeds in fields(cells):
-        there = _complete(cells, keys, seeds)
-        average, critical, n = ranks(cells, keys, seeds)
+    for _, title, seeds in fields(cells):
+        there = _complete(cells, seeds)
+        average, critical, n = ranks(cells, seeds)
         means = there[["score", "size"]].groupby(level=["method", "set", "model"]).mean()
         base = means.loc["All"]
         rows = []
@@ -270,8 +282,8 @@ def ranks_table(cells: pd.DataFrame) -> str:
             figures = f"{100 * gain.mean():+.2f} ± {100 * error:.2f}"
             rows.append([str(method), f"{rank:.2f}", figures, f"{100 * share:.0f} %"])
         header = ["method", "average rank", "accuracy - All, points", "share of columns"]
-        about = f"{n} blocks, seed {SEED}" if len(seeds) == 1 else f"{n} blocks, {len(seeds)} seeds"
-        parts.append(f"{title} ({about}; critical difference {critical:.2f}):\n\n{markdown(header, rows)}")
+        about = f"{n} blocks of a set and a model, {len(rows)} methods; critical difference {critical:.2f}"
+        parts.append(f"{title} ({about}):\n\n{markdown(header, rows)}")
     return "\n\n".join(parts)
 
 
@@ -300,13 +312,19 @@ def missing(cells: pd.DataFrame) -> str:
     for status in ("cut", "failed"):
         some = cells[cells.status == status].drop_duplicates(["set", "method"])
         if not some.empty:
-            named = "; ".join(
-                f"{m}: {', '.join(SETS[k].label for k in g.set)}" for m, g in some.groupby("method")
-            )
+            named = "; ".join(f"{method}: {_listed(group)}" for method, group in some.groupby("method"))
             lines.append(f"- {status}: {named}.")
     lines.append(f"- seeds: {SEED} everywhere; {_further_seeds(cells)}.")
     lines.append(f"- time: {_total_time(cells)}.")
     return "\n".join(lines)
+
+
+def _listed(cells: pd.DataFrame) -> str:
+    """Name sets, with the reason where one is recorded."""
+    return ", ".join(
+        SETS[cell.set].label + (f" ({cell.reason})" if cell.reason else "")
+        for cell in cells.itertuples(index=False)
+    )
 
 
 def _further_seeds(cells: pd.DataFrame) -> str:
@@ -315,7 +333,7 @@ def _further_seeds(cells: pd.DataFrame) -> str:
     for kind, keys in (("small", SMALL_KEYS), ("effort", EFFORT_KEYS)):
         seeds = [seed for seed in repeated(cells, keys) if seed != SEED]
         if seeds:
-            methods = set(_complete(cells, keys, seeds).index.get_level_values("method"))
+            methods = set(_complete(cells, dict.fromkeys(keys, seeds)).index.get_level_values("method"))
             shown = f"{len(seeds)} more ({min(seeds)} to {max(seeds)})"
             parts.append(f"{shown} on the {kind} sets for {', '.join(_ordered(methods))}")
     return "; ".join(parts) if parts else "no further seed is complete"
@@ -326,9 +344,11 @@ def _total_time(cells: pd.DataFrame) -> str:
     each = cells.drop_duplicates(["set", "seed", "method"])
     by_method = each.groupby("method").seconds.sum().sort_values(ascending=False)
     dearest = ", ".join(f"{name} {seconds / 60:.1f}" for name, seconds in by_method.head(6).items())
+    unfinished = each[each.status != "done"]
     return (
         f"the {len(each)} cells took {each.seconds.sum() / 60:.0f} CPU minutes to select, on two cores that had other "
-        f"work; the dearest methods, in minutes: {dearest}"
+        f"work; the dearest methods, in minutes: {dearest}. The {len(unfinished)} that were cut or failed took "
+        f"{unfinished.clock.sum() / 60:.0f} minutes by the clock"
     )
 
 
