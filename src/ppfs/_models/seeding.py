@@ -28,6 +28,9 @@ def fitted_clone(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
 
     What has no `random_state` parameter loses its seed when it is cloned, and gets one again.
     """
+    copy = clone(model)
+    if all(getattr(part, "random_state", 0) is not None for part in (copy, *_inner(copy))):
+        return copy.fit(X, y, **arguments)
     copy = seeded(model, 0)
     with global_generator_kept(copy, 0):
         return copy.fit(X, y, **arguments)
