@@ -80,6 +80,14 @@ def test_many_rows_are_taken_part_by_part(monkeypatch):
     np.testing.assert_array_equal(whole, parts)
 
 
+def test_more_distances_than_memory_allows_are_not_kept(monkeypatch):
+    X, level = table(9)
+    machine = SVC(random_state=0).fit(X, level > 0)
+    monkeypatch.setattr("ppfs.wrappers._shuffled_machine._MAX_DISTANCES", 90 * len(machine.support_vectors_))
+    assert ShuffledMachine.of(machine, X) is not None
+    assert ShuffledMachine.of(machine, np.vstack([X, X])) is None
+
+
 @pytest.mark.parametrize(
     "model",
     [

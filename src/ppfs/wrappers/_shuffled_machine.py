@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
@@ -23,6 +24,9 @@ _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 
 # No more distances than this are changed at once: they stay near the processor.
 _MAX_AT_ONCE = 2**16
+
+# No more distances than this are kept: half a gigabyte.
+_MAX_DISTANCES = 2**26
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,11 @@ class ShuffledMachine:
 
     @classmethod
     def of(cls, model: Any, X: Matrix) -> Self | None:
-        """Prepare a fitted model; None if it is another one."""
+        """Prepare a fitted model; None if it is another one, or if there are too many rows and vectors."""
         *scalers, machine = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
         if not all(type(step) in _SCALERS for step in scalers) or not _is_radial(machine):
+            return None
+        if X.shape[0] * machine.support_vectors_.shape[0] > _MAX_DISTANCES:
             return None
         for scaler in scalers:
             X = scaler.transform(X)
@@ -161,4 +167,4 @@ def _squared_distances(rows: Any, vectors: Any) -> Floats:
         products = _dense(rows @ vectors.T)
         lengths = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (rows, vectors)]
         return np.asarray(lengths[0][:, np.newaxis] + lengths[1] - 2.0 * products)
-    return np.array([((vectors - row) ** 2).sum(axis=1) for row in rows])
+    return np.asarray(cdist(rows, vectors, "sqeuclidean"))
