@@ -68,7 +68,7 @@ def _critical_differences(title: str, found: tuple[pd.Series, float, int], path:
     axis.text(1, level + 0.95, f"critical difference {critical:.2f}", fontsize=8)
     axis.axhline(0, color="black", linewidth=1)
     axis.set(xlim=(0.5, k + 4), ylim=(-k - 1, level + 1.6), yticks=[], xticks=range(1, k + 1))
-    axis.set_title(f"{title}: average rank by accuracy, {n} blocks", fontsize=10)
+    axis.set_title(f"{title}:\naverage rank by accuracy, {n} blocks", fontsize=10)
     for side in ("left", "right", "top", "bottom"):
         axis.spines[side].set_visible(False)
     _save(figure, path)
