@@ -17,6 +17,9 @@ def script():
         before = list(sys.path)
         folder, name = str((BENCHMARKS / path).parent), Path(path).stem
         sys.path.insert(0, folder)
+        known = sys.modules.get(name)
+        if known is not None and Path(str(known.__file__)) != BENCHMARKS / path:
+            del sys.modules[name]  # Another script of the same name.
         try:
             return importlib.import_module(name)
         finally:
