@@ -57,11 +57,12 @@ TOO_LONG = 3
 
 @dataclass(frozen=True)
 class Cell:
-    """One set, seed and method; the method "as published" is protocol (a)."""
+    """One set, seed and method; the method "as published" is protocol (a). Patience stands for the usual limit."""
 
     key: str
     seed: int
     method: str
+    patience: int | None = None
 
     @property
     def path(self) -> Path:
@@ -77,6 +78,8 @@ class Cell:
     @property
     def limit(self) -> int:
         """CPU seconds that it may take."""
+        if self.patience is not None:
+            return self.patience
         if self.method in (*RULES, "PPFS calibrated") and SETS[self.key].is_wide:
             return LIMIT_OF_PATIENCE
         return LIMIT_OF_OURS if "PPFS" in self.method or self.method == "as published" else LIMIT
@@ -247,7 +250,7 @@ def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
             for key in arguments.sets:
                 if arguments.all and seed != SEED and key not in REPEATED:
                     continue
-                yield Cell(key, seed, method)
+                yield Cell(key, seed, method, arguments.limit)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -264,6 +267,7 @@ def read_arguments() -> argparse.Namespace:
         "--no-published", dest="published", action="store_false", help="leave out protocol (a)"
     )
     parser.add_argument("--again", action="store_true", help="run the chosen cells even if they are there")
+    parser.add_argument("--limit", type=int, help="CPU seconds for every cell, in place of the usual ones")
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time")
     arguments = parser.parse_args()
     arguments.sets = arguments.sets or (list(SETS) if arguments.all else list(QUICK_SETS))

@@ -96,9 +96,23 @@ def test_ranks_are_of_means_over_the_seeds_of_each_set(script, sets):
 
 def test_everything_means_further_seeds_of_the_small_sets_only(script, sets):
     run = script("paper/run.py")
-    asked = {"sets": list(sets.SETS), "methods": ["All"], "seeds": [27, 1001], "published": False}
+    asked = {
+        "sets": list(sets.SETS),
+        "methods": ["All"],
+        "seeds": [27, 1001],
+        "published": False,
+        "limit": None,
+    }
     chosen = list(run.cells(Namespace(all=True, **asked)))
     assert {cell.key for cell in chosen if cell.seed == 1001} == {one.key for one in sets.SMALL}
     assert {cell.key for cell in chosen if cell.seed == 27} == set(sets.SETS)
     by_name = list(run.cells(Namespace(all=False, **asked)))
     assert {cell.key for cell in by_name if cell.seed == 1001} == set(sets.SETS)
+
+
+def test_a_limit_that_is_asked_for_stands_for_the_usual_one(script, sets):
+    run = script("paper/run.py")
+    asked = {"all": False, "sets": ["heart"], "methods": ["L1"], "seeds": [27], "published": False}
+    (usual,), (patient,) = (list(run.cells(Namespace(limit=limit, **asked))) for limit in (None, 1800))
+    assert (usual.limit, patient.limit) == (run.LIMIT, 1800)
+    assert usual.path == patient.path
