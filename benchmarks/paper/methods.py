@@ -96,8 +96,6 @@ AWARE: dict[str, Aware] = {
     "SFS": lambda X, y, model, seed: _support(
         Stepwise(judge(model, sp.issparse(X)), random_state=seed), X, y
     ),
-    "PPFSCV": lambda X, y, model, seed: by_rules(X, y, model, seed)["PPFSCV"],
-    "PPFSCV one-se": lambda X, y, model, seed: by_rules(X, y, model, seed)["PPFSCV one-se"],
     "RFECV": rfecv,
 }
 UNAWARE: dict[str, Unaware] = {
@@ -136,8 +134,13 @@ METHODS = (
 )
 
 
-def select(method: str, X: Any, y: np.ndarray, model: str, seed: int) -> Columns:
-    """Return the columns that a method of this environment selects."""
-    if method in AWARE:
-        return AWARE[method](X, y, model, seed)
-    return UNAWARE[method](X, y, seed)
+def looks_at_model(method: str) -> bool:
+    """Tell whether a method selects for the model that will judge it."""
+    return method in AWARE or method in RULES
+
+
+def select(method: str, X: Any, y: np.ndarray, model: str, seed: int) -> dict[str, Columns]:
+    """Return the columns that a method of this environment selects, and those of others that it finds on the way."""
+    if method in RULES:
+        return by_rules(X, y, model, seed)
+    return {method: AWARE[method](X, y, model, seed) if method in AWARE else UNAWARE[method](X, y, seed)}

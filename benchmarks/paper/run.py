@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 from as_published import all_settings, seeds_of
-from methods import AWARE, DEAR, METHODS, PEERS, RULES, by_rules, select
+from methods import DEAR, METHODS, PEERS, RULES, looks_at_model, select
 from sets import MORE_SEEDS, SEED, SETS, SMALL, folds, load, score
 
 from peers import select_by_peer
@@ -113,7 +113,7 @@ def honest(cell: Cell) -> dict[str, Any]:
         found, seconds = dict.fromkeys(models, columns), _cpu_seconds() - start
     else:
         # Those that do not look at the model select once for all.
-        asked = models if cell.method in AWARE else models[:1]
+        asked = models if looks_at_model(cell.method) else models[:1]
         n_parts = len(asked) * len(divisions)
         parts: dict[str, list[dict[str, Any]]] = {model: [] for model in asked}
         seconds, n_done = 0.0, 0
@@ -152,9 +152,8 @@ def _selected(cell: Cell, X: Any, y: np.ndarray, model: str, fold: int) -> dict[
     if path.exists():
         return json.loads(path.read_text(encoding="utf-8"))
     train, _ = folds(cell.key, cell.seed)[fold]
-    asked = (X[train], y[train], model, cell.seed)
     start = _cpu_seconds()
-    found = by_rules(*asked) if cell.method in RULES else {cell.method: select(cell.method, *asked)}
+    found = select(cell.method, X[train], y[train], model, cell.seed)
     seconds = _cpu_seconds() - start
     for method, columns in found.items():
         part = {"columns": columns, "seconds": seconds}

@@ -170,9 +170,7 @@ def accuracies(
                 )
                 row.append(f"{shown} ({one['size']:.{0 if one['size'] >= 100 else 1}f})")
             else:
-                there = cells[(cells.set == key) & (cells.method == method)]
-                is_partly_done = len(seeds) > 1 and (there.status == "done").any()
-                row.append("not all seeds" if is_partly_done else _absence(cells, key, method))
+                row.append(_absence(cells, key, method))
         rows.append(row)
     return markdown(["method", *(SETS[key].label for key in keys)], rows)
 
@@ -185,6 +183,8 @@ def _over_seeds(cells: pd.DataFrame, model: str, keys: Sequence[str], seeds: Seq
 
 def _absence(cells: pd.DataFrame, key: str, method: str) -> str:
     there = cells[(cells.set == key) & (cells.method == method)]
+    if (there.status == "done").any():
+        return "not all seeds"
     return "not run" if there.empty else _ended(there.iloc[0])
 
 

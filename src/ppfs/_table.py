@@ -521,7 +521,13 @@ def _dense(columns: Matrix) -> NDArray[Any]:
 
 def dense_column(X: Matrix, position: int) -> NDArray[Any]:
     """Return one column of a matrix, sparse or not, as a dense vector."""
-    return _dense(X[:, [position]]).ravel()
+    if not (sp.issparse(X) and X.format == "csc"):
+        return _dense(X[:, [position]]).ravel()
+    # A slice of a sparse matrix takes longer than what is done with it.
+    stored = slice(X.indptr[position], X.indptr[position + 1])
+    values = np.zeros(X.shape[0], dtype=X.dtype)
+    values[X.indices[stored]] = X.data[stored]
+    return values
 
 
 def column_index(column: int | str, names: Sequence[str]) -> int:

@@ -44,7 +44,7 @@ from ppfs._models.reach import (
     target_in_reach,
     warn_of_blur,
 )
-from ppfs._models.seeding import fitted_clone, global_generator_kept, seeded
+from ppfs._models.seeding import fitted_clone, seeded
 
 __all__ = [
     "DEFAULT_PANEL",
@@ -67,7 +67,6 @@ __all__ = [
     "estimator_for",
     "fitted_clone",
     "frame_for",
-    "global_generator_kept",
     "has_library_model",
     "input_tags",
     "is_equivariant",

@@ -16,28 +16,38 @@ _GLOBAL_GENERATOR = RLock()
 def seeded(estimator: Any, seed: int) -> Any:
     """Return a clone of an estimator that takes its random numbers from `seed` wherever the caller left that open."""
     model = clone(estimator)
-    for part in (model, *_inner(model)):
-        # Not set_params: some, such as SVR, have no such parameter and draw from NumPy's global generator all the same.
-        if getattr(part, "random_state", seed) is None:
-            part.random_state = seed
+    _give_seed(_unseeded(model), seed)
     return model
 
 
-def fitted_clone(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
-    """Fit a clone of a model that was `seeded`; NumPy's global generator stays as it is.
+def fitted_clone(model: Any, X: Any, y: Any, *, seed: int = 0, **arguments: Any) -> Any:
+    """Fit a clone that takes its random numbers from `seed` wherever that is open; NumPy's global generator is kept.
 
-    What has no `random_state` parameter loses its seed when it is cloned, and gets one again.
+    Something is open in a model that was `seeded` too: what has no `random_state` parameter loses its seed when it is
+    cloned.
     """
     copy = clone(model)
-    if all(getattr(part, "random_state", 0) is not None for part in (copy, *_inner(copy))):
+    parts = _unseeded(copy)
+    if not parts:
         return copy.fit(X, y, **arguments)
-    copy = seeded(model, 0)
-    with global_generator_kept(copy, 0):
+    _give_seed(parts, seed)
+    with _global_generator_kept(copy, seed):
         return copy.fit(X, y, **arguments)
+
+
+def _unseeded(model: Any) -> list[Any]:
+    """Return the parts of a model that would draw from NumPy's global generator."""
+    return [part for part in (model, *_inner(model)) if getattr(part, "random_state", 0) is None]
+
+
+def _give_seed(parts: list[Any], seed: int) -> None:
+    # Not set_params: some, such as SVR, have no such parameter and draw from NumPy's global generator all the same.
+    for part in parts:
+        part.random_state = seed
 
 
 @contextmanager
-def global_generator_kept(model: Any, seed: int) -> Iterator[None]:
+def _global_generator_kept(model: Any, seed: int) -> Iterator[None]:
     """Leave NumPy's global generator as it is while a model is fitted that may draw from it.
 
     A model that has no `random_state` parameter but draws all the same, such as SVR, keeps the seed that `seeded` gave

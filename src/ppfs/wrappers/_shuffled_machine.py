@@ -16,7 +16,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from ppfs._block import Matrix
+from ppfs._models import dense
 from ppfs._sklearn_compat import gamma_of
+from ppfs._table import dense_column
 from ppfs._types import Floats
 
 # What scales columns one by one, so that shuffled columns are scaled ones that are shuffled.
@@ -81,7 +83,7 @@ class ShuffledMachine:
             _squared_distances(rows, vectors),
             machine.predict(X),
             gamma_of(machine),
-            _dense(machine.dual_coef_)[0],
+            dense(machine.dual_coef_)[0],
         )
 
     def shuffled(self, place: slice, orders: NDArray[np.intp]) -> Iterator[Any]:
@@ -92,10 +94,10 @@ class ShuffledMachine:
         orders : ndarray of int, shape (n_orders, n_rows)
         """
         columns = range(*place.indices(self.rows.shape[1]))
-        old = np.array([_column(self.rows, column) for column in columns])
+        old = np.array([dense_column(self.rows, column) for column in columns])
         new = old[:, orders]
         number, row = np.nonzero((new != old[:, np.newaxis]).any(axis=0))
-        vectors = np.array([_column(self.vectors, column) for column in columns])
+        vectors = np.array([dense_column(self.vectors, column) for column in columns])
         at_once = max(1, _MAX_AT_ONCE // vectors.shape[1])
         parts = [slice(start, start + at_once) for start in range(0, row.size, at_once)]
         answers = [
@@ -148,23 +150,9 @@ def _by_column(X: Any) -> Matrix:
     return sp.csc_array(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
-def _column(X: Any, column: int) -> Floats:
-    """Return one column; slices of sparse matrices take longer than what is done with them."""
-    if not sp.issparse(X):
-        return np.asarray(X[:, column])
-    values = np.zeros(X.shape[0])
-    own = slice(X.indptr[column], X.indptr[column + 1])
-    values[X.indices[own]] = X.data[own]
-    return values
-
-
 def _squared_distances(rows: Any, vectors: Any) -> Floats:
     if sp.issparse(rows):
-        products = _dense(rows @ vectors.T)
+        products = dense(rows @ vectors.T)
         lengths = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (rows, vectors)]
         return np.asarray(lengths[0][:, np.newaxis] + lengths[1] - 2.0 * products)
     return np.asarray(cdist(rows, vectors, "sqeuclidean"))

@@ -12,16 +12,7 @@ from sklearn.dummy import DummyClassifier
 
 from ppfs._block import Matrix
 from ppfs._frames import FrameColumns
-from ppfs._models import (
-    Design,
-    Impute,
-    ToFrame,
-    global_generator_kept,
-    prepared,
-    seeded,
-    stacked,
-    weight_arguments,
-)
+from ppfs._models import Design, Impute, ToFrame, fitted_clone, prepared, stacked, weight_arguments
 from ppfs._rows import RowWeights, Split
 from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
@@ -120,10 +111,9 @@ class Problem:
             # Most classifiers refuse a single class; the only thing to learn is that class.
             return DummyClassifier(strategy="prior").fit(X, labels)
         to_frame = None if self.frame is None else ToFrame(self.frame, design.column_names)
-        model = seeded(prepared(self.estimator, design.n_levels, self.impute, to_frame), split.seed)
-        weights = self.weights.fit_of(split.train)
-        with global_generator_kept(model, split.seed):
-            return model.fit(X, labels, **weight_arguments(model, weights))
+        model = prepared(self.estimator, design.n_levels, self.impute, to_frame)
+        weights = weight_arguments(model, self.weights.fit_of(split.train))
+        return fitted_clone(model, X, labels, seed=split.seed, **weights)
 
     def compared_losses(self, model: Any, copies: list[Matrix], split: Split) -> Floats:
         """Return what is compared, for several copies of a test part, from one prediction.
