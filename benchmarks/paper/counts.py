@@ -8,13 +8,12 @@ B is the paper's; K is 0, and for Arcene, where the paper has 5, the largest of 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 from published import SIZES
+from records import COUNTS
 from sets import WIDE, load
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -23,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 
-RESULTS = Path(__file__).parent / "results" / "counts"
 # For growth alone: the level of the search, and stricter ones.
 LEVELS = (0.05, 0.01, 0.002)
 N_SPLITS = {"arcene": 10, "dexter": 5, "dorothea": 5, "madelon": 5}
@@ -61,15 +59,13 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    RESULTS.mkdir(parents=True, exist_ok=True)
     for key in arguments.sets:
         for model in arguments.models:
             if key in SPARSE and model in DENSE_ONLY:
                 continue
-            path = RESULTS / f"{key}-{model.replace(',', '').replace(' ', '-').lower()}.json"
-            if not path.exists():
-                path.write_text(json.dumps(count(key, model)) + "\n", encoding="utf-8")
-            print(path.read_text().strip(), "published:", SIZES[key]["PPFS"], flush=True)
+            if (key, model) not in COUNTS:
+                COUNTS.add(count(key, model))
+            print(COUNTS.read()[key, model], "published:", SIZES[key]["PPFS"], flush=True)
 
 
 if __name__ == "__main__":

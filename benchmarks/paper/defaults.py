@@ -11,15 +11,14 @@ any rule can be compared afterwards.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from records import DEFAULTS, Record
 from sklearn.datasets import load_diabetes, load_digits, load_wine
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -30,7 +29,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ppfs import PPFSCV
 from ppfs.datasets import make_blanket_problem
 
-RESULTS = Path(__file__).parent / "results" / "defaults"
 SIZES = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64]
 CV, N_REPEATS = 5, 4
 
@@ -96,12 +94,10 @@ def measure(name: str, make: Callable[[], Problem]) -> None:
     """Score all candidates of one problem with each model."""
     X, y, divisions = make()
     for label, model in models(is_regression=y.dtype.kind == "f").items():
-        path = RESULTS / f"{name}-{label}.json"
-        if not path.exists():
+        if (name, label) not in DEFAULTS:
             start = time.process_time()
-            RESULTS.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(score_all(X, y, model, divisions)) + "\n", encoding="utf-8")
-            print(f"{path.stem}: {time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
+            DEFAULTS.add({"problem": name, "model": label, **score_all(X, y, model, divisions)})
+            print(f"{name}, {label}: {time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
 
 
 def score_all(
@@ -161,32 +157,32 @@ def table() -> str:
     for name, subset in subsets().items():
         for rule in ("best", "paired", "one-se"):
             for repeats in (1, 2, 4):
-                cells = [figures(paths, subset, rule, CV * repeats) for paths in groups()]
+                cells = [figures(records, subset, rule, CV * repeats) for records in groups()]
                 lines.append(f"| {name} | {rule} | {repeats} | {' | '.join(cells)} |")
-    cells = [figures(paths, subsets()["path"], KNOWN, 0) for paths in groups()]
+    cells = [figures(records, subsets()["path"], KNOWN, 0) for records in groups()]
     lines.append(f"| path | {KNOWN} | - | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def groups() -> list[list[Path]]:
+def groups() -> list[list[Record]]:
     """Return the classification problems judged by a tree, by a support vector machine, and those of regression."""
-    there = sorted(RESULTS.glob("*.json"))
-    is_regression = [path.name.startswith("diabetes") for path in there]
-    labels = [path.stem.rsplit("-", 1)[1] for path in there]
-    found = zip(there, is_regression, labels, strict=True)
-    kinds = [None if regression else label for _, regression, label in found]
+    there = DEFAULTS.in_order()
+    is_regression = [record["problem"].startswith("diabetes") for record in there]
+    kinds = [
+        None if regression else record["model"]
+        for record, regression in zip(there, is_regression, strict=True)
+    ]
     return [
-        [path for path, kind in zip(there, kinds, strict=True) if kind == wanted]
+        [record for record, kind in zip(there, kinds, strict=True) if kind == wanted]
         for wanted in ("tree", "svm", None)
     ]
 
 
-def figures(paths: list[Path], subset: list[int], rule: str, n_parts: int) -> str:
+def figures(records: list[Record], subset: list[int], rule: str, n_parts: int) -> str:
     """Return the mean gain over all columns with its standard error, and the mean share of the columns."""
     everything = subsets()["path"][-1]
     gains, shares = [], []
-    for path in paths:
-        record = json.loads(path.read_text(encoding="utf-8"))
+    for record in records:
         for run in record["runs"]:
             best = chosen(run, subset, rule, n_parts)
             gains.append(run["outer"][best] - run["outer"][everything])

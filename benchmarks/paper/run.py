@@ -5,9 +5,10 @@
     python benchmarks/paper/run.py --sets wdbc --methods PPFS PPFSCV --seeds 27 1001
     python benchmarks/paper/render.py                       # writes docs/paper.md from what is there
 
-A cell is a file below results/. What is there is not run again, so an interrupted run continues; ``--again`` runs
-the chosen cells anew. Each cell has a process of its own and a limit of CPU seconds, beyond which it counts as cut. It
-is cut early when its first fold takes a third of that, or when the folds so far tell that all will be far beyond it.
+A cell is a line of a table in results/. Cells that are there are not run again, so an interrupted run continues;
+``--again`` runs the chosen cells anew. Each cell runs in its own process with a limit of CPU seconds; a cell that
+exceeds it is recorded as cut. It is cut early if its first fold takes a third of the limit, or if the folds so far
+show that all of them together will take far longer.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ from typing import Any
 import numpy as np
 from as_published import all_settings, seeds_of
 from methods import DEAR, METHODS, PEERS, RULES, looks_at_model, select
+from records import CELLS, PUBLISHED, RESULTS, Key, Records
 from sets import MORE_SEEDS, SEED, SETS, SMALL, folds, load, score
 
 from peers import select_by_peer
 
-RESULTS = Path(__file__).parent / "results"
 QUICK_SETS = ("heart", "wdbc")
 # The sets of tables 1 and 2: what more seeds are for, unless others are asked for by name.
 REPEATED = tuple(one.key for one in SMALL)
@@ -65,15 +66,19 @@ class Cell:
     patience: int | None = None
 
     @property
-    def path(self) -> Path:
-        """The file that holds it."""
-        folder = "published" if self.method == "as published" else "honest"
-        return RESULTS / folder / f"{self.key}-{self.seed}-{self.method.replace(' ', '-').lower()}.json"
+    def table(self) -> Records:
+        """The table that it belongs to."""
+        return PUBLISHED if self.method == "as published" else CELLS
+
+    @property
+    def place(self) -> Key:
+        """Its key in that table."""
+        return self.table.key_of({"set": self.key, "seed": self.seed, "method": self.method})
 
     @property
     def partial(self) -> Path:
         """The folder that holds what is selected in each fold while the cell runs."""
-        return RESULTS / "partial" / self.path.stem
+        return RESULTS / "partial" / f"{self.key}-{self.seed}-{self.method.replace(' ', '-').lower()}"
 
     @property
     def limit(self) -> int:
@@ -177,7 +182,7 @@ def _cpu_seconds() -> float:
 
 
 def _work(cell: Cell) -> None:
-    """Run a cell and write its file; the system ends the process at its limit."""
+    """Run a cell and record its result; the system ends the process at its limit."""
     # The others do all folds in one call, so what the first of them took is not known.
     by_fold = cell.method not in (*PEERS, "as published")
     first = cell.limit // 3 if by_fold else cell.limit
@@ -191,20 +196,18 @@ def _work(cell: Cell) -> None:
     except Exception as error:
         traceback.print_exc()
         # Of another project's method the last line of its own traceback.
-        _reason_of(cell).write_text(str(error).strip().splitlines()[-1], encoding="utf-8")
+        reason = _reason_of(cell)
+        reason.parent.mkdir(parents=True, exist_ok=True)
+        reason.write_text(str(error).strip().splitlines()[-1], encoding="utf-8")
         os._exit(1)
     # Not by way of the interpreter's end, which waits for threads that only the parent has.
     os._exit(0)
 
 
 def _write(cell: Cell, record: dict[str, Any]) -> None:
-    cell.path.parent.mkdir(parents=True, exist_ok=True)
     about = {"set": cell.key, "seed": cell.seed, "method": cell.method, "limit": cell.limit, "code": code()}
     versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    text = json.dumps({**about, **record, "versions": versions | record.get("versions", {})}) + "\n"
-    whole = cell.path.with_suffix(".part")
-    whole.write_text(text, encoding="utf-8")
-    whole.replace(cell.path)
+    cell.table.add({**about, **record, "versions": versions | record.get("versions", {})})
 
 
 def run_cell(cell: Cell) -> str:
@@ -226,9 +229,8 @@ def run_cell(cell: Cell) -> str:
 
 
 def _reason_of(cell: Cell) -> Path:
-    """Return where a cell's process leaves the reason of its failure."""
-    cell.path.parent.mkdir(parents=True, exist_ok=True)
-    return cell.path.with_suffix(".reason")
+    """Return the file in which a cell's process leaves the reason for its failure."""
+    return cell.partial.with_suffix(".reason")
 
 
 def _taken(path: Path) -> str:
@@ -279,7 +281,8 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     np.seterr(all="ignore")
     chosen = sorted(cells(arguments), key=lambda cell: cell.turn)
-    wanted = [cell for cell in chosen if arguments.again or not cell.path.exists()]
+    there = CELLS.read().keys() | PUBLISHED.read().keys()
+    wanted = [cell for cell in chosen if arguments.again or cell.place not in there]
     print(f"{len(wanted)} cells to run", file=sys.stderr, flush=True)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for number, line in enumerate(pool.map(run_cell, wanted), start=1):

@@ -5,18 +5,16 @@ python benchmarks/paper/shared_work.py
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
+from records import SHARED_WORK
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFSCV
 
-RESULTS = Path(__file__).parent / "results" / "shared_work.json"
 GRID = {"n_splits": [10, 30, 50], "n_folds": [0, 5], "alpha": [0.01, 0.05], "correction": [None, "bh"]}
 AT_MOST = 4.0
 
@@ -35,22 +33,19 @@ def main() -> None:
         "breast cancer": load_breast_cancer(return_X_y=True),
         "200 x 300, made up": make_classification(200, 300, n_informative=5, random_state=0),
     }
-    records = {}
     for name, (X, y) in problems.items():
         seconds(X, y, {"n_splits": [6]})  # Compiles.
         whole = seconds(X, y, GRID)
         # More splits and folds are more work, and a lenient level without correction keeps more columns.
         dearest = seconds(X, y, {"n_splits": [50], "n_folds": [5], "alpha": [0.05], "correction": [None]})
-        records[name] = {
+        record = {
+            "problem": name,
             "all": round(whole, 2),
             "dearest": round(dearest, 2),
             "ratio": round(whole / dearest, 2),
         }
-        print(name, records[name], flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(
-        json.dumps({"candidates": 24, "at most": AT_MOST, "problems": records}) + "\n", encoding="utf-8"
-    )
+        SHARED_WORK.add(record)
+        print(record, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,11 @@ from counts import DENSE_ONLY, MODELS, SPARSE
 from defaults import table as defaults
 from methods import METHODS
 from published import ACCURACY, EFFORT, ERROR, REASONS, REASONS_ALL, SIZES
+from records import CELLS, COUNTS, PUBLISHED, SHARED_WORK
 from scipy.stats import rankdata, studentized_range
 from sets import EFFORT as EFFORT_SETS
 from sets import MORE_SEEDS, SEED, SETS, SMALL, WIDE
-
-RESULTS = Path(__file__).parent / "results"
+from shared_work import AT_MOST
 
 # How near a figure has to come to the published one.
 TOLERANCE = 0.01
@@ -26,8 +24,7 @@ TOLERANCE = 0.01
 def read_cells() -> pd.DataFrame:
     """Return one row for each cell and model of protocol (b)."""
     rows = []
-    for path in sorted((RESULTS / "honest").glob("*.json")):
-        cell = json.loads(path.read_text(encoding="utf-8"))
+    for cell in CELLS.in_order():
         about = {name: cell[name] for name in ("set", "seed", "method", "status", "limit")}
         about |= {"seconds": cell.get("seconds", np.nan), "clock": cell.get("clock", np.nan)}
         about["reason"] = cell.get("reason", "")
@@ -49,8 +46,7 @@ def read_cells() -> pd.DataFrame:
 def read_published() -> dict[str, pd.DataFrame]:
     """Return the settings of protocol (a) by set: those of the seeds that are there."""
     found: dict[str, list[pd.DataFrame]] = {}
-    for path in sorted((RESULTS / "published").glob("*.json")):
-        cell = json.loads(path.read_text(encoding="utf-8"))
+    for cell in PUBLISHED.in_order():
         if cell["status"] == "done":
             frame = pd.DataFrame(cell["settings"], columns=cell["columns"])
             found.setdefault(cell["set"], []).append(frame)
@@ -361,11 +357,9 @@ def _total_time(cells: pd.DataFrame) -> str:
 
 def counts() -> str:
     """Return how many columns PPFS keeps on all rows with several models, beside table 6."""
-    records = [
-        json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "counts").glob("*.json"))
-    ]
-    found = {(one["set"], one["model"]): one for one in records}
-    models = [model for model in MODELS if any(model == one["model"] for one in records)]
+    found = COUNTS.read()
+    there = {model for _, model in found}
+    models = [model for model in MODELS if model in there]
     rows = []
     for model in models:
         rows.append([model, *(_counted(found.get((one.key, model)), one.key, model) for one in WIDE)])
@@ -435,19 +429,18 @@ def _published_figures() -> Iterable[tuple[str, str, str, float]]:
 
 def shared_work() -> str:
     """Return what many candidates cost against the dearest of them."""
-    path = RESULTS / "shared_work.json"
-    if not path.exists():
+    found = SHARED_WORK.read().values()
+    if not found:
         return "Not measured."
-    record = json.loads(path.read_text(encoding="utf-8"))
     rows = [
         [
-            name,
+            one["problem"],
             f"{one['all']:.2f}",
             f"{one['dearest']:.2f}",
             f"{one['ratio']:.1f}",
-            "yes" if one["ratio"] <= record["at most"] else "NO",
+            "yes" if one["ratio"] <= AT_MOST else "NO",
         ]
-        for name, one in record["problems"].items()
+        for one in found
     ]
     header = ["problem", "24 candidates, CPU s", "the dearest alone, CPU s", "ratio", "at most 4"]
     return markdown(header, rows)

@@ -1,5 +1,8 @@
-"""The benchmark of the paper's tables: what a score is, and what is compared with what."""
+"""The benchmark of the paper's tables: what a score is, what is compared with what, and how results are kept."""
 
+import json
+import multiprocessing
+import sys
 from argparse import Namespace
 from math import prod
 
@@ -115,4 +118,85 @@ def test_a_limit_that_is_asked_for_stands_for_the_usual_one(script, sets):
     asked = {"all": False, "sets": ["heart"], "methods": ["L1"], "seeds": [27], "published": False}
     (usual,), (patient,) = (list(run.cells(Namespace(limit=limit, **asked))) for limit in (None, 1800))
     assert (usual.limit, patient.limit) == (run.LIMIT, 1800)
-    assert usual.path == patient.path
+    assert (usual.table, usual.place) == (patient.table, patient.place)
+
+
+@pytest.fixture
+def table(script, tmp_path):
+    return script("paper/records.py").Records(tmp_path / "results" / "cells.jsonl", ("set", "seed"))
+
+
+def test_the_last_line_of_a_cell_counts(table):
+    assert table.read() == {}
+    for record in ({"set": "b", "seed": 1, "x": 1}, {"set": "a", "seed": 1}, {"set": "b", "seed": 1, "x": 2}):
+        table.add(record)
+    assert table.read() == {("b", 1): {"set": "b", "seed": 1, "x": 2}, ("a", 1): {"set": "a", "seed": 1}}
+    assert ("a", 1) in table
+    assert ("a", 2) not in table
+
+
+@pytest.mark.parametrize("n_bytes", range(1, 22))
+def test_a_line_that_a_killed_process_did_not_finish_is_as_if_it_were_not_there(table, n_bytes):
+    table.add({"set": "a", "seed": 1})
+    line = json.dumps({"set": "b", "seed": 22}) + "\n"
+    with table.path.open("a") as stream:
+        stream.write(line[:n_bytes])
+    assert list(table.read()) == [("a", 1)]
+    table.add({"set": "c", "seed": 3})
+    assert list(table.read()) == [("a", 1), ("c", 3)]
+
+
+def test_a_damaged_line_is_not_skipped(table):
+    table.add({"set": "a", "seed": 1})
+    with table.path.open("a") as stream:
+        stream.write('{"set": "b",\n')
+    with pytest.raises(json.JSONDecodeError):
+        table.read()
+
+
+def _add_twenty(table, seed):
+    for number in range(20):
+        table.add({"set": f"{number}" * 1000, "seed": seed})
+
+
+def test_processes_that_write_at_once_lose_no_line(table):
+    # Forked, as the benchmark's own processes are: the scripts cannot be imported by name in a fresh one.
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_add_twenty, args=(table, seed)) for seed in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert {process.exitcode for process in processes} == {0}
+    assert len(table.read()) == 80
+
+
+def test_cells_that_are_there_are_not_run_again(script, sets, monkeypatch, tmp_path):
+    run, records = script("paper/run.py"), script("paper/records.py")
+    for name in ("CELLS", "PUBLISHED"):
+        table = getattr(run, name)
+        monkeypatch.setattr(run, name, records.Records(tmp_path / table.path.name, table.fields))
+    ran = []
+
+    def run_cell(cell):
+        ran.append(cell)
+        run._write(cell, {"status": "done"})
+        return "done"
+
+    monkeypatch.setattr(run, "run_cell", run_cell)
+    command = ["run.py", "--sets", "heart", "--methods", "All", "PPFS", "--seeds", "27"]
+    monkeypatch.setattr(sys, "argv", command)
+    run.main()
+    assert sorted({cell.method for cell in ran}) == ["All", "PPFS", "as published"]
+    n_cells = len(ran)
+    run.main()
+    assert len(ran) == n_cells
+    monkeypatch.setattr(sys, "argv", [*command, "--again"])
+    run.main()
+    assert len(ran) == 2 * n_cells
+
+
+def test_the_tables_kept_in_git_hold_every_cell_once(script):
+    records = script("paper/records.py")
+    for table in (records.CELLS, records.PUBLISHED, records.COUNTS, records.DEFAULTS, records.SHARED_WORK):
+        assert 0 < len(table.read()) == len(table.path.read_text().splitlines())
