@@ -31,7 +31,7 @@ unit: $(VENV)/test.stamp
 # they run by hand, with `--sizes 1000000 --cases` and the case's name. What was measured before is kept in git.
 test-scale: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
-	PPFS_SCALE=full $(BIN)/pytest tests/scale tests/blanket/test_checkpoint.py tests/blanket/test_exact_growth.py tests/test_tasks.py
+	PPFS_SCALE=full $(BIN)/pytest tests/scale tests/blanket/test_checkpoint.py tests/blanket/test_exact_growth.py tests/parallel/test_tasks.py
 	$(BIN)/python benchmarks/scale/workers.py
 	$(BIN)/python benchmarks/scale/tall.py --fresh --cases linear "trees of depth 3"
 	$(BIN)/python benchmarks/scale/tall.py --sizes 10000 100000

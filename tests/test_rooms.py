@@ -64,4 +64,4 @@ def _private_imports(path):
 def test_private_names_of_dependencies_pass_through_one_file():
     """A new version of a dependency can then break one file only."""
     found = {path.relative_to(SOURCE).as_posix(): [*_private_imports(path)] for path in SOURCE.rglob("*.py")}
-    assert {path for path, names in found.items() if names} == {"_sklearn_compat.py"}
+    assert {path for path, names in found.items() if names} == {"_conventions/sklearn_compat.py"}

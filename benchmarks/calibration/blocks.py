@@ -19,7 +19,7 @@ from problems import draw, parse, replicate_seeds
 from studies import Series
 from threadpoolctl import threadpool_limits
 
-from ppfs._table import Table
+from ppfs._data.table import Table
 
 N_BINS = 20
 

@@ -88,7 +88,7 @@ class _GrowthOnly(PPFS):
     """A search that ends with its candidates."""
 
     def _search(self, inquiry: Any) -> list[int]:
-        from ppfs.blanket._growth import grow_marginally
+        from ppfs.blanket._steps.growth import grow_marginally
 
         return [x for x, _ in grow_marginally(inquiry, inquiry.candidates, None)]
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from ppfs import PPFS
-from ppfs.blanket._growth import grow_marginally
+from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.datasets import load_dataset
 from ppfs.independence import CrossFitPPI
 

@@ -26,10 +26,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import ppfs
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.blanket import FBED, BaseBlanketSelector
-from ppfs.blanket._pair_screen import most_promising_pairs
-from ppfs.blanket._pairs import MOST_PAIRS
+from ppfs.blanket._steps.pair_screen import most_promising_pairs
+from ppfs.blanket._steps.pairs import MOST_PAIRS
 from ppfs.datasets import load_dataset
 from ppfs.independence import CrossFitPPI
 

@@ -44,7 +44,7 @@ def row_of(name: str, problem: Problem, values: np.ndarray) -> list[str]:
         return single_column_risks(*problem.arguments)
 
     def by_leaves() -> object:
-        with patch("ppfs._engine.plan.make_neighbours", return_value=None):
+        with patch("ppfs._engine.one_column.shared_plan.make_neighbours", return_value=None):
             return single_column_risks(*problem.arguments)
 
     new, old = (least_seconds(action) / n_columns / n_splits * 1e6 for action in (by_neighbours, by_leaves))

@@ -12,20 +12,20 @@ from threadpoolctl import threadpool_limits
 
 import ppfs
 from ppfs import PPFS
-from ppfs.blanket import _base
+from ppfs.blanket._run import base
 
 
 def seconds(X, y, n_threads):
     """Return processor and clock seconds of a fit in which linear algebra has so many threads."""
-    kept = _base.small_fits
-    _base.small_fits = lambda _: contextlib.nullcontext()
+    kept = base.small_fits
+    base.small_fits = lambda _: contextlib.nullcontext()
     try:
         with threadpool_limits(limits=n_threads, user_api="blas"):
             cpu, clock = time.process_time(), time.perf_counter()
             PPFS.calibrated(random_state=0).fit(X, y)
             return time.process_time() - cpu, time.perf_counter() - clock
     finally:
-        _base.small_fits = kept
+        base.small_fits = kept
 
 
 def main():

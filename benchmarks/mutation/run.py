@@ -50,15 +50,15 @@ SAMPLE = {
 SEED = "2021"
 
 # The cache of compiled kernels: its tests damage files in processes of their own.
-NOT_TRIED = ("_engine/_jit.py", "_engine/kernel_cache.py", "_engine/checked_cache.py")
+NOT_TRIED = ("_engine/jit/kernels.py", "_engine/jit/disk_cache.py", "_engine/jit/checked_cache.py")
 
 # Tests that no mutant meets: studies of the level, real data, and what only looks at other files.
 LEFT_OUT = (
     "tests/benchmarks",
     "tests/independence/test_calibration.py",
     "tests/blanket/test_real_tables.py",
-    "tests/engine/test_without_jit.py",
-    "tests/engine/test_kernel_cache.py",
+    "tests/engine/jit/test_without_jit.py",
+    "tests/engine/jit/test_disk_cache.py",
     "tests/test_examples.py",
     "tests/test_rooms.py",
     "tests/datasets",

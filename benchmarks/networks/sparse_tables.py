@@ -12,7 +12,7 @@ import argparse
 
 import numpy as np
 
-from ppfs._table import Table
+from ppfs._data.table import Table
 from ppfs.independence import ChiSquared, GSquared
 
 LEVEL = 0.01

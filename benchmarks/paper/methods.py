@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS, PPFSCV
 from ppfs.blanket import SGAI, MixedMB
-from ppfs.blanket._candidates import Candidate
-from ppfs.blanket._choice import Scored
+from ppfs.blanket._cv.candidates import Candidate
+from ppfs.blanket._cv.choice import Scored
 from ppfs.wrappers import PermutationImportance, Stepwise
 
 Columns = list[int]

@@ -17,7 +17,7 @@ from wide import N_ROWS, N_TRUE
 from wide import RESULTS as WIDE
 
 from ppfs import PPFS
-from ppfs._cost import Line, Rates, duration, measure_rates, predict_cost, size
+from ppfs._planning.cost import Line, Rates, duration, measure_rates, predict_cost, size
 
 RESULTS = Path(__file__).resolve().parent / "results" / "plan.json"
 SEED = 0

@@ -19,19 +19,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from reference.contingency import degrees_of_freedom, g_squared, table_of
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
 
-from ppfs.independence._predictive import base
-from ppfs.independence._predictive.risks.models import ModelRisks
+from ppfs.independence._predictive import predictive_test
+from ppfs.independence._predictive.risks.any_model import ModelRisks
 
 
 @contextmanager
 def engine_off() -> Iterator[None]:
     """Fit every model through scikit-learn's interface, one by one."""
-    fast = base.risk_source
-    base.risk_source = lambda table, problem, n_jobs: ModelRisks(table, problem, n_jobs, "the engine is off")
+    fast = predictive_test.risk_source
+    predictive_test.risk_source = lambda table, problem, n_jobs: ModelRisks(
+        table, problem, n_jobs, "the engine is off"
+    )
     try:
         yield
     finally:
-        base.risk_source = fast
+        predictive_test.risk_source = fast
 
 
 def disagreement(case: Any, fitted: Any) -> str:

@@ -42,11 +42,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._one_step import in_one_step
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._sparse import require_sound
-from ppfs._table import Task, listed
+from ppfs._conventions import Progress, RandomStateLike
+from ppfs._data import Task, listed, require_sound
+from ppfs._estimator import in_one_step
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from ppfs import PPFS
-from ppfs.blanket import _checkpoint
+from ppfs.blanket._run import checkpoint
 from ppfs.exceptions import CheckpointError, CheckpointWarning
-from ppfs.independence._predictive import growth
+from ppfs.independence._predictive import marginal
 from ppfs.independence._predictive.risks.trees import TreeGrower
 
 # `make test-scale` asks for the full numbers.
@@ -50,13 +50,13 @@ class Killed(BaseException):
 def _kill_after(n, monkeypatch):
     calls = []
 
-    def counted(self, block, original=growth.Growth.__call__):
+    def counted(self, block, original=marginal.Growth.__call__):
         if len(calls) == n:
             raise Killed
         calls.append(block.names)
         return original(self, block)
 
-    monkeypatch.setattr(growth.Growth, "__call__", counted)
+    monkeypatch.setattr(marginal.Growth, "__call__", counted)
     return calls
 
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_compared_later_is_refused(data, tmp_path):
 
 
 def test_two_processes_do_not_share_a_checkpoint(data, tmp_path):
-    with _checkpoint.opened(tmp_path, {}), pytest.raises(CheckpointError, match="Another process"):
+    with checkpoint.opened(tmp_path, {}), pytest.raises(CheckpointError, match="Another process"):
         _search(tmp_path).fit(*data)
 
 

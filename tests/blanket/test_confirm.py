@@ -53,8 +53,8 @@ def test_the_search_is_that_of_the_other_rows_and_of_them_alone() -> None:
 
 
 def _rows_aside(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    from ppfs._reading import read_table
-    from ppfs.blanket._confirm import RowsAside
+    from ppfs._data.reading import read_table
+    from ppfs.blanket._run.confirm import RowsAside
 
     parts = RowsAside.of(read_table(X, y, task="regression", owner=PPFS()), 0.3, 0)
     assert not set(parts.aside.kept_rows) & set(parts.searched.kept_rows)
@@ -79,8 +79,8 @@ def test_what_is_not_there_is_confirmed_no_more_often_than_promised() -> None:
 
 
 def test_classes_keep_their_proportions_and_groups_stay_together() -> None:
-    from ppfs._reading import read_table
-    from ppfs.blanket._confirm import RowsAside
+    from ppfs._data.reading import read_table
+    from ppfs.blanket._run.confirm import RowsAside
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), np.repeat([0, 1], [80, 20])

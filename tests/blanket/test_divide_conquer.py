@@ -6,13 +6,13 @@ from checks.graphs import empty_table
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket import HITONMB, MMMB
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours
-from ppfs.blanket._separation import subsets, subsets_with
-from ppfs.blanket._spouses import Neighbourhoods
+from ppfs.blanket._steps.neighbours import hiton_neighbours, max_min_neighbours
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.separation import subsets, subsets_with
+from ppfs.blanket._steps.spouses import Neighbourhoods
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
 

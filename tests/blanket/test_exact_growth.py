@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 from ppfs import PPFS
-from ppfs._reading import read_table
-from ppfs.blanket._correction import adjust, level_of
-from ppfs.blanket._exact_growth import Effort, count_small_pvalues
+from ppfs._data.reading import read_table
+from ppfs.blanket._steps.correction import adjust, level_of
+from ppfs.blanket._steps.exact_growth import Effort, count_small_pvalues
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive import exact_tail as tails
 

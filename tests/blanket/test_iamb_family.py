@@ -6,10 +6,10 @@ from checks.graphs import empty_table, random_dag, true_blanket
 
 from ppfs._trace import Trace
 from ppfs.blanket import FBED, IAMB, IAMBFDR, FastIAMB, GrowShrink, IAMBnPC, InterIAMB, InterIAMBnPC
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._loops import RemovalGuard, RevisitGuard
-from ppfs.blanket._order import strongest_first
-from ppfs.blanket._skeleton import keep_joined
+from ppfs.blanket._steps.interleave import RemovalGuard, RevisitGuard
+from ppfs.blanket._steps.order import strongest_first
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.skeleton import keep_joined
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import DSeparation, FisherZ, GSquared, IndependenceResult
 

@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs._reading import read_table
-from ppfs.blanket._memory import digest_of
+from ppfs._data.reading import read_table
+from ppfs.blanket._run.answers_between_fits import digest_of
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._base import fingerprint
 

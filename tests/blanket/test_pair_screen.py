@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from reference.pair_scores import pair_score, quarter
 
+from ppfs._data.reading import read_table
 from ppfs._engine import score_pairs, whole_k_log_k
-from ppfs._reading import read_table
-from ppfs.blanket import _pair_screen
-from ppfs.blanket._pair_screen import all_pairs, most_promising_pairs, n_pairs, quarters_of
+from ppfs.blanket._steps import pair_screen
+from ppfs.blanket._steps.pair_screen import all_pairs, most_promising_pairs, n_pairs, quarters_of
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import GSquared
 
@@ -74,7 +74,7 @@ def test_a_pair_has_the_same_score_whichever_column_comes_first(rng):
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_planted_pair_is_the_most_promising(form, n_jobs, rng, monkeypatch):
-    monkeypatch.setattr(_pair_screen, "_SCORES_AT_ONCE", 100)  # several blocks
+    monkeypatch.setattr(pair_screen, "_SCORES_AT_ONCE", 100)  # several blocks
     X, y = exclusive_or(rng, 150, 30)
     pairs = most_promising_pairs(table_of(form(X), y), range(30), NONE, 5, n_jobs)
     assert len(pairs) == 5
@@ -135,7 +135,7 @@ def test_as_many_columns_are_read_at_once_as_have_the_allowed_number_of_values(m
             return super().__getitem__(key)
 
     table = table_of(rng.normal(size=(40, 7)), rng.integers(0, 2, size=40))
-    monkeypatch.setattr(_pair_screen, "_SCORES_AT_ONCE", 3 * 40)
+    monkeypatch.setattr(pair_screen, "_SCORES_AT_ONCE", 3 * 40)
     table.X = table.X.view(Watched)
     most_promising_pairs(table, range(7), NONE, 5, None)
     assert max(widths) == 3

@@ -8,8 +8,8 @@ from scipy.stats import false_discovery_control
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs._reading import read_table
-from ppfs.blanket import _pairs
+from ppfs._data.reading import read_table
+from ppfs.blanket._steps import pairs
 from ppfs.independence import CrossFitPPI, GSquared
 
 
@@ -95,7 +95,7 @@ def test_pairs_that_were_left_out_count_in_the_correction(rng, monkeypatch):
     everything = PPFS.calibrated(TREE, interactions="pairs", random_state=0, correction="bonferroni").fit(
         X, y
     )
-    monkeypatch.setattr(_pairs, "MOST_PAIRS", 3)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 3)
     screened = PPFS.calibrated(TREE, interactions="pairs", random_state=0, correction="bonferroni").fit(X, y)
     of_pair = [
         {
@@ -113,7 +113,7 @@ def test_pairs_that_were_left_out_count_in_the_correction(rng, monkeypatch):
 
 @pytest.mark.parametrize("most", [2, 1000])
 def test_answers_do_not_depend_on_order_or_jobs(most, rng, monkeypatch):
-    monkeypatch.setattr(_pairs, "MOST_PAIRS", most)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", most)
     X, y = noisy_exclusive_or(rng, 200, 6)
     order = rng.permutation(6)
     selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
@@ -142,7 +142,7 @@ def test_groups_of_columns_pair_as_one(rng):
 
 
 def test_columns_of_a_file_are_paired(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(_pairs, "MOST_PAIRS", 4)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 4)
     X, y = noisy_exclusive_or(rng, 200, 8)
     np.save(tmp_path / "X.npy", X)
     selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0)

@@ -20,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs.blanket._aggregate import aggregate
+from ppfs.blanket._run.folds import aggregate
 from ppfs.independence import PPI, DSeparation
 
 

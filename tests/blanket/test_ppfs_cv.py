@@ -18,11 +18,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ppfs import PPFS, PPFSCV
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.blanket import FBED, IAMB
-from ppfs.blanket._candidates import Candidates
-from ppfs.blanket._choice import Scored
-from ppfs.blanket._inner_scores import searched
+from ppfs.blanket._cv.candidates import Candidates
+from ppfs.blanket._cv.choice import Scored
+from ppfs.blanket._cv.inner_scores import searched
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 FEW = {"n_splits": [6], "alpha": [0.05, 0.3]}

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.blanket import FBED
 from ppfs.datasets import load_dataset, make_blanket_problem
 from ppfs.independence import PPI, CrossFitPPI

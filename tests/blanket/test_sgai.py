@@ -5,8 +5,8 @@ from checks.graphs import empty_table
 
 from ppfs._trace import Trace
 from ppfs.blanket import SGAI
-from ppfs.blanket._inquiry import Inquiry
 from ppfs.blanket._sgai import _invest
+from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import BoundTest, IndependenceResult
 from ppfs.independence._base import CANNOT_TELL
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 
 from ppfs._trace import Trace
 from ppfs.blanket import FBED, IAMB, SGAI, GrowShrink, TIEStar
-from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import BoundTest, DSeparation
 from ppfs.independence._base import INDEPENDENT
 

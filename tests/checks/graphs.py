@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppfs._table import Table
+from ppfs._data.table import Table
 
 
 def random_dag(seed):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     Automatic,

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from ppfs import PPFS
 from ppfs.blanket import FBED, SGAI, GrowShrink
-from ppfs.blanket._fill_up import fill_up
+from ppfs.blanket._run.fill_up import fill_up
 from ppfs.datasets import make_blanket_problem
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, BoundTest, FisherZ, GSquared, IndependenceResult, IndependenceTest

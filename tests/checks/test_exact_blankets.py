@@ -19,7 +19,7 @@ from ppfs.blanket import (
     MixedMB,
     TIEStar,
 )
-from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import DSeparation
 
 # The rarest fault that is known, sets of at most three columns to condition on, shows in two of them: 59 and 131.

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ppfs.cli._compare import _cells
+from ppfs.cli.commands.compare import _cells
 
 FAST = ("--methods", "all, univariate,ppfs-paper", "--cv", 2, "--estimator", "tree", "-q")
 

@@ -6,7 +6,7 @@ import sys
 
 from ppfs import PPFS, blanket, wrappers
 from ppfs.cli._app import app
-from ppfs.cli._parameters import METHODS, TESTS, flag_of
+from ppfs.cli.flags.parameters import METHODS, TESTS, flag_of
 from ppfs.independence import TESTS_BY_NAME
 
 

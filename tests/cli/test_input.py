@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from ppfs.cli._failures import InputFailure
-from ppfs.cli._input import read_frame
-from ppfs.cli._input.dialect import _records, find_dialect, lines_of_records
+from ppfs.cli.input import read_frame
+from ppfs.cli.input.dialect import _records, find_dialect, lines_of_records
 
 PLAIN = pd.DataFrame(
     {
@@ -199,7 +199,7 @@ def test_line_breaks_between_quotes_begin_no_record():
 
 
 def test_a_record_that_the_look_at_a_file_cuts_off_is_not_counted(monkeypatch):
-    monkeypatch.setattr("ppfs.cli._input.dialect._HEAD", 10)
+    monkeypatch.setattr("ppfs.cli.input.dialect._HEAD", 10)
     assert _records("a,b\n1,2222", ",", '"') == [["a", "b"]]
     assert _records("a,b\n1,22", ",", '"') == [["a", "b"], ["1", "22"]]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ppfs import _reading
+from ppfs import _data
 
 
 def test_a_text_file_can_be_streamed(select, table):
@@ -11,7 +11,7 @@ def test_a_text_file_can_be_streamed(select, table):
 
 
 def test_a_text_file_too_large_for_memory_is_streamed(ppfs, table, monkeypatch):
-    monkeypatch.setattr(_reading, "available_memory", lambda: 100)
+    monkeypatch.setattr(_data, "available_memory", lambda: 100)
     done = ppfs("select", table, "--target", "ill", "--test", "paper", "--on-error", "drop")
     assert done.exit_code == 0
     assert "is text, which is read row by row, and a search reads columns" in done.stderr
@@ -29,7 +29,7 @@ def test_columns_that_cannot_be_streamed_are_named(select, tmp_path):
     [("somewhere", "is no address"), ("tcp://127.0.0.1:1", "no scheduler answers there")],
 )
 def test_a_cluster_that_is_not_there_is_named(select, table, address, message, monkeypatch):
-    monkeypatch.setattr("ppfs.cli._cluster._PATIENCE", "0.2s")
+    monkeypatch.setattr("ppfs.cli.flags.cluster._PATIENCE", "0.2s")
     done = select(table, "--target", "ill", "--cluster", address)
     assert done.exit_code in (1, 2)
     assert message in done.stderr

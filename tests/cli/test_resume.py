@@ -2,7 +2,7 @@
 
 import json
 
-from ppfs.independence._predictive import growth
+from ppfs.independence._predictive import marginal
 
 
 def test_a_killed_search_is_resumed_from_another_folder(select, ppfs, table, tmp_path, monkeypatch):
@@ -14,7 +14,7 @@ def test_a_killed_search_is_resumed_from_another_folder(select, ppfs, table, tmp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(growth.Growth, "__call__", killed)
+        patched.setattr(marginal.Growth, "__call__", killed)
         assert ppfs("select", table.name, *flags, "--checkpoint", "run").exit_code == 130
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")

@@ -9,7 +9,7 @@ import pytest
 
 from ppfs import PPFS
 from ppfs._trace import as_plain, from_plain
-from ppfs.cli._writing import write_table
+from ppfs.cli.output.writing import write_table
 from ppfs.exceptions import InvalidInputError
 
 

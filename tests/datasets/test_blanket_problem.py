@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from ppfs._table import Table
+from ppfs._data.table import Table
 from ppfs.datasets import make_blanket_problem
 from ppfs.datasets._blanket_problem import _parents_of
 from ppfs.datasets._mechanisms import CURVES

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from ppfs._conventions.sklearn_compat import are_bins_weighted, method_of_bins
 from ppfs._engine import BoostingRules, prepare_boosting
-from ppfs._sklearn_compat import are_bins_weighted, method_of_bins
 
 CLASS_LOSSES = ("log-loss", "brier", "zero-one")
 NUMBER_LOSSES = ("squared", "absolute")

@@ -33,7 +33,7 @@ def test_single_column_risks_on_threads_and_in_blocks(monkeypatch, build, X, arg
     columns = build(X)
     expected = single_column_risks(columns, *arguments)
     for n_entries in (1, 100, 10**6):
-        monkeypatch.setattr("ppfs._engine.plan._ENTRIES_PER_TASK", n_entries)
+        monkeypatch.setattr("ppfs._engine.one_column.shared_plan._ENTRIES_PER_TASK", n_entries)
         for n_threads in (1, 2):
             found = single_column_risks(columns, *arguments, n_threads=n_threads)
             np.testing.assert_array_equal(found, expected)
@@ -67,7 +67,7 @@ def test_order_of_the_train_rows_does_not_matter(build, X, arguments):
 
 
 def test_forests_on_threads(monkeypatch, build, X, arguments):
-    monkeypatch.setattr("ppfs._engine.forest._ENTRIES_FOR_THREADS", 0)
+    monkeypatch.setattr("ppfs._engine.many_columns.single_trees._ENTRIES_FOR_THREADS", 0)
     forests = [grow_forest(build(X), *arguments, n_threads=n_threads) for n_threads in (1, 2)]
     every_column = np.arange(X.shape[1])
     for column in np.flatnonzero(forests[0].used.any(axis=0))[:3].tolist():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.risks.boosted_linear import most_coefficients
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor

@@ -6,8 +6,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ppfs import PPFS
-from ppfs._reading import read_table
-from ppfs._sklearn_compat import are_bins_weighted
+from ppfs._conventions.sklearn_compat import are_bins_weighted
+from ppfs._data.reading import read_table
 from ppfs.independence import PPI, CrossFitPPI
 
 
@@ -185,7 +185,7 @@ def test_models_are_counted_from_none():
 
 
 def test_one_output_is_boosted_and_no_target_of_several_is_among_the_columns():
-    """Asked about a column of the table, a target of two columns is one of its regressors."""
+    """QuestionArrays about a column of the table, a target of two columns is one of its regressors."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     test = CrossFitPPI(HistGradientBoostingRegressor(max_iter=2), random_state=0)
     for y, expected in ((X[:, 0], "grown by the engine"), (X[:, :2], "the engine predicts one output")):

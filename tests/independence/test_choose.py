@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import Automatic, FisherZ, GSquared, LikelihoodRatio
 from ppfs.independence._choose import TESTS_BY_NAME
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.paired import PairedRisks

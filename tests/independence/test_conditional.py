@@ -11,9 +11,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from ppfs._models.design import Design
+from ppfs._data.table import Table
+from ppfs._fitting.design import Design
 from ppfs._rows.splits import draw_folds
-from ppfs._table import Table
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive import smooth_models

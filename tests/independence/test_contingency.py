@@ -7,7 +7,7 @@ import pytest
 from reference import contingency
 from scipy.stats import chi2, chi2_contingency, gamma
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import ChiSquared, GSquared
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy import stats
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import FisherZ, PartialCorrelationT
 

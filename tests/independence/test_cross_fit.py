@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.drawing import over_draws

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import PPI
 
 N_ROWS, N_TREES, N_SPLITS = 200, 100, 5

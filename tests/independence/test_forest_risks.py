@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs._sklearn_compat import draw_by_weight
+from ppfs._conventions.sklearn_compat import draw_by_weight
 from ppfs.independence import PPI, CrossFitPPI
 
 

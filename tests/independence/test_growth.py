@@ -8,17 +8,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._predictive import growth
-from ppfs.independence._predictive.growth import cut, judged
-from ppfs.independence._predictive.risks import linear, models, trees
+from ppfs.independence._predictive import marginal
+from ppfs.independence._predictive.marginal import cut, judged
+from ppfs.independence._predictive.risks import any_model, linear, trees
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 GROWERS = {
     "tree": (DecisionTreeClassifier(), trees.TreeGrower),
-    "logistic": (LogisticRegression(), linear.growth.LinearGrower),
-    "bayes": (GaussianNB(), models.ModelGrower),
+    "logistic": (LogisticRegression(), linear.single_columns.LinearGrower),
+    "bayes": (GaussianNB(), any_model.ModelGrower),
 }
 
 
@@ -55,12 +55,12 @@ def test_what_is_sent_is_several_blocks_and_answered_block_by_block(monkeypatch)
     expected, bound = _asked(PPI(estimator), _table())
     seen = []
 
-    def answered(self, block, original=growth.Growth.__call__):
+    def answered(self, block, original=marginal.Growth.__call__):
         seen.append(block.n_columns)
         return original(self, block)
 
-    monkeypatch.setattr(growth.Growth, "__call__", answered)
-    monkeypatch.setattr(growth, "tasks_are_sent", lambda n_workers, prefers: True)
+    monkeypatch.setattr(marginal.Growth, "__call__", answered)
+    monkeypatch.setattr(marginal, "tasks_are_sent", lambda n_workers, prefers: True)
     monkeypatch.setattr(grower, "bytes_per_block", 60 * 8 * 2)
     answers, again = _asked(PPI(estimator), _table())
     assert answers == expected
@@ -93,10 +93,11 @@ def test_tall_columns_leave_no_worker_idle():
 def test_what_all_columns_share_is_prepared_once(monkeypatch):
     made = []
     from ppfs import _engine
+    from ppfs._engine.one_column.shared_plan import prepare_columns
 
     def counted(*arguments):
         made.append(1)
-        return _engine.plan.prepare_columns(*arguments)
+        return prepare_columns(*arguments)
 
     monkeypatch.setattr(_engine, "prepare_columns", counted)
     monkeypatch.setattr(trees.TreeGrower, "bytes_per_block", 1)

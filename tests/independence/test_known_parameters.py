@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
-from ppfs._models import KnownParameters
+from ppfs._fitting import KnownParameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.wrappers import Stepwise

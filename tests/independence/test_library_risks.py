@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ppfs import PPFS
-from ppfs._models import LightGBMRecipe, has_library_model, is_plain_lightgbm, with_one_thread
+from ppfs._fitting import LightGBMRecipe, has_library_model, is_plain_lightgbm, with_one_thread
 from ppfs.independence import CrossFitPPI
 
 lightgbm = pytest.importorskip("lightgbm")

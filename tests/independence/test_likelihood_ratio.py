@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from scipy.stats import chi2, f
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import LikelihoodRatio, PartialCorrelationT
 from ppfs.independence._base import CANNOT_TELL, IndependenceResult
 from ppfs.independence._classical.likelihood_ratio import _combined

@@ -17,15 +17,15 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive.risks.any_model import ModelRisks
 from ppfs.independence._predictive.risks.linear import LinearRisks
 from ppfs.independence._predictive.risks.linear.least_squares import Ridge as RidgeSolver
 from ppfs.independence._predictive.risks.linear.logistic import Logistic
 from ppfs.independence._predictive.risks.linear.steps import require_squarable
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
-from ppfs.independence._predictive.risks.models import ModelRisks
 
 EXACT = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 1000}
 EXACT_SIZES = {"tol": 1e-12, "max_iter": 100_000}

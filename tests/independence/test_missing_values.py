@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 
 from ppfs import PPFS
-from ppfs._models import Medians
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
+from ppfs._fitting import Medians
 from ppfs.blanket import FBED, IAMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI

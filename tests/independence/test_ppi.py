@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.independence import PPI, BoundTest, IndependenceResult
 
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs import PPFS
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.risks.linear import risks as linear_risks
-from ppfs.independence._predictive.risks.linear.growth import LinearGrower
+from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
 
 N_ROWS, N_COLUMNS = 80, 30
 

@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs.blanket import MMMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI, FisherZ

@@ -13,10 +13,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
-from ppfs._facts import facts_of
-from ppfs._models import target_in_reach
-from ppfs._models.reach import _moved_columns
-from ppfs._reading import read_table
+from ppfs._data.facts import facts_of
+from ppfs._data.reading import read_table
+from ppfs._fitting import target_in_reach
+from ppfs._fitting.float32_precision import _moved_columns
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 from ppfs.wrappers import PermutationImportance, Stepwise
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs._rows.weights import RowWeights, weights_by_class
 from ppfs.blanket import IAMB
 from ppfs.datasets import load_dataset

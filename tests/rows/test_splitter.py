@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 
 from ppfs import PPFS
-from ppfs._reading import read_table
+from ppfs._data.reading import read_table
 from ppfs._rows.folds import divide_into_folds
 from ppfs.blanket import IAMB
 from ppfs.exceptions import InvalidInputError

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from ppfs import PPFS
-from ppfs._tasks import run_tasks
+from ppfs._parallel import run_tasks
 from ppfs.exceptions import EstimatorFailedError, WorkerLostError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ppfs[ray]'")

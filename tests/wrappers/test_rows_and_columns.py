@@ -8,9 +8,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from ppfs._random import integer_seed, stream
-from ppfs._reading import read_table
-from ppfs._scoring import CrossValidated
+from ppfs._conventions.random import integer_seed, stream
+from ppfs._data.reading import read_table
+from ppfs._fitting.scoring import CrossValidated
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
 from ppfs.wrappers._importances import ShuffledScores

@@ -15,13 +15,19 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from ppfs._comparison.methods import ALL, methods_of, ready
 from ppfs._comparison.peers import PEERS, selected_by_peer
 from ppfs._comparison.result import Comparison, MethodScores
-from ppfs._models import estimator_for, seeded, task_of_estimator
-from ppfs._progress import Progress, ProgressBar
-from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import only_rows, read_table
+from ppfs._conventions import Progress, ProgressBar, RandomStateLike, integer_seed, root_entropy, stream
+from ppfs._data import Table, Task, only_rows, read_table
+from ppfs._fitting import (
+    Scorer,
+    estimator_for,
+    fold_score,
+    naming_the_model,
+    scorer_for,
+    seeded,
+    seen_by,
+    task_of_estimator,
+)
 from ppfs._rows import divide_into_folds, every_class_has
-from ppfs._scoring import Scorer, fold_score, naming_the_model, scorer_for, seen_by
-from ppfs._table import Table, Task
 from ppfs.exceptions import InvalidInputError
 
 Rows = NDArray[np.intp]

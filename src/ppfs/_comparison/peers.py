@@ -16,8 +16,7 @@ from sklearn.linear_model import LassoCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
-from ppfs._block import Matrix
-from ppfs._table import Table
+from ppfs._data import Matrix, Table
 
 Mask = NDArray[np.bool_]
 

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ppfs._frames import new_frame
+from ppfs._data import new_frame
 
 _TYPES = {
     "method": nw.String(),

@@ -4,28 +4,24 @@ Importing this package loads Numba, which takes about half a second: the rest of
 when a fit can use it. It imports nothing from the rest of ppfs.
 """
 
-from ppfs._engine.bagged_forest import BaggedForest, ForestRules, grow_bagged_forest
-from ppfs._engine.bags import MOST_DRAWN
-from ppfs._engine.binned_columns import BinnedColumns, bin_columns
-from ppfs._engine.boosted_column import boosted_column_losses
-from ppfs._engine.boosted_models import BoostedModels, Starts, grow_models
-from ppfs._engine.boosted_scores import Outcome
-from ppfs._engine.boosting_problem import BoostingProblem, prepare_boosting
-from ppfs._engine.boosting_rules import BoostingRules
-from ppfs._engine.column_trees import order_columns, tree_predictions
-from ppfs._engine.columns import SortedColumns, fits_float32
-from ppfs._engine.counting import count_cells, likelihood_ratios, rank_levels
-from ppfs._engine.extensions import add_directions, fit_extensions
-from ppfs._engine.forest import Forest, Tree, grow_forest
-from ppfs._engine.forest_growth import (
-    PreparedForest,
-    prepare_forest,
-    prepared_forest_risks,
-    prepared_forest_row_losses,
-    with_permutations,
+from ppfs._engine.boosting.binned_columns import BinnedColumns, bin_columns
+from ppfs._engine.boosting.linear_start import (
+    LinearStart,
+    boosted_linear_rules,
+    fit_linear,
+    fit_lines,
+    fit_starts,
 )
-from ppfs._engine.forest_nodes import MOST_TREES
-from ppfs._engine.least_squares import (
+from ppfs._engine.boosting.models import BoostedModels, Starts, grow_models
+from ppfs._engine.boosting.one_column import boosted_column_losses
+from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
+from ppfs._engine.boosting.rules import BoostingRules
+from ppfs._engine.boosting.scores import Outcome
+from ppfs._engine.inputs.sorted_columns import SortedColumns, fits_float32
+from ppfs._engine.inputs.splits import Splits
+from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.linear.extensions import add_directions, fit_extensions
+from ppfs._engine.linear.least_squares import (
     independent_rows,
     line_columns,
     products,
@@ -35,22 +31,32 @@ from ppfs._engine.least_squares import (
     solve_ridge,
     solve_symmetric,
 )
-from ppfs._engine.linear_start import LinearStart, boosted_linear_rules, fit_linear, fit_lines, fit_starts
-from ppfs._engine.logistic import Likelihood, fit_scores, logistic_columns
-from ppfs._engine.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
-from ppfs._engine.plan import PreparedColumns, prepare_columns
-from ppfs._engine.row_losses import DrawnRows
-from ppfs._engine.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
-from ppfs._engine.single_column import prepared_column_risks, single_column_risks
-from ppfs._engine.single_column_rows import (
+from ppfs._engine.linear.logistic import Likelihood, fit_scores, logistic_columns
+from ppfs._engine.linear.sparse_logistic import sparse_logistic_columns
+from ppfs._engine.linear.spline_bases import spline_values
+from ppfs._engine.many_columns.forest_nodes import MOST_TREES
+from ppfs._engine.many_columns.forests import BaggedForest, ForestRules, grow_bagged_forest
+from ppfs._engine.many_columns.single_trees import Forest, Tree, grow_forest
+from ppfs._engine.one_column.bags import MOST_DRAWN
+from ppfs._engine.one_column.forests import (
+    PreparedForest,
+    prepare_forest,
+    prepared_forest_risks,
+    prepared_forest_row_losses,
+    with_permutations,
+)
+from ppfs._engine.one_column.shared_plan import PreparedColumns, prepare_columns
+from ppfs._engine.one_column.tree_risks import prepared_column_risks, single_column_risks
+from ppfs._engine.one_column.tree_rows import (
     make_draws,
     prepared_column_row_losses,
     single_column_row_losses,
 )
-from ppfs._engine.sparse_logistic import sparse_logistic_columns
-from ppfs._engine.spline_bases import spline_values
-from ppfs._engine.splits import Splits
-from ppfs._engine.threads import run_tasks
+from ppfs._engine.one_column.weighted_trees import order_columns, tree_predictions
+from ppfs._engine.tables.counting import count_cells, likelihood_ratios, rank_levels
+from ppfs._engine.tables.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
+from ppfs._engine.trees.row_losses import DrawnRows
+from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
 
 __all__ = [
     "CLASS_CRITERIA",

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
-from ppfs._random import integer_seed, stream
+from ppfs._conventions import integer_seed, stream, warn_caller
 from ppfs._rows.folds import divide_into_folds, every_class_has
-from ppfs._warning import warn_caller
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import PredefinedSplit
 
-from ppfs._random import integer_seed, stream
+from ppfs._conventions import integer_seed, stream
+from ppfs._data import Table
 from ppfs._rows.splits import Split, with_draws
-from ppfs._table import Table
 from ppfs.exceptions import InvalidInputError
 
 Rows = NDArray[np.intp]

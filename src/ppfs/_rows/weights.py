@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._table import listed
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import listed
 from ppfs.exceptions import InvalidInputError
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None

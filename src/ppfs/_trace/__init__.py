@@ -1,11 +1,11 @@
 """Why every column was kept or dropped: the record that reports and plots are made from."""
 
-from ppfs._trace.asked import Asked
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.data import DataSummary, summary_of, target_name
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.plain import as_plain, from_plain
+from ppfs._trace.question_arrays import QuestionArrays
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
 from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, PAIRS, Decision, Step
@@ -14,12 +14,12 @@ __all__ = [
     "FAVOURABLE",
     "FOLD_ASIDE",
     "PAIRS",
-    "Asked",
     "DataSummary",
     "DecidingSteps",
     "Decision",
     "FeatureResults",
     "Outcome",
+    "QuestionArrays",
     "Step",
     "StepBatch",
     "Trace",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._conventions import Floats
 from ppfs._trace.steps import FAVOURABLE, Decision, Step
-from ppfs._types import Floats
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ppfs._table import Table
+from ppfs._data import Table
 
 _MOST_CLASSES = 12
 

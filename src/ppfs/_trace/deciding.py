@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._conventions import Floats
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.outcome import decides
 from ppfs._trace.steps import Step
-from ppfs._types import Floats
 
 
 class DecidingSteps(Mapping[int, Step]):

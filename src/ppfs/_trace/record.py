@@ -9,13 +9,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ppfs._frames import new_frame
-from ppfs._table import column_index
-from ppfs._trace.asked import Asked, asked_in
+from ppfs._data import column_index, new_frame
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.data import DataSummary
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
+from ppfs._trace.question_arrays import QuestionArrays, asked_in
 from ppfs._trace.steps import FAVOURABLE, Step
 from ppfs._trace.words import called, sentence, verdict
 
@@ -180,7 +179,7 @@ class Trace:
             self._decided = asked, DecidingSteps(self._parts, len(self.names), fold, blanket)
         return self._decided[1]
 
-    def asked(self, fold: int | None = None) -> Asked:
+    def asked(self, fold: int | None = None) -> QuestionArrays:
         """Return the questions about the search's own target as arrays; of the chosen fold where none is named."""
         if fold is None:
             fold = 0 if self.outcome is None else self.outcome.fold

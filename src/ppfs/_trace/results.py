@@ -11,13 +11,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._frames import new_frame
+from ppfs._conventions import Floats
+from ppfs._data import new_frame
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.outcome import Outcome, gave_way_to
 from ppfs._trace.record import Trace
 from ppfs._trace.steps import Step
 from ppfs._trace.words import reason
-from ppfs._types import Floats
 
 _TYPES = {
     "column": nw.String(),

@@ -1,9 +1,6 @@
 """Searches for the Markov blanket of the target."""
 
-from ppfs.blanket._aggregate import Fold
-from ppfs.blanket._base import BaseBlanketSelector
 from ppfs.blanket._divide_conquer import HITONMB, MMMB
-from ppfs.blanket._exact_growth import expected_refits
 from ppfs.blanket._fast_iamb import FastIAMB
 from ppfs.blanket._fbed import FBED
 from ppfs.blanket._grow_shrink import GrowShrink
@@ -12,8 +9,11 @@ from ppfs.blanket._iamb_fdr import IAMBFDR
 from ppfs.blanket._iamb_npc import IAMBnPC, InterIAMBnPC
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._ppfs_cv import PPFSCV
+from ppfs.blanket._run.base import BaseBlanketSelector
+from ppfs.blanket._run.folds import Fold
 from ppfs.blanket._sgai import SGAI
 from ppfs.blanket._stability import StabilitySelection
+from ppfs.blanket._steps.exact_growth import expected_refits
 from ppfs.blanket._tie_star import TIEStar
 
 __all__ = [

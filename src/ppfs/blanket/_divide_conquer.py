@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Literal
 
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
-from ppfs._sklearn_compat import Interval, IsModel
-from ppfs._table import ColumnsLike, Task
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._parents_children import hiton_neighbours, max_min_neighbours
-from ppfs.blanket._spouses import neighbours_and_spouses
-from ppfs.blanket._wrapper_pass import drop_while_score_holds
+from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
+from ppfs._data import CategoricalFeatures, ColumnsLike, Task
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._steps.neighbours import hiton_neighbours, max_min_neighbours
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.spouses import neighbours_and_spouses
+from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
 from ppfs.independence import IndependenceTest
 
 MAX_K: list[Any] = [Interval(Integral, 0, None, closed="left"), None]

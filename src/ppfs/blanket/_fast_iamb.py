@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._loops import RemovalGuard, interleave
-from ppfs.blanket._shrink import shrink_weakest_first
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._steps.interleave import RemovalGuard, interleave
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import shrink_weakest_first
 
 
 class FastIAMB(IndependenceSearch):

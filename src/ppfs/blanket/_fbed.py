@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Literal
 
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
-from ppfs._sklearn_compat import Interval
-from ppfs._table import ColumnsLike, Task
-from ppfs.blanket._growth import grow
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._shrink import shrink_weakest_first
+from ppfs._conventions import Interval, Progress, RandomStateLike
+from ppfs._data import CategoricalFeatures, ColumnsLike, Task
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._steps.growth import grow
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import shrink_weakest_first
 from ppfs.independence import IndependenceTest
 
 

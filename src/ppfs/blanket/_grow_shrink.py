@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ppfs.blanket._growth import grow_in_order
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._order import marginal_order
-from ppfs.blanket._shrink import shrink
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._steps.growth import grow_in_order
+from ppfs.blanket._steps.order import marginal_order
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import shrink
 
 
 class GrowShrink(IndependenceSearch):

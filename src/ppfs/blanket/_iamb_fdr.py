@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ppfs._trace import Decision
-from ppfs.blanket._correction import adjust
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Answered, Inquiry
-from ppfs.blanket._loops import RevisitGuard
-from ppfs.blanket._order import strongest_first
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._steps.correction import adjust
+from ppfs.blanket._steps.interleave import RevisitGuard
+from ppfs.blanket._steps.order import strongest_first
+from ppfs.blanket._steps.questions import Answered, Inquiry
 
 
 class IAMBFDR(IndependenceSearch):

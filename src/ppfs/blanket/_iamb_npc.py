@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
-from ppfs._table import ColumnsLike, Task
+from ppfs._conventions import Progress, RandomStateLike
+from ppfs._data import CategoricalFeatures, ColumnsLike, Task
 from ppfs.blanket._divide_conquer import MAX_K
-from ppfs.blanket._growth import grow
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._loops import RevisitGuard, interleave
-from ppfs.blanket._skeleton import keep_joined
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._steps.growth import grow
+from ppfs.blanket._steps.interleave import RevisitGuard, interleave
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.skeleton import keep_joined
 from ppfs.independence import IndependenceTest
 
 

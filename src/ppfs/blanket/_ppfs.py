@@ -9,21 +9,18 @@ from typing import Any, Literal, Self
 
 from sklearn.utils import Tags
 
-from ppfs._models import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
+from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
+from ppfs._data import CategoricalFeatures, ColumnsLike, Table, Task, listed
+from ppfs._fitting import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
 from ppfs._rows import ClassWeight, Stratify
-from ppfs._sklearn_compat import Interval, StrOptions
-from ppfs._table import ColumnsLike, Table, Task, listed
-from ppfs.blanket._base import SEARCH_CONSTRAINTS, BaseBlanketSelector
-from ppfs.blanket._confirm import Confirmation, RowsAside, confirm
-from ppfs.blanket._correction import CORRECTIONS
-from ppfs.blanket._described_test import OF_THE_PAPERS_TEST, described_test
-from ppfs.blanket._growth import grow_marginally
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._pairs import grow_by_pairs
-from ppfs.blanket._shrink import shrink
+from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
+from ppfs.blanket._run.confirm import Confirmation, RowsAside, confirm
+from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
+from ppfs.blanket._steps.correction import CORRECTIONS
+from ppfs.blanket._steps.growth import grow_marginally
+from ppfs.blanket._steps.pairs import grow_by_pairs
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     PPI_CONSTRAINTS,

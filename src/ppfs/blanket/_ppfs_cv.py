@@ -18,45 +18,60 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._callers_columns import CallersColumns
-from ppfs._frame_selector import FrameSelector
-from ppfs._frames import backend_of
-from ppfs._models import (
-    ToFrame,
-    estimator_for,
-    fitted_clone,
-    frame_for,
-    input_tags,
-    prepared,
-    require_valid_parameters,
-    seeded,
-    task_of_estimator,
-    weight_arguments,
+from ppfs._conventions import (
+    HasMethods,
+    Interval,
+    IsModel,
+    Progress,
+    ProgressBar,
+    RandomStateLike,
+    StrOptions,
+    can_predict,
+    integer_seed,
+    n_rows_of,
+    root_entropy,
+    stream,
 )
-from ppfs._odd_columns import look_at
-from ppfs._one_step import in_one_step
-from ppfs._progress import Progress, ProgressBar
-from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import (
+from ppfs._data import (
     BY_ESTIMATOR,
+    CallersColumns,
     NewRows,
+    Table,
+    Task,
+    agreed_task,
+    backend_of,
+    check_columns,
     read_table,
     require_finite,
     require_two_classes,
     warn_if_ambiguous,
     weights_among,
 )
+from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._fitting import (
+    Scorer,
+    ToFrame,
+    constant_model,
+    estimator_for,
+    fitted_clone,
+    frame_for,
+    input_tags,
+    naming_the_model,
+    prepared,
+    require_valid_parameters,
+    scorer_for,
+    seeded,
+    task_of_estimator,
+    weight_arguments,
+    weighted_score,
+)
 from ppfs._rows import divide_into_folds, every_class_has, splits_of
-from ppfs._scoring import Scorer, constant_model, naming_the_model, scorer_for, weighted_score
-from ppfs._sklearn_compat import HasMethods, Interval, IsModel, StrOptions, can_predict, n_rows_of
-from ppfs._table import Table, Task
-from ppfs._task import agreed_task
-from ppfs.blanket._base import BaseBlanketSelector
-from ppfs.blanket._candidates import SIZE, Candidates, Grids
-from ppfs.blanket._choice import Rule, Scored
-from ppfs.blanket._inner_scores import Judge, PartScores, Rows, searched
-from ppfs.blanket._path import Path
+from ppfs.blanket._cv.candidates import SIZE, Candidates, Grids
+from ppfs.blanket._cv.choice import Rule, Scored
+from ppfs.blanket._cv.inner_scores import Judge, PartScores, Rows, searched
+from ppfs.blanket._cv.ranking import Path
 from ppfs.blanket._ppfs import PPFS
+from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.exceptions import InvalidInputError
 
 # What a user gets who asks for nothing: the blanket, and a path over size; see docs/decisions/0110.
@@ -343,7 +358,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         self.selector_ = searched([candidates.settings[best.setting]], table, seed)[0]
         validate_data(self.selector_, X, skip_check_array=True)
         self.selector_._backend = backend_of(X)
-        self.warnings_ = self.selector_.warnings_ = look_at(table)
+        self.warnings_ = self.selector_.warnings_ = check_columns(table)
         path = Path.of(self.selector_, table)
         self._select(path.features(best.size(table.n_features)), table)
         self.path_ = np.array(CallersColumns.of(table).numbers(path.ranking), dtype=np.intp)

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
-from ppfs._callers_columns import CallersColumns
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
-from ppfs._sklearn_compat import Interval
-from ppfs._table import ColumnsLike, Task
+from ppfs._conventions import Interval, Progress, RandomStateLike
+from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Task
 from ppfs._trace import Decision
-from ppfs.blanket._found import Found
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
-from ppfs.blanket._order import ask_marginally
-from ppfs.blanket._shrink import shrink_weakest_first
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._run.search_result import Found
+from ppfs.blanket._steps.order import ask_marginally
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import shrink_weakest_first
 from ppfs.independence import IndependenceTest
 
 

@@ -13,17 +13,31 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._frame_selector import FrameSelector
-from ppfs._frames import backend_of
-from ppfs._models import seeded
-from ppfs._odd_columns import ColumnWarning, look_at
-from ppfs._one_step import in_one_step
-from ppfs._progress import Progress, ProgressBar
-from ppfs._random import RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._reading import column_names, read_table, weights_among
+from ppfs._conventions import (
+    HasMethods,
+    Interval,
+    Progress,
+    ProgressBar,
+    RandomStateLike,
+    StrOptions,
+    integer_seed,
+    n_rows_of,
+    root_entropy,
+    stream,
+    take_rows,
+)
+from ppfs._data import (
+    ColumnWarning,
+    backend_of,
+    check_columns,
+    column_names,
+    is_path,
+    read_table,
+    weights_among,
+)
+from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._fitting import seeded
 from ppfs._rows import complementary_halves, every_class_has
-from ppfs._sklearn_compat import HasMethods, Interval, StrOptions, n_rows_of, take_rows
-from ppfs._sources import is_path
 from ppfs._trace import results_table
 from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
@@ -206,7 +220,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
 
     def _odd_columns(self, X: Any, y: Any) -> tuple[ColumnWarning, ...]:
         try:
-            return look_at(read_table(X, y, task="auto", owner=self))
+            return check_columns(read_table(X, y, task="auto", owner=self))
         except InvalidInputError:
             # A selector of another package may take what the searches of this one do not.
             return ()

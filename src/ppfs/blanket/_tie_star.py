@@ -12,18 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ppfs._callers_columns import CallersColumns
-from ppfs._progress import Progress
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
-from ppfs._scoring import CrossValidated
-from ppfs._sklearn_compat import Interval, IsModel
-from ppfs._table import ColumnsLike, Task
-from ppfs.blanket._base import BaseBlanketSelector
-from ppfs.blanket._found import Found
+from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
+from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Task
+from ppfs._fitting import CrossValidated
 from ppfs.blanket._iamb import IAMB
-from ppfs.blanket._independence_search import IndependenceSearch
-from ppfs.blanket._inquiry import Inquiry
+from ppfs.blanket._run.base import BaseBlanketSelector
+from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._run.search_result import Found
+from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import IndependenceTest
 
 

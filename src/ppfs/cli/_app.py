@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ppfs.cli._apply import apply
-from ppfs.cli._compare import compare
-from ppfs.cli._explain import explain
-from ppfs.cli._plan import plan
-from ppfs.cli._resume import resume
-from ppfs.cli._select import select
+from ppfs.cli.commands.apply import apply
+from ppfs.cli.commands.compare import compare
+from ppfs.cli.commands.explain import explain
+from ppfs.cli.commands.plan import plan
+from ppfs.cli.commands.resume import resume
+from ppfs.cli.commands.select import select
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:

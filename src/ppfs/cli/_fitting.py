@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ppfs.cli._cluster import on_cluster
-from ppfs.cli._data_flags import DataRequest
-from ppfs.cli._input import Input, read
-from ppfs.cli._parameters import SearchRequest
 from ppfs.cli._searching import selector_for
 from ppfs.cli._terminal import say
 from ppfs.cli._words import in_flags
+from ppfs.cli.flags.cluster import on_cluster
+from ppfs.cli.flags.data import DataRequest
+from ppfs.cli.flags.parameters import SearchRequest
+from ppfs.cli.input import Input, read
 
 
 def fitted(request: DataRequest, search: SearchRequest) -> tuple[Input, Any]:

@@ -8,10 +8,10 @@ from inspect import signature
 from typing import Any
 
 from ppfs.cli._failures import UsageFailure
-from ppfs.cli._input import Input
 from ppfs.cli._json import parsed_object
-from ppfs.cli._models import Task, model, splitter
-from ppfs.cli._parameters import METHODS, TESTS, SearchRequest, flag_of
+from ppfs.cli.flags.models import Task, model, splitter
+from ppfs.cli.flags.parameters import METHODS, TESTS, SearchRequest, flag_of
+from ppfs.cli.input import Input
 
 # Parameters that say how the paper's test is made; the calibrated one has ways of its own.
 _OF_THE_PAPERS_TEST = ("n_splits", "test_size", "knockoff", "significance")

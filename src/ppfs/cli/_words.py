@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ppfs.cli._parameters import SearchRequest, flag_of
+from ppfs.cli.flags.parameters import SearchRequest, flag_of
 
 _PARAMETERS = sorted(
     {*SearchRequest.__dataclass_fields__, "always_keep", "categorical_features", "feature_groups"}

@@ -17,11 +17,11 @@ from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
 from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
 from ppfs.independence._oracle import DSeparation
-from ppfs.independence._predictive.base import MOST_ROWS_COUNTED, PredictiveTest
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
-from ppfs.independence._predictive.glance import VIEWS_APART
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
+from ppfs.independence._predictive.predictive_test import MOST_ROWS_COUNTED, PredictiveTest
+from ppfs.independence._predictive.screening import VIEWS_APART
 
 __all__ = [
     "MOST_ROWS_COUNTED",

@@ -15,10 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ppfs._random import RandomStateLike
-from ppfs._reading import BY_TASK, CategoricalFeatures, read_table, warn_if_ambiguous
-from ppfs._table import ColumnsLike, Table, Task
-from ppfs._task import agreed_task
+from ppfs._conventions import RandomStateLike
+from ppfs._data import (
+    BY_TASK,
+    CategoricalFeatures,
+    ColumnsLike,
+    Table,
+    Task,
+    agreed_task,
+    read_table,
+    warn_if_ambiguous,
+)
 from ppfs.exceptions import InvalidInputError
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ppfs._random import RandomStateLike
-from ppfs._table import Table
+from ppfs._conventions import RandomStateLike
+from ppfs._data import Table
 from ppfs.independence._base import BoundTest, IndependenceTest
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT

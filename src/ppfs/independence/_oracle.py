@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Protocol, runtime_checkable
 
-from ppfs._random import RandomStateLike
-from ppfs._table import Table, listed
+from ppfs._conventions import RandomStateLike
+from ppfs._data import Table, listed
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest
 

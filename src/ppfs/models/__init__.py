@@ -1,6 +1,6 @@
 """Models of our own: scikit-learn estimators that are made for asking what a target depends on."""
 
 from ppfs.models._boosted_linear import BoostedLinearClassifier, BoostedLinearRegressor
-from ppfs.models._panel import default_panel
+from ppfs.models._default_panel import default_panel
 
 __all__ = ["BoostedLinearClassifier", "BoostedLinearRegressor", "default_panel"]

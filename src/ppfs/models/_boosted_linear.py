@@ -13,8 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._sklearn_compat import Interval, check_sample_weight
-from ppfs._types import Floats
+from ppfs._conventions import Floats, Interval, check_sample_weight
 
 if TYPE_CHECKING:
     from ppfs._engine import BoostedModels, LinearStart

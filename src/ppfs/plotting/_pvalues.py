@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting._canvas import ACCENT, SELECTED, axes_for, ink, tidy
 from ppfs.plotting._results import search_of

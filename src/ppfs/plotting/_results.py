@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, axes_for, plain, shown, tidy
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.plotting._canvas import DROPPED, SELECTED, axes_for, ink, tidy
 from ppfs.plotting._results import search_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppfs._models import changed_parameters
+from ppfs._fitting import changed_parameters
 from ppfs.plotting import results_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")

@@ -12,10 +12,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._callers_columns import CallersColumns
-from ppfs._frame_selector import FrameSelector
-from ppfs._frames import backend_of
-from ppfs._models import (
+from ppfs._conventions import Interval, IsModel, RandomStateLike, StrOptions, root_entropy
+from ppfs._data import (
+    BY_ESTIMATOR,
+    CATEGORICAL_FEATURES_CONSTRAINT,
+    COLUMNS_RULE,
+    CallersColumns,
+    CategoricalFeatures,
+    ColumnsLike,
+    ColumnWarning,
+    Table,
+    Task,
+    backend_of,
+    check_columns,
+    listed,
+    read_table,
+    require_finite,
+    require_two_classes,
+    warn_if_ambiguous,
+    weights_among,
+)
+from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._fitting import (
     Impute,
     estimator_for,
     input_tags,
@@ -25,21 +43,6 @@ from ppfs._models import (
     task_of_estimator,
     weight_arguments,
 )
-from ppfs._odd_columns import ColumnWarning, look_at
-from ppfs._one_step import in_one_step
-from ppfs._random import RandomStateLike, root_entropy
-from ppfs._reading import (
-    BY_ESTIMATOR,
-    CATEGORICAL_FEATURES_CONSTRAINT,
-    CategoricalFeatures,
-    read_table,
-    require_finite,
-    require_two_classes,
-    warn_if_ambiguous,
-    weights_among,
-)
-from ppfs._sklearn_compat import Interval, IsModel, StrOptions
-from ppfs._table import COLUMNS_RULE, ColumnsLike, Table, Task, listed
 from ppfs._trace import results_table
 from ppfs.exceptions import InvalidInputError
 
@@ -155,7 +158,7 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
         self._column_names = table.column_names
-        self.warnings_ = look_at(table)
+        self.warnings_ = check_columns(table)
         self._backend = backend_of(X)
 
     @property

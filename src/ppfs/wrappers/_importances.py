@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
-from ppfs._block import Matrix
-from ppfs._models import Impute, dense, fitted_clone, prepared_for, seeded, weight_arguments, with_replaced
-from ppfs._random import integer_seed, stream
+from ppfs._conventions import Floats, integer_seed, stream
+from ppfs._data import Matrix, Table, listed
+from ppfs._fitting import (
+    Impute,
+    dense,
+    fitted_clone,
+    prepared_for,
+    scorer_for,
+    seeded,
+    weight_arguments,
+    weighted_score,
+    with_replaced,
+)
 from ppfs._rows import is_stratifiable, require_enough_groups
-from ppfs._scoring import scorer_for, weighted_score
-from ppfs._table import Table, listed
-from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.wrappers._shuffled_machine import ShuffledMachine
 

@@ -10,13 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
-from ppfs._callers_columns import CallersColumns
-from ppfs._models import Impute
-from ppfs._random import RandomStateLike
-from ppfs._reading import CategoricalFeatures
-from ppfs._scoring import CrossValidated
-from ppfs._sklearn_compat import Interval, StrOptions
-from ppfs._table import ColumnsLike, Table
+from ppfs._conventions import Interval, RandomStateLike, StrOptions
+from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
+from ppfs._fitting import CrossValidated, Impute
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 from ppfs.wrappers._importances import ShuffledScores

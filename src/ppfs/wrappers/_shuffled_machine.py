@@ -15,11 +15,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from ppfs._block import Matrix
-from ppfs._models import dense
-from ppfs._sklearn_compat import gamma_of
-from ppfs._table import dense_column
-from ppfs._types import Floats
+from ppfs._conventions import Floats, gamma_of
+from ppfs._data import Matrix, dense_column
+from ppfs._fitting import dense
 
 # What scales columns one by one, so that shuffled columns are scaled ones that are shuffled.
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)

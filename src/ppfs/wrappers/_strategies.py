@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from numpy.random import Generator
 
-from ppfs._scoring import CrossValidated
+from ppfs._fitting import CrossValidated
 
 Subset = frozenset[int]
 

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc, gammaincc
 
-from ppfs._random import RandomStateLike
-from ppfs._reading import require_finite
-from ppfs._sklearn_compat import Interval
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats, Interval, RandomStateLike
+from ppfs._data import Table, require_finite
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
 from ppfs.independence._classical.levels import Levels, read_levels

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._combinations import number_combinations
-from ppfs._kinds import as_rows, can_be_levels
-from ppfs._table import Table
+from ppfs._data import Table, as_rows, can_be_levels, number_combinations
 from ppfs.exceptions import InvalidInputError
 
 # Whole numbers that lie less far apart than this are coded by counting.

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
-from ppfs._random import RandomStateLike
-from ppfs._reading import require_finite
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats, RandomStateLike
+from ppfs._data import Table, require_finite
 from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
 from ppfs.independence._batches import BatchedTest
 from ppfs.independence._classical.logistic import LogisticFit, fit_extended, fit_logistic

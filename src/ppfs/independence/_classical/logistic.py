@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._classical.regressors import Extensions
 
 # The likelihood is at its limit when a Newton step promises to raise it by less than this. A

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Table
 
 # A column of which the given columns leave less than this share of its variance is taken as
 # determined by them: what is left is rounding, and correlating it would invent a link.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppfs._table import Table
+from ppfs._data import Table
 from ppfs.exceptions import InvalidInputError
 
 

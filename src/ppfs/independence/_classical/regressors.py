@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppfs._table import Table, Task
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Table, Task
 from ppfs.independence._classical.partial import DETERMINED, standardised
 
 

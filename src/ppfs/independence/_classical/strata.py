@@ -20,8 +20,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._combinations import number_combinations
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import number_combinations
 from ppfs.independence._classical.levels import Levels
 
 Whole = NDArray[np.int64]

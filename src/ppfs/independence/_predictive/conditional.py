@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from ppfs._block import Matrix
-from ppfs._models import Impute, prepared, seeded
+from ppfs._conventions import Floats
+from ppfs._data import Matrix
+from ppfs._fitting import Impute, prepared, seeded
 from ppfs._rows import Split
-from ppfs._types import Floats
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, unevenness_of
 from ppfs.independence._predictive.smooth_models import (

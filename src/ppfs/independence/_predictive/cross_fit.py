@@ -8,15 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._models import Impute
-from ppfs._random import RandomStateLike
+from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
+from ppfs._data import Table, Task
+from ppfs._fitting import Impute
 from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
-from ppfs._sklearn_compat import Interval, StrOptions
-from ppfs._table import Table, Task
-from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
+from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosted_linear import is_boosted_linear, most_coefficients
 from ppfs.independence._predictive.risks.paired import PairedRisks

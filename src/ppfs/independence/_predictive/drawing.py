@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.significance import exchange_scores
 

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from ppfs._block import Block
-from ppfs._random import stream
+from ppfs._conventions import Floats, stream
+from ppfs._data import Block, Table, dense_column, listed
+from ppfs._parallel import run_tasks
 from ppfs._rows import Exchange
-from ppfs._table import Table, dense_column, listed
-from ppfs._tasks import run_tasks
-from ppfs._types import Floats
 from ppfs.independence._base import CountedRearrangements, Rearrangements
-from ppfs.independence._predictive.glance import VIEWS_APART, Glance, rearranged
-from ppfs.independence._predictive.growth import BlockFunction
+from ppfs.independence._predictive.marginal import BlockFunction
+from ppfs.independence._predictive.screening import VIEWS_APART, Screening, rearranged
 
 # A stream of random numbers serves so many rearrangements, which are glanced at together.
 DRAWS_AT_ONCE = 64
@@ -54,7 +52,7 @@ class PermutationTail:
 
     Nearly all rearrangements show no link at all. So there is a glance first, and models are fitted only where it shows
     something. That is part of the statistic: what does not stand out at a glance comes last, be it a rearrangement or
-    the column itself. See `Glance`.
+    the column itself. See `Screening`.
 
     All columns are rearranged alike: a draw is an order of the rows, and depends on its number alone.
 
@@ -198,7 +196,7 @@ class PermutationTail:
         glance = bounds = None
         is_close = np.ones(part.places.size, dtype=bool)
         if self.outputs is not None:
-            glance = Glance.of(part.columns, self.exchange.n_units(by_value=part.by_value))
+            glance = Screening.of(part.columns, self.exchange.n_units(by_value=part.by_value))
             bounds = glance.bounds(share, len(self.outputs))
             is_close = glance.is_plain(self.outputs[:, np.newaxis], bounds)[:, 0]
         return _Drawing(
@@ -263,7 +261,7 @@ class _Drawing:
     Attributes
     ----------
     glance, bounds
-        See `Glance`; None where all draws are looked at closely.
+        See `Screening`; None where all draws are looked at closely.
 
     is_close : ndarray of bool, shape (n_columns,)
         Columns that do not stand out themselves are no more extreme than any draw.
@@ -279,7 +277,7 @@ class _Drawing:
     part: _Part
     exchange: Exchange
     outputs: Floats | None
-    glance: Glance | None
+    glance: Screening | None
     bounds: Floats | None
     is_close: NDArray[np.bool_]
     observed: Floats

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppfs._combinations import number_combinations
-from ppfs._models import Design, Impute, dense
+from ppfs._conventions import Floats
+from ppfs._data import number_combinations
+from ppfs._fitting import Design, Impute, dense
 from ppfs._rows import Split
-from ppfs._types import Floats
 from ppfs.independence._predictive.conditional import ConditionalLaw
 from ppfs.independence._predictive.smooth_models import RememberedCurves
 

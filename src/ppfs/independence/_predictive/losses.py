@@ -9,9 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._block import Matrix
-from ppfs._table import Task, listed
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Matrix, Task, listed
 from ppfs.exceptions import InvalidInputError
 
 Output = Literal["probabilities", "margins", "labels", "values"]

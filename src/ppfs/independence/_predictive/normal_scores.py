@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from ppfs._models import Impute
-from ppfs._random import RandomStateLike
+from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
+from ppfs._data import Table, Task
+from ppfs._fitting import Impute
 from ppfs._rows import (
     ClassWeight,
     Split,
@@ -18,12 +19,9 @@ from ppfs._rows import (
     require_enough_groups,
     require_enough_rows,
 )
-from ppfs._sklearn_compat import Interval, StrOptions
-from ppfs._table import Table, Task
-from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.base import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
+from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.significance import SIGNIFICANCES

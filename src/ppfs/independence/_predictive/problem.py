@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
-from ppfs._block import Matrix
-from ppfs._frames import FrameColumns
-from ppfs._models import Design, Impute, ToFrame, fitted_clone, prepared, stacked, weight_arguments
+from ppfs._conventions import Floats
+from ppfs._data import FrameColumns, Matrix
+from ppfs._fitting import Design, Impute, ToFrame, fitted_clone, prepared, stacked, weight_arguments
 from ppfs._rows import RowWeights, Split
-from ppfs._types import Floats
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.knockoffs import Knockoff
 from ppfs.independence._predictive.losses import Loss, predict

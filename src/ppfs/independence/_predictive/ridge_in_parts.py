@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 
 # So many numbers of a design are made at once.
 _AT_ONCE = 2**21

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
+from ppfs._conventions import Floats
 from ppfs._rows import Split
-from ppfs._types import Floats
 
 # Two risks that are equal on paper differ in the last bits when their losses were added in
 # another order. Relative to the largest risk, differences are therefore rounded to this grid: far above

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
-from ppfs._block import Matrix
-from ppfs._models import Medians
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Matrix
+from ppfs._fitting import Medians
 from ppfs.independence._predictive.normal_scores import NormalScores
 from ppfs.independence._predictive.ridge_in_parts import fit_ridge
 

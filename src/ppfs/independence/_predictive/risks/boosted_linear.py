@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._block import Block
-from ppfs._models import Design, dense
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Block, Table
+from ppfs._fitting import Design, dense
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosting import (
     MOST_NODES,

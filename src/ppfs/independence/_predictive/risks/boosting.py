@@ -11,11 +11,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from ppfs._block import Block
-from ppfs._models import Design, KnownParameters
-from ppfs._sklearn_compat import are_bins_weighted, method_of_bins
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats, are_bins_weighted, method_of_bins
+from ppfs._data import Block, Table
+from ppfs._fitting import Design, KnownParameters
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower

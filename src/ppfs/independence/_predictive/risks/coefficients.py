@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from ppfs._models import Encoded
+from ppfs._fitting import Encoded
 
 Counts = NDArray[np.intp]
 

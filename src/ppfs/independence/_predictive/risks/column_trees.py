@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ppfs._block import Matrix
-from ppfs._models import drawn_counts, seeded
+from ppfs._conventions import Floats
+from ppfs._data import Matrix, Table
+from ppfs._fitting import drawn_counts, seeded
 from ppfs._rows import Split
-from ppfs._table import Table
-from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.any_model import ColumnGrower, ModelRisks
 from ppfs.independence._predictive.risks.forests import (
     BAGS,
     RANDOM_FORESTS,
@@ -29,7 +29,6 @@ from ppfs.independence._predictive.risks.forests import (
     why_not_parameters,
 )
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.models import ColumnGrower, ModelRisks
 from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TreeRisks, tree_rules
 
 if TYPE_CHECKING:

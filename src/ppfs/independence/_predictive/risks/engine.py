@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ppfs._block import Block, Matrix
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Block, Matrix
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks

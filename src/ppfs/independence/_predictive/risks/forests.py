@@ -19,10 +19,9 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ppfs._models import KnownParameters, drawn_counts, seeded, tree_seeds
-from ppfs._sklearn_compat import bags_draw_by_weight, draw_by_weight
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats, bags_draw_by_weight, draw_by_weight
+from ppfs._data import Table
+from ppfs._fitting import KnownParameters, drawn_counts, seeded, tree_seeds
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits
 from ppfs.independence._predictive.risks.grower import Grower

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
-from ppfs._block import Block
+from ppfs._data import Block
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from ppfs._models import (
+from ppfs._data import Table
+from ppfs._fitting import (
     Design,
     FittedLightGBM,
     LightGBMRecipe,
@@ -15,10 +16,9 @@ from ppfs._models import (
     with_one_thread,
 )
 from ppfs._rows import Split
-from ppfs._table import Table
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.any_model import ModelGrower, ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.models import ModelGrower, ModelRisks
 
 # Up to so many values in a design a fit takes one thread, where the caller left that open.
 _FEW_VALUES = 2**20

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from ppfs._block import Matrix
-from ppfs._models import KnownParameters
+from ppfs._conventions import Floats
+from ppfs._data import Matrix, Table
+from ppfs._fitting import KnownParameters
 from ppfs._rows import Split
-from ppfs._table import Table
-from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.any_model import ColumnGrower, ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.models import ColumnGrower, ModelRisks
 
 _KNOWN = KnownParameters(read=("var_smoothing",), only={"priors": (None,)}, without_effect=())
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ppfs._models import Design, KnownParameters
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Table
+from ppfs._fitting import Design, KnownParameters
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
 # The elastic net works on the products of all pairs of regressors, up to so many of these.

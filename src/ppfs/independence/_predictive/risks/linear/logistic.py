@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.utils.class_weight import compute_class_weight
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
 # A fit ends when a step promises to raise the mean log-likelihood by less than this.

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._models import Design, dense
+from ppfs._conventions import Floats
+from ppfs._fitting import Design, dense
 from ppfs._rows import Split
-from ppfs._types import Floats
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import Draws, PermutedValues
 from ppfs.independence._predictive.problem import Problem

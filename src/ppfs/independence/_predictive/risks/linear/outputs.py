@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._predictive.losses import Output
 
 

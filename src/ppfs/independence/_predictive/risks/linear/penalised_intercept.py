@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.solver import Solver, TrainData
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 

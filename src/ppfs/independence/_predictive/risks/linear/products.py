@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ppfs._models import Design
+from ppfs._conventions import Floats
+from ppfs._fitting import Design
 from ppfs._rows import Split
-from ppfs._types import Floats
 from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.risks.linear.members import LinearMembers, SplitData, outputs_of
 from ppfs.independence._predictive.risks.linear.steps import is_joint

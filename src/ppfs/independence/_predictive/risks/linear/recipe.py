@@ -12,9 +12,9 @@ from sklearn import get_config
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 
-from ppfs._models import KnownParameters, Medians, require_valid_parameters
-from ppfs._table import Table
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._data import Table
+from ppfs._fitting import KnownParameters, Medians, require_valid_parameters
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear import least_squares
 from ppfs.independence._predictive.risks.linear.logistic import Logistic

@@ -6,15 +6,15 @@ from collections.abc import Sequence, Set
 
 from joblib import effective_n_jobs
 
-from ppfs._models import Design
-from ppfs._table import Table
+from ppfs._data import Table
+from ppfs._fitting import Design
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.any_model import ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.linear.growth import LinearGrower
 from ppfs.independence._predictive.risks.linear.members import LinearMembers
 from ppfs.independence._predictive.risks.linear.products import JointMembers, n_products
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
-from ppfs.independence._predictive.risks.models import ModelRisks
+from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 # Models of more products are left to scikit-learn: Newton's method looks at all pairs of regressors.

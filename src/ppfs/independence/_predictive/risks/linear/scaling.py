@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 
 
 @dataclass(frozen=True)

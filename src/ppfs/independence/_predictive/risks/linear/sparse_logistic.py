@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.logistic import Labels
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.preprocessing import SplineTransformer
 
-from ppfs._types import Floats
+from ppfs._conventions import Floats
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from ppfs._models import KnownParameters, Medians
-from ppfs._types import Floats
+from ppfs._conventions import Floats
+from ppfs._fitting import KnownParameters, Medians
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
 from ppfs.independence._predictive.risks.linear.splines import fitted_splines

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._conventions import Floats
 from ppfs._rows import Split
-from ppfs._types import Floats
 from ppfs.independence._predictive.problem import Problem
 
 

@@ -1,0 +1,78 @@
+"""What is in the data: tables, kinds of columns, the task, reading, sources and column checks."""
+
+from ppfs._data.block import Block, Matrix
+from ppfs._data.callers_columns import CallersColumns
+from ppfs._data.column_checks import ColumnWarning, check_columns, summary
+from ppfs._data.combinations import number_combinations
+from ppfs._data.facts import ColumnFacts, facts_of, is_compact
+from ppfs._data.frames import FrameColumns, backend_of, new_frame
+from ppfs._data.kinds import as_rows, can_be_levels
+from ppfs._data.reading import (
+    BY_ESTIMATOR,
+    BY_TASK,
+    CATEGORICAL_FEATURES_CONSTRAINT,
+    CategoricalFeatures,
+    NewRows,
+    available_memory,
+    column_names,
+    only_rows,
+    read_table,
+    read_target,
+    require_finite,
+    require_two_classes,
+    warn_if_ambiguous,
+    weights_among,
+)
+from ppfs._data.sources import GAPS, FileBlock, LazyColumns, TextFormat, convert_text, is_path, open_source
+from ppfs._data.sparse import require_sound
+from ppfs._data.table import COLUMNS_RULE, ColumnsLike, Table, Task, column_index, dense_column, listed
+from ppfs._data.target_task import agreed_task, choose_task
+
+__all__ = [
+    "BY_ESTIMATOR",
+    "BY_TASK",
+    "CATEGORICAL_FEATURES_CONSTRAINT",
+    "COLUMNS_RULE",
+    "GAPS",
+    "Block",
+    "CallersColumns",
+    "CategoricalFeatures",
+    "ColumnFacts",
+    "ColumnWarning",
+    "ColumnsLike",
+    "FileBlock",
+    "FrameColumns",
+    "LazyColumns",
+    "Matrix",
+    "NewRows",
+    "Table",
+    "Task",
+    "TextFormat",
+    "agreed_task",
+    "as_rows",
+    "available_memory",
+    "backend_of",
+    "can_be_levels",
+    "check_columns",
+    "choose_task",
+    "column_index",
+    "column_names",
+    "convert_text",
+    "dense_column",
+    "facts_of",
+    "is_compact",
+    "is_path",
+    "listed",
+    "new_frame",
+    "number_combinations",
+    "only_rows",
+    "open_source",
+    "read_table",
+    "read_target",
+    "require_finite",
+    "require_sound",
+    "require_two_classes",
+    "summary",
+    "warn_if_ambiguous",
+    "weights_among",
+]

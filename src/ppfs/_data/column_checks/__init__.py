@@ -1,0 +1,6 @@
+"""Columns that should make a person think, and what settles each of them."""
+
+from ppfs._data.column_checks.check_columns import check_columns
+from ppfs._data.column_checks.warning import ColumnWarning, summary
+
+__all__ = ["ColumnWarning", "check_columns", "summary"]

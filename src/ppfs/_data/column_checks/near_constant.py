@@ -1,0 +1,53 @@
+"""Columns with one value in nearly all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ppfs._data.column_checks.blocks import some_rows
+from ppfs._data.column_checks.warning import ColumnWarning
+from ppfs._data.table import Table
+
+_SHARE = 0.99
+# Fewer rows than this, and one row is more than a hundredth.
+_FEWEST_ROWS = 100
+# Rows looked at first: a column that varies nearly always shows within them.
+_HEAD = 25
+_AGREEING = 0.8
+
+
+def near_constant(table: Table) -> Iterator[ColumnWarning]:
+    """Yield columns with one value, or with one value in at least 99 of 100 rows.
+
+    In sparse tables most columns are zero in most rows; there only those with nothing else are odd.
+    """
+    is_constant = table.facts.is_constant
+    for column in np.flatnonzero(is_constant).tolist():
+        yield _warning(table, column, "holds one value in all rows, which tells nothing about the target.")
+    if table.is_sparse or table.n_rows < _FEWEST_ROWS:
+        return
+    head = table.X[some_rows(table.n_rows, _HEAD)]
+    # With more than half of the rows alike, what they hold is the median.
+    common = np.median(head, axis=0)
+    is_suspect = ((head == common).mean(axis=0) >= _AGREEING) & ~is_constant
+    for column in np.flatnonzero(is_suspect).tolist():
+        n_alike = int((table.X[:, column] == common[column]).sum())
+        if n_alike >= _SHARE * table.n_rows:
+            yield _warning(
+                table,
+                column,
+                f"holds one value in {n_alike} of {table.n_rows} rows: all it tells comes from the others.",
+            )
+
+
+def _warning(table: Table, column: int, finding: str) -> ColumnWarning:
+    name = table.column_names[column]
+    return ColumnWarning(
+        name,
+        "near-constant",
+        f"{name!r} {finding}",
+        f"Leave it out: X.drop(columns={name!r}).",
+        f"Leave it out with --drop {name!r}.",
+    )

@@ -1,0 +1,109 @@
+"""Columns of text that hold dates, numbers, or another text in every row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from ppfs._data.column_checks.warning import ColumnWarning
+from ppfs._data.table import MISSING_LABEL, Table, listed
+
+_MOST_LABELS = 50
+_FEWEST_DATES = 5
+_FEWEST_NUMBERS = 10
+_FEWEST_ROWS = 20
+_SHARE_OF_DATES, _SHARE_OF_NUMBERS, _SHARE_OF_ROWS = 0.9, 0.8, 0.95
+_DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
+_FORMATS = (
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d.%m.%y",
+    "%m/%d/%y",
+    "%d/%m/%y",
+)
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
+_CODE = re.compile(r"\s*0\d+\s*")
+
+
+def odd_texts(table: Table) -> Iterator[ColumnWarning]:
+    """Yield columns of text that are no categories."""
+    for column, all_labels in table.categories.items():
+        labels = [label for label in all_labels if label != MISSING_LABEL]
+        name = table.column_names[column]
+        warning = _dates(name, labels) or _numbers(name, labels) or _unique(name, labels, table.n_rows)
+        if warning is not None:
+            yield warning
+
+
+def _dates(name: str, labels: Sequence[str]) -> ColumnWarning | None:
+    if len(labels) < _FEWEST_DATES:
+        return None
+    shown = [labels[i] for i in np.linspace(0, len(labels) - 1, _MOST_LABELS).astype(int)]
+    if sum(map(_is_date, shown)) < _SHARE_OF_DATES * len(shown):
+        return None
+    return ColumnWarning(
+        name,
+        "dates",
+        f"{name!r} is text that holds dates, such as {labels[0]!r}: {len(labels)} categories without an order.",
+        "Turn it into what may matter: days since a date, the month, the weekday.",
+        f"Leave it out with --drop {name!r}, or turn it into days, months or weekdays first.",
+    )
+
+
+def _is_date(label: str) -> bool:
+    text = label.strip()
+    if not _DATE_LIKE.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        day = re.split("[T ]", text)[0]
+        return any(_fits(day, form) for form in _FORMATS)
+    return True
+
+
+def _fits(text: str, form: str) -> bool:
+    try:
+        datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
+    strays = [label for label in labels if not _NUMBER.fullmatch(label)]
+    n_numbers = len(labels) - len(strays)
+    if n_numbers < _FEWEST_NUMBERS or n_numbers < _SHARE_OF_NUMBERS * len(labels):
+        return None
+    if any(map(_CODE.fullmatch, labels)):  # Postcodes and the like are no quantities.
+        return None
+    beside = f" beside {listed(strays, 3)}" if strays else ""
+    flags = " ".join(f"--na {stray!r}" for stray in strays[:3])
+    return ColumnWarning(
+        name,
+        "numbers-as-text",
+        f"{name!r} is text that holds numbers{beside}: {len(labels)} categories without an order.",
+        f'Turn it into numbers: pandas.to_numeric(X[{name!r}], errors="coerce").',
+        f"Read {'it' if len(strays) == 1 else 'them'} as gaps with {flags}."
+        if strays
+        else "Store it as numbers.",
+    )
+
+
+def _unique(name: str, labels: Sequence[str], n_rows: int) -> ColumnWarning | None:
+    if n_rows < _FEWEST_ROWS or len(labels) < _SHARE_OF_ROWS * n_rows:
+        return None
+    return ColumnWarning(
+        name,
+        "identifier",
+        f"{name!r} holds {len(labels)} different texts in {n_rows} rows, as names and identifiers do.",
+        f"Leave it out: X.drop(columns={name!r}).",
+        f"If it names the rows, add --id {name!r}.",
+    )

@@ -1,0 +1,28 @@
+"""From what the caller passed to ``fit`` to a `Table`, or to an error that helps."""
+
+from ppfs._data.reading.ambiguous_target import BY_ESTIMATOR, BY_TASK, warn_if_ambiguous
+from ppfs._data.reading.columns import column_names
+from ppfs._data.reading.files import available_memory
+from ppfs._data.reading.finite import require_finite
+from ppfs._data.reading.kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
+from ppfs._data.reading.new_rows import NewRows
+from ppfs._data.reading.read import read_table
+from ppfs._data.reading.rows import only_rows, weights_among
+from ppfs._data.reading.target import read_target, require_two_classes
+
+__all__ = [
+    "BY_ESTIMATOR",
+    "BY_TASK",
+    "CATEGORICAL_FEATURES_CONSTRAINT",
+    "CategoricalFeatures",
+    "NewRows",
+    "available_memory",
+    "column_names",
+    "only_rows",
+    "read_table",
+    "read_target",
+    "require_finite",
+    "require_two_classes",
+    "warn_if_ambiguous",
+    "weights_among",
+]

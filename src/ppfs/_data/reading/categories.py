@@ -1,0 +1,141 @@
+"""Text and categories as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._data.reading.large_integers import as_floats
+from ppfs._data.reading.library_codes import held_codes
+from ppfs._data.table import MISSING_LABEL
+
+_MISSING_TYPES = frozenset({"NAType", "NaTType"})
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of categories.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        The number of each row's category, in as few bytes as the categories allow.
+
+    labels : tuple of str
+        What the categories are called; a gap is the last one, if there are gaps.
+    """
+
+    codes: NDArray[np.signedinteger[Any]]
+    labels: tuple[str, ...]
+
+
+def coded(values: Iterable[Any], declared: Sequence[Any] | None = None) -> Coded:
+    """Give every category of a column a number.
+
+    Categories are numbered in the order of their texts, so that pandas and polars, which keep them in
+    different orders, give the same numbers. Where the caller declared an order, that one counts.
+    Categories that no row holds get no number; gaps are the last category.
+
+    Parameters
+    ----------
+    values : iterable
+        One value a row.
+
+    declared : sequence or None
+        The categories from low to high, if they have an order.
+    """
+    present = [None if is_missing(value) else value for value in values]
+    if declared is None:
+        # As text at once: to a dictionary 1 and True are the same.
+        present = [None if value is None else str(value) for value in present]
+    number: dict[Any, int] = {}
+    codes = np.fromiter((number.setdefault(value, len(number)) for value in present), dtype=np.intp)
+    return recoded(codes, list(number), declared)
+
+
+def recoded(codes: NDArray[Any], values: Sequence[Any], declared: Sequence[Any] | None = None) -> Coded:
+    """Give the categories of a column, numbered in some way, the numbers of `coded`.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Positions in `values`; -1 for a gap.
+
+    values : sequence
+        The categories, in any order. One that is a gap itself counts as one.
+
+    declared : sequence or None
+        The categories from low to high, if they have an order.
+    """
+    *is_there, has_gaps = held_codes(codes, len(values))
+    keys = [None if is_missing(value) else value if declared is not None else str(value) for value in values]
+    held = {key for key, is_it in zip(keys, is_there, strict=True) if is_it and key is not None}
+    order = sorted(held) if declared is None else [value for value in declared if value in held]
+    labels = [str(key) for key in order]
+    if has_gaps or any(is_it for key, is_it in zip(keys, is_there, strict=True) if key is None):
+        labels.append(MISSING_LABEL)
+    smallest = np.min_scalar_type(-len(labels))
+    if not has_gaps and order == keys:
+        return Coded(codes.astype(smallest, copy=False), tuple(labels))
+    number: dict[Any, int] = {key: code for code, key in enumerate(order)}
+    # Categories that no row holds have no number, and need none.
+    numbers = np.array([number.get(key, len(order)) for key in [*keys, None]], dtype=smallest)
+    return Coded(numbers[codes], tuple(labels))
+
+
+def coded_numbers(values: NDArray[Any]) -> Coded:
+    """Give every number of a column that the caller calls categorical a code, in the order of the numbers."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    # NaN is the largest, and one value.
+    labels = [MISSING_LABEL if np.isnan(value) else f"{value:.15g}" for value in distinct.tolist()]
+    return Coded(codes.ravel(), tuple(labels))
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for a gap: None, NaN, or what pandas uses for them."""
+    if value is None or type(value).__name__ in _MISSING_TYPES:
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def kind_of(values: NDArray[Any]) -> Literal["numbers", "text", "other"]:
+    """Tell what a column of Python objects holds, gaps aside.
+
+    Text that can be read as numbers counts as numbers if all of it can.
+    """
+    if converts(values):
+        return "numbers"
+    filled = [value for value in values if not is_missing(value)]
+    if not all(isinstance(value, str | Real | Decimal | np.bool_) for value in filled):
+        return "other"
+    text = [value for value in filled if isinstance(value, str)]
+    return "numbers" if converts(np.array(text, dtype=object)) else "text"
+
+
+def converts(values: NDArray[Any]) -> bool:
+    """Tell whether NumPy can read every value as a number."""
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a column of numbers as floats, gaps as NaN; whole numbers that differ stay different."""
+    if values.dtype.kind in "iu":
+        return as_floats(values)
+    if values.dtype.kind != "O":
+        return values.astype(np.float64)
+    is_known = np.array([not is_missing(value) for value in values], dtype=bool)
+    known = values[is_known].tolist()
+    floats = np.full(values.size, np.nan)
+    is_whole = all(isinstance(value, Integral) for value in known)
+    floats[is_known] = as_floats(np.array(known)) if is_whole else [float(value) for value in known]
+    return floats

@@ -1,0 +1,102 @@
+"""Features: which columns stand and fall together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ppfs._data.reading.columns import Columns
+from ppfs._data.table import ColumnsLike, column_digest, column_index, listed, one_or_more
+from ppfs.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features in the order of their first columns.
+
+    Attributes
+    ----------
+    names : list of str
+        A column's name, or a group's.
+
+    columns : tuple of tuple of int, or None
+        The columns of each feature; None when every column is a feature of its own.
+    """
+
+    names: list[str]
+    columns: tuple[tuple[int, ...], ...] | None
+
+
+def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) -> Features:
+    """Form features of the columns, or say what is wrong with the groups.
+
+    Parameters
+    ----------
+    groups : mapping of str to columns, or None
+        Columns that are one feature together, by number or name.
+    """
+    if not groups:
+        return Features(columns.names, None)
+    if not isinstance(groups, Mapping):
+        raise InvalidInputError(
+            f"feature_groups must map the name of a group to its columns, but is {groups!r}. "
+            'Write {"address": ["street", "city"]}.'
+        )
+    members = {str(name): _members(str(name), listing, columns.names) for name, listing in groups.items()}
+    group_of = _group_of_each(members, columns.names)
+    for name in members:
+        _require_free_name(name, members[name], columns.names)
+    features: dict[str, tuple[int, ...]] = {}
+    for column, column_name in enumerate(columns.names):
+        name = group_of.get(column, column_name)
+        features.setdefault(name, members[name] if column in group_of else (column,))
+    by_content = (_by_content(feature, columns) for feature in features.values())
+    return Features(list(features), tuple(by_content))
+
+
+def _members(group: str, listing: ColumnsLike, names: list[str]) -> tuple[int, ...]:
+    members = one_or_more(listing, f"feature_groups[{group!r}]")
+    try:
+        numbers = [column_index(column, names) for column in members]
+    except InvalidInputError as error:
+        raise InvalidInputError(f"feature_groups[{group!r}]: {error}") from error
+    if not numbers:
+        raise InvalidInputError(
+            f"feature_groups[{group!r}] is empty. A group needs at least one column: list some, or drop the group."
+        )
+    if len(set(numbers)) < len(numbers):
+        twice = [names[number] for number in sorted(set(numbers)) if numbers.count(number) > 1]
+        raise InvalidInputError(
+            f"feature_groups[{group!r}] lists {listed(twice)} more than once. Once is enough."
+        )
+    return tuple(sorted(numbers))
+
+
+def _group_of_each(members: Mapping[str, tuple[int, ...]], names: list[str]) -> dict[int, str]:
+    group_of: dict[int, str] = {}
+    for group, columns in members.items():
+        for column in columns:
+            if column in group_of:
+                raise InvalidInputError(
+                    f"Column {names[column]!r} is in two feature_groups, {group_of[column]!r} and {group!r}. "
+                    "A column belongs to one feature: take it out of one, or join the groups."
+                )
+            group_of[column] = group
+    return group_of
+
+
+def _require_free_name(group: str, members: tuple[int, ...], names: list[str]) -> None:
+    if group in names and names.index(group) not in members:
+        raise InvalidInputError(
+            f"The group {group!r} of feature_groups has the name of a column that is not in it, so {group!r} would "
+            "mean two features. Give the group another name."
+        )
+
+
+def _by_content(feature: tuple[int, ...], columns: Columns) -> tuple[int, ...]:
+    """Order a feature's columns by what they hold, so that no model sees how the caller ordered them."""
+    if len(feature) == 1:
+        return feature
+    return tuple(
+        sorted(feature, key=lambda j: (column_digest(columns.matrix, j, int(columns.n_levels[j])), j))
+    )

@@ -1,0 +1,77 @@
+"""Tables whose columns stay in a file and are read when asked for."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+
+from ppfs._data.reading.rows import read_groups, read_weights
+from ppfs._data.reading.target import is_categorical, read_target, typed_target
+from ppfs._data.sources import ColumnSource, LazyColumns, LazyKinds, open_source
+from ppfs._data.table import Table, Task
+from ppfs.exceptions import InvalidInputError
+
+# Columns of a file that are kept in memory may take this share of it, unless the caller says otherwise.
+_SHARE_OF_MEMORY = 4
+
+
+def read_file_table(
+    path: str | os.PathLike[str],
+    y: Any,
+    *,
+    task: Task | Literal["auto"],
+    owner: object,
+    sample_weight: Any,
+    groups: Any,
+    memory_limit: int | None,
+) -> Table:
+    """Read a table whose columns stay in the file `path`.
+
+    Parameters
+    ----------
+    y, sample_weight, groups : array-like, or str
+        A name stands for a column of the file, which is then not among the features.
+
+    memory_limit : int or None
+        Bytes that columns may take in memory; None for a quarter of the machine's.
+    """
+    source = open_source(path)
+    named = [name for name in (y, sample_weight, groups) if isinstance(name, str)]
+    y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
+    read = typed_target(read_target(y, owner=owner), task, is_categorical=is_categorical(y))
+    target = read.values
+    if len(target) != source.n_rows:
+        raise InvalidInputError(
+            f"{path} has {source.n_rows} rows, but y has {len(target)}. They must be the same rows."
+        )
+    weights, kept_rows = read_weights(sample_weight, target, target)
+    taken = {list(source.names).index(name) for name in named if name in source.names}
+    chosen = np.array([column for column in range(source.n_columns) if column not in taken], dtype=np.intp)
+    if not chosen.size:
+        raise InvalidInputError(f"{path} has no column beside {named}: there is nothing to select from.")
+    limit = available_memory() // _SHARE_OF_MEMORY if memory_limit is None else memory_limit
+    X = LazyColumns(source, chosen, kept_rows, limit)
+    rows = slice(None) if kept_rows is None else kept_rows
+    return Table(
+        X,
+        target[rows],
+        [source.names[column] for column in chosen.tolist()],
+        read.choice.task,
+        kinds=LazyKinds(X),
+        weights=weights,
+        groups=None if groups is None else read_groups(np.asarray(groups)[rows], X.shape[0]),
+        kept_rows=kept_rows,
+        n_callers_rows=source.n_rows,
+        task_choice=read.choice,
+    )
+
+
+def _values(source: ColumnSource, given: Any) -> Any:
+    return source.column(given) if isinstance(given, str) else given
+
+
+def available_memory() -> int:
+    """Return the machine's memory in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,98 @@
+"""Which columns the caller calls categorical."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ppfs._data.facts import in_floats
+from ppfs._data.reading.categories import Coded, coded_numbers
+from ppfs._data.reading.columns import Columns
+from ppfs._data.table import MISSING_LABEL, column_index, listed
+from ppfs.exceptions import InvalidInputError
+
+# "auto", "from_dtype", a name or a number, several of them, a mask, or None.
+CategoricalFeatures = str | int | Collection[int | str] | Collection[bool] | NDArray[Any] | None
+
+#: What scikit-learn's validation of parameters is told; the rest is checked when the columns are known.
+CATEGORICAL_FEATURES_CONSTRAINT: list[Any] = [str, Integral, "array-like", set, frozenset, None]
+
+_BY_RULE = ("auto", "from_dtype")
+
+
+def is_auto(categorical_features: CategoricalFeatures) -> bool:
+    """Tell whether values may say what types do not."""
+    return isinstance(categorical_features, str) and categorical_features == "auto"
+
+
+def with_kinds(columns: Columns, categorical_features: CategoricalFeatures) -> Columns:
+    """Make categories of the columns that the caller lists, and numbers of all others.
+
+    Raises
+    ------
+    InvalidInputError
+        When there is no such column, or when a column that is not listed holds text.
+    """
+    if isinstance(categorical_features, str) and categorical_features in _BY_RULE:
+        return columns
+    mask = _mask(categorical_features, columns.names)
+    wanted = np.flatnonzero(mask & (columns.n_levels == 0)).tolist()
+    unwanted = np.flatnonzero(~mask & (columns.n_levels > 0)).tolist()
+    if not (wanted or unwanted):
+        return columns
+    if sp.issparse(columns.matrix):
+        raise InvalidInputError(
+            f"categorical_features lists {listed([columns.names[column] for column in wanted])}, but the columns of a "
+            "sparse X are numbers. Pass X.toarray(), or a data frame."
+        )
+    matrix = np.array(in_floats(columns.matrix))
+    n_levels, categories = columns.n_levels.copy(), dict(columns.categories)
+    for column in unwanted:
+        matrix[:, column] = _numbers_of(categories.pop(column), matrix[:, column], columns.names[column])
+        n_levels[column] = 0
+    for column in wanted:
+        part: Coded = coded_numbers(matrix[:, column])
+        matrix[:, column], n_levels[column], categories[column] = part.codes, len(part.labels), part.labels
+    return replace(columns, matrix=matrix, n_levels=n_levels, categories=categories)
+
+
+def _mask(categorical_features: CategoricalFeatures, names: list[str]) -> NDArray[np.bool_]:
+    """Return which columns are listed."""
+    mask = np.zeros(len(names), dtype=bool)
+    if categorical_features is None:
+        return mask
+    is_one = isinstance(categorical_features, str | Integral)
+    listing: list[Any] = [categorical_features] if is_one else list(categorical_features)  # type: ignore[arg-type]
+    if listing and all(isinstance(value, bool | np.bool_) for value in listing):
+        if len(listing) != len(names):
+            raise InvalidInputError(
+                f"categorical_features is a mask of {len(listing)} truth values, but X has {len(names)} columns. A "
+                "mask has one value a column; names or numbers may be fewer."
+            )
+        return np.array(listing, dtype=bool)
+    try:
+        mask[[column_index(column, names) for column in listing]] = True
+    except InvalidInputError as error:
+        hint = "" if len(listing) != 1 else f" Or did you mean one of {listed(_BY_RULE)}?"
+        raise InvalidInputError(f"categorical_features: {error}{hint}") from error
+    return mask
+
+
+def _numbers_of(labels: tuple[str, ...], codes: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return the numbers that a column's categories stand for, or say that it must be listed."""
+    values = np.empty(len(labels))
+    for code, label in enumerate(labels):
+        try:
+            values[code] = np.nan if label == MISSING_LABEL else float(label)
+        except ValueError:
+            raise InvalidInputError(
+                f"{name!r} holds text, such as {label!r}, so it is categorical, but categorical_features does not list "
+                "it. Add it to the list, or drop the column."
+            ) from None
+    return np.asarray(values[codes.astype(np.intp)])

@@ -1,0 +1,108 @@
+"""Rows that come after a fit, read as the rows of the fit were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ppfs._data.block import Matrix
+from ppfs._data.reading.columns import Columns, read_columns
+from ppfs._data.reading.large_integers import beyond_floats
+from ppfs._data.sparse import require_sound
+from ppfs._data.table import MISSING_LABEL, Table
+from ppfs.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Reads some columns of new rows, with the codes of categories that a fit gave them.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Which of the caller's columns, in this order.
+
+    names : tuple of str
+        What they are called.
+
+    labels : tuple of tuple of str
+        The categories of each, in the order of their codes; empty for numbers. A category that the fit did not see
+        has the code behind the last.
+    """
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def like(cls, table: Table, columns: Sequence[int]) -> NewRows:
+        """Return what reads these columns as `table` has them."""
+        return cls(
+            tuple(columns),
+            tuple(table.column_names[column] for column in columns),
+            tuple(table.categories.get(column, ()) for column in columns),
+        )
+
+    @property
+    def n_levels(self) -> NDArray[np.intp]:
+        """The number of codes of each column, one of them for categories that the fit did not see; 0 for numbers."""
+        return np.array([len(labels) + bool(labels) for labels in self.labels], dtype=np.intp)
+
+    def read(self, X: Any, owner: object) -> Matrix:
+        """Return the columns as numbers and codes, shape (n_rows, n_columns)."""
+        require_sound(X)
+        chosen = self._chosen(X)
+        self._require_comparable(chosen)
+        found = read_columns(chosen, owner=owner, min_rows=1)
+        if sp.issparse(found.matrix):
+            return found.matrix.tocsr()
+        matrix = np.array(found.matrix, dtype=np.float64)
+        for place, labels in enumerate(self.labels):
+            if labels:
+                matrix[:, place] = _codes(found, place, labels)
+            elif found.n_levels[place]:
+                raise InvalidInputError(
+                    f"{self.names[place]!r} held numbers in fit and holds text now, such as "
+                    f"{found.categories[place][0]!r}. Pass the columns that were seen in fit."
+                )
+        return np.ascontiguousarray(matrix)
+
+    def _require_comparable(self, chosen: Any) -> None:
+        """Refuse whole numbers that are counted from the smallest of the rows at hand: it was another one in fit."""
+        frame = nw.from_native(chosen, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            beyond = [bool(beyond_floats(column.to_numpy())) for column in frame.iter_columns()]
+        else:
+            beyond = [] if sp.issparse(chosen) else beyond_floats(chosen).tolist()
+        if any(beyond):
+            raise InvalidInputError(
+                f"{self.names[beyond.index(True)]!r} holds whole numbers beyond 2**53, which floats cannot tell apart, "
+                "so a model cannot compare new rows with those of fit. Subtract the same number from all of them first."
+            )
+
+    def _chosen(self, X: Any) -> Any:
+        wanted = list(self.columns)
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return frame[:, wanted].to_native()
+        if sp.issparse(X):
+            return X.tocsc()[:, wanted]
+        array = np.asarray(X)
+        return (np.array(X, dtype=object) if array.dtype.kind in "US" else array)[:, wanted]
+
+
+def _codes(found: Columns, place: int, labels: tuple[str, ...]) -> NDArray[np.float64]:
+    """Return the codes that the fit gave to the values of a column of categories."""
+    code = {label: number for number, label in enumerate(labels)}
+    values = found.matrix[:, place]
+    if found.n_levels[place]:
+        own = np.array([code.get(label, len(labels)) for label in found.categories[place]], dtype=np.float64)
+        return np.asarray(own[values.astype(np.intp)])
+    names = (MISSING_LABEL if np.isnan(value) else f"{value:.15g}" for value in values.tolist())
+    return np.array([code.get(name, len(labels)) for name in names], dtype=np.float64)

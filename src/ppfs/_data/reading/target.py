@@ -1,0 +1,253 @@
+"""The target: labels, numbers, several columns of numbers, or a structured array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array, column_or_1d
+
+from ppfs._conventions import warn_caller
+from ppfs._data.reading.categories import converts, is_missing
+from ppfs._data.reading.large_integers import LARGEST_EXACT, as_floats
+from ppfs._data.reading.library_codes import pandas_labels
+from ppfs._data.table import Table
+from ppfs._data.target_task import Task, TaskChoice, choose_task
+from ppfs.exceptions import InvalidInputError
+
+
+def read_target(y: Any, *, owner: object) -> NDArray[Any]:
+    """Return the target without missing values: one vector, or one column an output."""
+    if y is None:
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidInputError(
+            f"{name} requires y to be passed, but the target y is None. "
+            "Feature selection needs the values that the columns should predict."
+        )
+    labels = pandas_labels(y)
+    if labels is not None:
+        return labels
+    plain = _plain(y)
+    if _is_structured(plain):
+        return _complete_record(plain)
+    array = np.asarray(plain)
+    _refuse_dates(array)
+    if isinstance(y, str):
+        raise InvalidInputError(
+            f"y is the text {y!r}, but the target's values are needed, one a row. If it is the name of a column, pass "
+            f"X.drop(columns={y!r}) and X[{y!r}]."
+        )
+    has_outputs = array.ndim == 2 and array.shape[1] > 1
+    if array.ndim == 2 and not has_outputs:
+        # scikit-learn's words, at the caller's line.
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+    target = _outputs(array) if has_outputs else column_or_1d(plain)
+    if target.dtype.kind == "O":
+        target = _plain_objects(target)
+    if target.dtype.kind == "f" and np.isnan(target).any():
+        gaps = np.isnan(target if target.ndim == 1 else target.sum(axis=1))
+        raise _missing(np.flatnonzero(gaps).tolist(), len(target))
+    if target.dtype.kind in "fc":
+        check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
+    return target
+
+
+def require_two_classes(table: Table) -> None:
+    """Refuse labels that are all the same: whatever the columns hold, there is nothing to predict."""
+    if table.task == "classification" and table.classes.size < 2:
+        where = ", in the rows whose sample_weight is not 0" if table.n_rows < table.n_callers_rows else ""
+        raise InvalidInputError(
+            f"y has one class only, {table.classes[0].item()!r}{where}: there is nothing to predict. Pass rows of at "
+            "least two classes."
+        )
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target as its task wants it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Labels, or numbers.
+
+    choice : TaskChoice
+        The task, and why.
+    """
+
+    values: NDArray[Any]
+    choice: TaskChoice
+
+
+def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categorical: bool) -> Target:
+    """Return the target as its task wants it.
+
+    Parameters
+    ----------
+    target : ndarray
+        What `read_target` returned.
+
+    task : {"auto", "classification", "regression"}
+        "auto" reads the target.
+
+    is_categorical : bool
+        Whether the caller's column was of a type for categories: then its values are labels, whatever they are.
+    """
+    if task == "auto" and is_categorical:
+        fractions = target.dtype.kind == "f" and np.any(target % 1)
+        labels = target.astype(str) if fractions else target
+        return Target(labels, TaskChoice("classification", "y is of a type for categories"))
+    is_one = target.ndim == 1 and not _is_structured(target)
+    if task == "classification" and not is_one:
+        what = "is a structured array" if _is_structured(target) else f"has {target.shape[1]} columns"
+        raise InvalidInputError(
+            f"Classification needs one label a row, but y {what}. Select for one column of it at a time, "
+            'or use a regressor and task="regression" if its columns are quantities.'
+        )
+    if task != "auto":
+        choice = TaskChoice(task, "the task or the estimator was given")
+    elif _is_structured(target):
+        choice = TaskChoice("regression", "y is a structured array")
+    else:
+        # Large whole numbers counted as floats would be few.
+        choice = choose_task(as_floats(target) if target.dtype.kind in "iu" else target)
+    if not is_one:
+        return Target(target, choice)
+    values = _as_quantities(target) if choice.task == "regression" else _as_labels(target)
+    return Target(values, choice)
+
+
+def is_categorical(y: Any) -> bool:
+    """Tell whether the caller's target is a series of a type for categories."""
+    if isinstance(y, np.ndarray):
+        return False
+    if nw.dependencies.is_pandas_series(y):
+        return hasattr(y.dtype, "categories")
+    column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    return isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
+
+
+def _plain(y: Any) -> Any:
+    """Return a series or frame as an array, anything else as it is."""
+    if isinstance(y, np.ndarray):
+        return y
+    column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    return column.to_numpy() if isinstance(column, nw.Series | nw.DataFrame) else y
+
+
+def _is_structured(target: Any) -> bool:
+    return isinstance(target, np.ndarray) and target.dtype.names is not None
+
+
+def _complete_record(target: NDArray[Any]) -> NDArray[Any]:
+    """Refuse a structured array with fields that are no numbers or not finite."""
+    if target.ndim != 1:
+        raise InvalidInputError(
+            f"A structured y must have one record a row, but its shape is {target.shape}. Pass y.ravel()."
+        )
+    for name in target.dtype.names or ():
+        if target[name].dtype.kind not in "biuf" or target[name].ndim > 1:
+            raise InvalidInputError(
+                f"A structured y must hold numbers and truth values, but its field {name!r} is of type "
+                f"{target.dtype[name]}. Leave that field out."
+            )
+        wrong = np.flatnonzero(~np.isfinite(target[name]))
+        if wrong.size:
+            raise InvalidInputError(
+                f"y[{name!r}] is NaN or infinite in {wrong.size} of {target.size} rows, the first in row {wrong[0]}. "
+                "Drop those rows: a row without a target teaches nothing."
+            )
+    return target
+
+
+def _outputs(target: NDArray[Any]) -> NDArray[np.float64]:
+    """Return several columns of numbers as floats."""
+    gaps = (
+        [i for i, row in enumerate(target) if any(map(is_missing, row))] if target.dtype.kind == "O" else []
+    )
+    if gaps:
+        raise _missing(gaps, len(target))
+    if not converts(target):
+        example = next(value for value in target.ravel() if not converts(np.array([value])))
+        raise InvalidInputError(
+            f"A target of several columns must hold numbers, but y contains {str(example)!r}. It is a regression with "
+            "several outputs; select for one column at a time if they are labels."
+        )
+    return target.astype(np.float64)
+
+
+def _missing(rows: list[int], n_rows: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"Input y contains NaN or None in {len(rows)} of {n_rows} rows, the first in row {rows[0]}. "
+        "Drop those rows: a row without a target teaches nothing."
+    )
+
+
+def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
+    """Give an object vector the type of its values, and refuse missing labels."""
+    if set(map(type, target.tolist())) == {str}:
+        return target.astype(str)
+    missing = [i for i, value in enumerate(target) if is_missing(value)]
+    if missing:
+        raise _missing(missing, len(target))
+    if all(isinstance(value, str) for value in target):
+        return target.astype(str)
+    if all(isinstance(value, Real | Decimal | np.bool_) for value in target):
+        is_exact = any(isinstance(value, Decimal) for value in target)
+        return target.astype(np.float64) if is_exact else np.array(target.tolist())
+    other = next((value for value in target if not isinstance(value, str | Real | Decimal | np.bool_)), None)
+    if other is not None:
+        raise InvalidInputError(
+            f"y must hold numbers or labels, one a row, but contains {other!r} of type {type(other).__name__}. Turn "
+            "the values into numbers if they are quantities, or into text if they are labels."
+        )
+    return np.array(target.tolist())
+
+
+def _refuse_dates(target: NDArray[Any]) -> None:
+    first = target.ravel()[0] if target.dtype.kind == "O" and target.size else None
+    if target.dtype.kind in "mM" or isinstance(first, date | time | timedelta):
+        raise InvalidInputError(
+            "y holds dates or times, which are neither labels nor numbers. Turn them into what is to be predicted: "
+            "days since a date, seconds of a duration, or the month as text."
+        )
+
+
+def _as_quantities(target: NDArray[Any]) -> NDArray[np.float64]:
+    if target.dtype.kind in "iu":
+        return as_floats(target)
+    try:
+        return target.astype(np.float64)
+    except ValueError as error:
+        example = next(value for value in target if not converts(np.array([value])))
+        raise InvalidInputError(
+            f"Regression needs a numeric target, but y contains {str(example)!r}. "
+            'Pass numbers, or task="classification" if y holds labels.'
+        ) from error
+
+
+def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
+    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
+        raise InvalidInputError(
+            "Classification needs labels, but y is continuous: it holds numbers with a fraction, such as "
+            f"{target[target % 1 != 0][0]}. "
+            'Use a regressor and task="regression", or turn y into classes first.'
+        )
+    if target.dtype.kind == "f" and np.abs(target).max() > LARGEST_EXACT:
+        raise InvalidInputError(
+            f"Classification needs labels, but y holds {target[np.abs(target).argmax()]:.3g}: beyond 2**53 floats have "
+            'place for a fraction, so this is a quantity. Use a regressor and task="regression", or pass labels as '
+            "text or whole numbers."
+        )
+    return target

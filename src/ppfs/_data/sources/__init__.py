@@ -1,0 +1,18 @@
+"""Columns that stay where they are: files that are read a few columns at a time."""
+
+from ppfs._data.sources.lazy import FileBlock, LazyColumns, LazyKinds
+from ppfs._data.sources.opening import is_path, open_source
+from ppfs._data.sources.source import ColumnSource
+from ppfs._data.sources.text import GAPS, TextFormat, convert_text
+
+__all__ = [
+    "GAPS",
+    "ColumnSource",
+    "FileBlock",
+    "LazyColumns",
+    "LazyKinds",
+    "TextFormat",
+    "convert_text",
+    "is_path",
+    "open_source",
+]

@@ -1,0 +1,298 @@
+"""Text files as column shards: text is read row by row, and growth reads columns."""
+
+from __future__ import annotations
+
+import atexit
+import csv
+import mmap
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import Progress, ProgressBar
+from ppfs.exceptions import InvalidInputError
+
+# Columns that are numbers in so many rows are taken for numbers.
+_ROWS_LOOKED_AT = 200
+
+# So many values are held in memory while they are turned round.
+_VALUES_AT_ONCE = 2**24
+
+# A Parquet footer describes every column, and is read for every block.
+_COLUMNS_PER_SHARD = 2000
+
+GAPS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-nan", "n/a", "#N/A"})
+
+# Rows of a million columns are longer than the csv module thinks decent only in quotes, but those happen.
+csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    sep, encoding, decimal, quotechar : str
+
+    thousands : str or None
+        What stands between thousands.
+
+    gaps : frozenset of str
+        Texts that stand for a missing value.
+
+    has_row_names : bool
+        Whether rows have one field more than the header, which is left out.
+    """
+
+    sep: str = ","
+    encoding: str = "utf-8-sig"
+    decimal: str = "."
+    quotechar: str = '"'
+    thousands: str | None = None
+    gaps: frozenset[str] = GAPS
+    has_row_names: bool = False
+
+    @classmethod
+    def of(cls, path: Path) -> TextFormat:
+        """Return what the ending says."""
+        return cls(sep="\t" if path.suffix.lower() in (".tsv", ".tab") else ",")
+
+
+def convert_text(
+    path: Path,
+    folder: Path | None = None,
+    *,
+    format: TextFormat | None = None,
+    progress: Progress = "log",
+) -> Path:
+    """Write the columns of a CSV file to Parquet shards, with bounded memory, and return their folder.
+
+    Parameters
+    ----------
+    path : Path
+        A text file with a header.
+
+    folder : Path, default=None
+        Where the shards go. None is a temporary folder, which is deleted when the process ends.
+
+    format : TextFormat, default=None
+        How the file is written; None goes by its ending.
+
+    progress : bool or "log", default="log"
+        Whether to say what is done and why, and how far it is.
+    """
+    if find_spec("pyarrow") is None:
+        raise ImportError("Converting CSV files needs pyarrow. Run: pip install 'ppfs[files]'")
+    format = TextFormat.of(path) if format is None else format
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="ppfs-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if progress:
+        print(
+            f"{path.name} ({path.stat().st_size / 2**20:.0f} MiB) is text, which is read row by row, and a search "
+            f"reads columns: they are first written to {folder}.",
+            file=sys.stderr,
+        )
+    header, kinds = _look_at(path, format)
+    most_rows = _count_lines(path)
+    _require_room(folder, 3 * 8 * most_rows * len(header), path)
+    raw = folder / "values.raw"
+    try:
+        values = np.memmap(raw, np.float64, "w+", shape=(len(header), most_rows))
+        words, n_rows = _fill(values, path, format, header, kinds, progress)
+        values.flush()
+        del values
+        texts = {column: some.to_arrow(format.gaps) for column, some in words.items()}
+        _write_shards(folder, raw, (len(header), most_rows), header, texts, n_rows, path)
+    finally:
+        raw.unlink(missing_ok=True)
+    return folder
+
+
+def _records(path: Path, format: TextFormat) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line on which each row ends, and its fields; blank lines are no rows."""
+    with path.open(encoding=format.encoding, newline="") as file:
+        reader = csv.reader(
+            file, delimiter=format.sep, quotechar=format.quotechar, skipinitialspace=format.sep != " "
+        )
+        for record in reader:
+            if len(record) > 1 or (record and record[0].strip()):
+                yield reader.line_num, record
+
+
+def _look_at(path: Path, format: TextFormat) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return the names of the columns, and which hold words."""
+    records = _records(path, format)
+    _, header = next(records, (0, []))
+    names = [name.strip() for name in header]
+    if not names:
+        raise InvalidInputError(f"{path} is empty. It needs a header row and rows below it.")
+    has_words = np.zeros(len(names), dtype=bool)
+    is_empty = True
+    for line, record in islice(records, _ROWS_LOOKED_AT):
+        fields = _fields(record, line, names, path, format)
+        has_words |= np.array([_number(field, format) is None for field in fields])
+        is_empty = False
+    if is_empty:
+        raise InvalidInputError(f"{path} has a header and no rows below it. There is nothing to learn from.")
+    return names, has_words
+
+
+def _fields(record: list[str], line: int, names: Sequence[str], path: Path, format: TextFormat) -> list[str]:
+    fields = record[1:] if format.has_row_names else record
+    if len(fields) != len(names):
+        raise InvalidInputError(
+            f"{path}: line {line} has {len(fields)} fields, but the header has {len(names)}. Mend the line, or put "
+            "quotes round texts that contain the separator."
+        )
+    return fields
+
+
+def _number(field: str, format: TextFormat) -> float | None:
+    """Return a field as a number, NaN for a gap, None for a word."""
+    text = field.strip()
+    if text in format.gaps:
+        return np.nan
+    if format.thousands:
+        text = text.replace(format.thousands, "")
+    if format.decimal != ".":
+        text = text.replace(format.decimal, ".")
+    try:
+        return float(text)
+    except ValueError:
+        return {"true": 1.0, "false": 0.0}.get(text.lower())
+
+
+def _count_lines(path: Path) -> int:
+    """Return an upper bound of the rows."""
+    with path.open("rb") as file:
+        return 1 + sum(part.count(b"\n") for part in iter(lambda: file.read(2**22), b""))
+
+
+def _require_room(folder: Path, n_bytes: int, path: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if n_bytes > free:
+        raise InvalidInputError(
+            f"The columns of {path} need {n_bytes / 2**30:.1f} GiB in {folder}, which has {free / 2**30:.1f} GiB free. "
+            "Set TMPDIR to a folder on a larger disk, or convert the file to Parquet elsewhere."
+        )
+
+
+def _fill(
+    values: NDArray[np.float64],
+    path: Path,
+    format: TextFormat,
+    names: Sequence[str],
+    has_words: NDArray[np.bool_],
+    progress: Progress,
+) -> tuple[dict[int, Words], int]:
+    """Write the numbers of a file to where their columns are; return its words, and the number of rows."""
+    words = {int(column): Words() for column in np.flatnonzero(has_words)}
+    numeric = np.flatnonzero(~has_words)
+    block = np.empty((max(1, _VALUES_AT_ONCE // len(names)), len(names)))
+    done = waiting = 0
+
+    def put(n: int) -> None:
+        values[:, done : done + n] = block[:n].T
+        # Pages of a mapped file count as memory until they are let go; what is in them goes to the disk.
+        values._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+    with ProgressBar(f"reading {path.name}", values.shape[1], progress) as bar:
+        for line, record in islice(_records(path, format), 1, None):
+            fields = _fields(record, line, names, path, format)
+            for column, some_words in words.items():
+                some_words.append(fields[column])
+            block[waiting, numeric] = _numbers(fields, numeric, line, names, path, format)
+            bar.advance()
+            waiting += 1
+            if waiting == len(block):
+                put(waiting)
+                done, waiting = done + waiting, 0
+        put(waiting)
+    return words, done + waiting
+
+
+def _numbers(
+    fields: list[str],
+    numeric: NDArray[np.intp],
+    line: int,
+    names: Sequence[str],
+    path: Path,
+    format: TextFormat,
+) -> Any:
+    """Return the numbers of a row, quickly where all are plain."""
+    wanted = fields if numeric.size == len(fields) else [fields[column] for column in numeric]
+    if format.decimal == "." and not format.thousands:
+        try:
+            return np.fromiter(map(float, wanted), np.float64, len(wanted))
+        except ValueError:
+            pass
+    found = [_number(field, format) for field in wanted]
+    for column, field, number in zip(numeric, wanted, found, strict=True):
+        if number is None:
+            raise InvalidInputError(
+                f"{path}: line {line} has {field!r} in {names[column]!r}, whose first {_ROWS_LOOKED_AT} rows are "
+                "numbers. If it stands for a gap, say so (--na on the command line); else mend the line."
+            )
+    return found
+
+
+class Words:
+    """A column of text, each word kept once."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._rows: list[int] = []
+
+    def append(self, word: str) -> None:
+        """Add a row."""
+        self._rows.append(self._codes.setdefault(word, len(self._codes)))
+
+    def to_arrow(self, gaps: frozenset[str]) -> Any:
+        """Return the column; gaps are missing."""
+        import pyarrow as pa
+
+        texts = [None if word.strip() in gaps else word for word in self._codes]
+        return pa.DictionaryArray.from_arrays(
+            pa.array(self._rows, pa.int32()), pa.array(texts, pa.string())
+        ).cast(pa.string())
+
+
+def _write_shards(
+    folder: Path,
+    raw: Path,
+    shape: tuple[int, int],
+    names: Sequence[str],
+    texts: dict[int, Any],
+    n_rows: int,
+    path: Path,
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    stat = path.stat()
+    values = np.memmap(raw, np.float64, "r", shape=shape)
+    for first in range(0, len(names), _COLUMNS_PER_SHARD):
+        some = range(first, min(first + _COLUMNS_PER_SHARD, len(names)))
+        columns = [texts[column] if column in texts else pa.array(values[column, :n_rows]) for column in some]
+        shard = folder / f"columns-{first:09d}.parquet"
+        parquet.write_table(
+            pa.table(columns, names=[names[column] for column in some]),
+            shard,
+            compression="none",
+            use_dictionary=[names[column] for column in some if column in texts],
+            write_statistics=False,
+        )
+        # The shards are as old as what they were made from, so that a checkpoint knows them again.
+        os.utime(shard, ns=(stat.st_atime_ns, stat.st_mtime_ns))

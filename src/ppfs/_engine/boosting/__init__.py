@@ -1,0 +1,1 @@
+"""Gradient boosting on bins, on one column and on several."""

@@ -1,0 +1,234 @@
+"""A regularised linear fit from which boosting starts: ridge or logistic regression on standardised columns.
+
+The penalty is that on the coefficients of standardised columns, so that it does not depend on their units. A missing
+value stands for the mean of its column.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+
+from ppfs._engine.boosting.problem import BoostingProblem
+from ppfs._engine.boosting.rules import BoostingRules, Kind
+from ppfs._engine.jit.kernels import Float64s
+from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.linear.least_squares import (
+    independent_rows,
+    products,
+    ridge_columns,
+    row_products,
+    solve_ridge,
+    solve_symmetric,
+)
+from ppfs._engine.linear.logistic import Likelihood, fit_scores, logistic_columns
+
+# A Newton step that promises less than this, for each row, ends a logistic fit.
+_TOLERANCE = 1e-12
+
+# Rows are independent if they leave more than this to each other, as a share.
+_SMALLEST_SHARE = 1e-12
+
+
+@dataclass(frozen=True)
+class LinearStart:
+    """A linear fit.
+
+    Attributes
+    ----------
+    centre : array of shape (n_columns,)
+        Means of the columns, which stand for missing values.
+    slopes : array of shape (n_trees, n_columns)
+        In the units of the columns; one row for numbers and two classes, one a class for more.
+    intercepts : array of shape (n_trees,)
+    """
+
+    centre: Float64s
+    slopes: Float64s
+    intercepts: Float64s
+
+    def raw(self, X: Float64s) -> Float64s:
+        """Return raw predictions, shape (n_rows, n_trees)."""
+        # No matrix product: a row's prediction must not depend on other rows.
+        known = np.where(np.isnan(X), self.centre, X)
+        predicted: Float64s = np.einsum("ij,kj->ik", known, self.slopes) + self.intercepts
+        return predicted
+
+
+def boosted_linear_rules(
+    parameters: Mapping[str, Any], n_classes: int, loss: str | None = None
+) -> BoostingRules:
+    """Return the rules of the trees that follow a linear fit.
+
+    A leaf is bounded by its weight, not by its rows: then a row of weight 2 is the same as two rows. The hessian of a
+    row is its weight for numbers; for classes it is at most a quarter of it.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Those of the models in `ppfs.models`.
+    loss : str or None
+        What predictions are scored with; None if they are not.
+    """
+    share = 4.0 if n_classes else 1.0
+    return BoostingRules(
+        learning_rate=parameters["learning_rate"],
+        max_iter=parameters["n_rounds"],
+        max_leaf_nodes=None,
+        max_depth=parameters["max_depth"],
+        min_samples_leaf=1,
+        l2_regularization=parameters["l2_regularization"] / share,
+        max_bins=parameters["max_bins"],
+        min_hessian=parameters["min_leaf_weight"] / share,
+        loss=loss or ("log-loss" if n_classes else "squared"),
+    )
+
+
+def fit_linear(
+    X: Float64s, labels: Float64s, kind: int, n_trees: int, alpha: float, weights: Float64s | None = None
+) -> LinearStart:
+    """Fit ridge regression, or logistic regression with the same kind of penalty.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        NaN is a missing value.
+    labels : array of shape (n_rows,)
+        Numbers, or class codes from 0 as floats.
+    kind : Kind
+    n_trees : int
+        1, or the number of classes if there are more than two.
+    alpha : float
+        What the squares of the coefficients of standardised columns are multiplied by; half of it for classes.
+    weights : array of shape (n_rows,) or None
+    """
+    centre, scale, Z = _standardised(X, weights)
+    if kind == Kind.ONE_CLASS:
+        return LinearStart(centre, np.zeros((n_trees, X.shape[1])), np.zeros(n_trees))
+    if kind == Kind.NUMBERS:
+        slopes, intercepts = _ridge(Z, labels, alpha, weights)
+    else:
+        slopes, intercepts = _logistic(Z, labels, max(2, n_trees), alpha, weights)
+    slopes = slopes / scale
+    return LinearStart(centre, slopes, intercepts - (slopes * centre).sum(axis=1))
+
+
+def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> Float64s:
+    """Fit one line a column and split: what `boosted_column_losses` starts from.
+
+    Returns
+    -------
+    array of shape (n_columns, n_splits, n_trees, 3)
+        Intercepts, slopes, and means of the columns.
+    """
+    columns = np.asarray(block, dtype=np.float64)
+    lines = np.zeros((columns.shape[1], problem.n_splits, problem.n_trees, 3))
+    for split, rows in enumerate(problem.train):
+        kind, n_trees = int(problem.lessons.kinds[split]), int(problem.lessons.n_trees[split])
+        # Column after column in memory: then the sums of one do not depend on its neighbours.
+        centre, scale, Z = _standardised(np.asfortranarray(columns[rows]), None)
+        lines[:, split, :, 2] = centre[:, np.newaxis]
+        if kind == Kind.ONE_CLASS:
+            continue
+        labels, regressors = problem.lessons.labels[split, rows], np.ascontiguousarray(Z[np.newaxis])
+        if kind == Kind.NUMBERS:
+            slopes, intercept, _ = ridge_columns(regressors, np.ones(rows.size), labels, alpha, True)
+            intercepts = intercept[:, np.newaxis]
+        else:
+            n_classes, tolerance = max(2, n_trees), _TOLERANCE * rows.size
+            codes, nothing = labels.astype(np.int64), np.empty(0)
+            scores, intercepts = logistic_columns(
+                regressors, codes, nothing, n_classes, alpha, True, n_classes > 2, tolerance
+            )
+            slopes, intercepts = _by_tree(scores[:, :, 0]), _by_tree(intercepts)
+        lines[:, split, :n_trees, 1] = slopes / scale[:, np.newaxis]
+        lines[:, split, :n_trees, 0] = intercepts - lines[:, split, :n_trees, 1] * centre[:, np.newaxis]
+    return lines
+
+
+def fit_starts(
+    X: Float64s, problem: BoostingProblem, alpha: float, n_threads: int = 1
+) -> Sequence[LinearStart]:
+    """Fit one linear model a split."""
+
+    def run(split: int) -> LinearStart:
+        rows, lessons = problem.train[split], problem.lessons
+        kind, n_trees = int(lessons.kinds[split]), int(lessons.n_trees[split])
+        return fit_linear(X[rows], lessons.labels[split, rows], kind, n_trees, alpha)
+
+    return run_tasks(run, range(problem.n_splits), n_threads)
+
+
+def _standardised(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Float64s, Float64s]:
+    """Return means, standard deviations, and the columns with mean 0 and deviation 1, gaps filled with 0."""
+    is_missing = np.isnan(X)
+    known = np.where(is_missing, 0.0, X)
+    shares = (~is_missing).astype(np.float64)
+    if weights is not None:
+        shares *= weights[:, np.newaxis]
+    totals = np.maximum(np.einsum("ij->j", shares), np.finfo(np.float64).tiny)
+    centre = np.einsum("ij,ij->j", shares, known) / totals
+    Z = np.where(is_missing, 0.0, known - centre)
+    spread = np.sqrt(np.einsum("ij,ij,ij->j", shares, Z, Z) / totals)
+    # A constant column is off its mean by rounding alone.
+    scale = np.where(spread > 1e-12 * np.abs(centre), spread, np.inf)
+    scale[spread == 0.0] = np.inf
+    return centre, scale, Z / scale
+
+
+def _ridge(Z: Float64s, y: Float64s, alpha: float, weights: Float64s | None) -> tuple[Float64s, Float64s]:
+    """Fit numbers; with more columns than rows, the system of the rows is the smaller one."""
+    own = np.ones(y.size) if weights is None else weights
+    root, total = np.sqrt(own), own.sum()
+    means = np.einsum("ij,i->j", Z, own) / total
+    y_mean = (y * own).sum() / total
+    design = np.ascontiguousarray(((Z - means) * root[:, np.newaxis]).T)
+    target = (y - y_mean) * root
+    slopes = np.empty(len(design))
+    if len(design) <= y.size:
+        is_solved = solve_ridge(design, products(design), target, alpha, slopes)
+    else:
+        shares = np.empty(y.size)
+        is_solved = solve_symmetric(row_products(design), target, alpha, shares)
+        slopes = np.einsum("ri,i->r", design, shares)
+    if not is_solved:
+        padded = np.vstack([design.T, np.sqrt(alpha) * np.eye(len(design))])
+        slopes = np.linalg.lstsq(padded, np.append(target, np.zeros(len(design))), rcond=None)[0]
+    return slopes[np.newaxis], np.array([y_mean - (means * slopes).sum()])
+
+
+def _logistic(
+    Z: Float64s, labels: Float64s, n_classes: int, alpha: float, weights: Float64s | None
+) -> tuple[Float64s, Float64s]:
+    """Fit classes; with more columns than rows, on shorter rows that have the same products."""
+    n_rows, n_columns = Z.shape
+    design = np.ascontiguousarray(Z.T)
+    pivots = None
+    if n_columns > n_rows:
+        design, pivots = independent_rows(row_products(design), _SMALLEST_SHARE)
+    problem = Likelihood(
+        np.ascontiguousarray(np.vstack([design, np.ones(n_rows)])),
+        labels.astype(np.int64),
+        np.empty(0) if weights is None else weights,
+        np.append(np.full(len(design), alpha), 0.0),
+        n_classes,
+        n_classes > 2,
+    )
+    scores, _ = fit_scores(problem, np.zeros((n_classes - 1, len(design) + 1)), _TOLERANCE * n_rows)
+    slopes = scores[:, :-1]
+    if pivots is not None:
+        shares = solve_triangular(design[:, pivots], slopes.T, check_finite=False)
+        slopes = np.einsum("kr,ka->ar", Z[pivots], shares)
+    return _by_tree(slopes.T).T, _by_tree(scores[:, -1])
+
+
+def _by_tree(scores: Float64s) -> Float64s:
+    """Turn scores beside class 0, the last axis, into one for each tree of a round: one for two classes, else all."""
+    if scores.shape[-1] == 1:
+        return scores
+    all_scores = np.concatenate([np.zeros((*scores.shape[:-1], 1)), scores], axis=-1)
+    centred: Float64s = all_scores - all_scores.mean(axis=-1, keepdims=True)
+    return centred

@@ -1,0 +1,89 @@
+"""What boosted trees are grown and how their predictions are scored."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from ppfs._engine.trees.rules import LOSSES
+
+# A child of fewer hessians than this is not made; a constant of scikit-learn's HistGradientBoosting.
+_MIN_HESSIAN = 1e-3
+
+# Stands for "no limit".
+_UNLIMITED = 2**31 - 1
+
+
+class Kind(IntEnum):
+    """What the trees of one train part learn."""
+
+    NUMBERS = 0
+    TWO_CLASSES = 1
+    MORE_CLASSES = 2
+    ONE_CLASS = 3
+
+
+class BoostingLimits(NamedTuple):
+    """The rules as kernels want them."""
+
+    learning_rate: float
+    n_rounds: int
+    max_leaves: int
+    max_depth: int
+    min_leaf: int
+    min_hessian: float
+    l2: float
+    max_bins: int
+    has_midpoints: bool
+    loss: int
+
+
+@dataclass(frozen=True)
+class BoostingRules:
+    """The parameters of scikit-learn's HistGradientBoosting that the engine knows, and the loss it is scored with.
+
+    Parameters
+    ----------
+    learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_bins
+        As scikit-learn defines them.
+    quantiles : {"averaged_inverted_cdf", "midpoint"}
+        How the edges of bins are found in a column of more than `max_bins` values: NumPy's name of the method. It
+        changed between versions of scikit-learn.
+    min_hessian : float
+        The least sum of hessians of a leaf; scikit-learn's is fixed.
+    loss : {"log-loss", "brier", "zero-one", "squared", "absolute"}
+        The first three are for classes, the last two for numbers.
+    """
+
+    learning_rate: float = 0.1
+    max_iter: int = 100
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    l2_regularization: float = 0.0
+    max_bins: int = 255
+    quantiles: str = "averaged_inverted_cdf"
+    min_hessian: float = _MIN_HESSIAN
+    loss: str = "log-loss"
+
+    @property
+    def limits(self) -> BoostingLimits:
+        """The rules as kernels want them."""
+        return BoostingLimits(
+            learning_rate=float(self.learning_rate),
+            n_rounds=int(self.max_iter),
+            max_leaves=_UNLIMITED if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            max_depth=_UNLIMITED if self.max_depth is None else int(self.max_depth),
+            min_leaf=int(self.min_samples_leaf),
+            min_hessian=float(self.min_hessian),
+            l2=float(self.l2_regularization),
+            max_bins=int(self.max_bins),
+            has_midpoints=self.quantiles == "midpoint",
+            loss=int(LOSSES[self.loss]),
+        )
+
+    def most_leaves(self, n_train: int) -> int:
+        """Return how many leaves a tree on so many rows can have."""
+        by_rows = max(1, n_train // max(1, int(self.min_samples_leaf)))
+        limits = self.limits
+        by_depth = 1 << min(30, limits.max_depth)
+        return min(by_rows, by_depth, limits.max_leaves)

@@ -1,0 +1,130 @@
+"""What boosted models lose on their test rows, from raw predictions."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppfs._engine.boosting.gradients import fill_shares
+from ppfs._engine.boosting.problem import BoostingProblem, Exams
+from ppfs._engine.boosting.rules import Kind
+from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_kernel, kernel_part
+from ppfs._engine.trees.losses import add_loss, log_loss, number_loss
+from ppfs._engine.trees.rules import LossCode
+
+
+class Outcome(NamedTuple):
+    """Losses with a feature as it is, and with its replacements.
+
+    Attributes
+    ----------
+    base, replaced : arrays of shape (n_questions, n_pairs)
+        Losses of the tested rows in the order of the test parts, or their means by split. ``replaced`` is the mean
+        over the draws, and exactly the base loss of a row where no draw changes it.
+    by_draw : array of shape (n_questions, n_draws)
+        Mean over all tested rows under each draw; 0 where means by split are asked for.
+    """
+
+    base: Float64s
+    replaced: Float64s
+    by_draw: Float64s
+
+
+@kernel_part
+def _class_losses(likeliest: int, shares: Float64s, places: Int64s, loss: int, out: Float64s) -> None:
+    """Fill ``out`` (n_classes,) with the loss of a row of each class, given the shares of those that were learnt."""
+    squares = 0.0
+    for place in range(shares.size):
+        squares += shares[place] * shares[place]
+    for label in range(places.size):
+        share = shares[places[label]] if places[label] >= 0 else 0.0
+        if loss == LossCode.LOG:
+            out[label] = log_loss(share)
+        elif loss == LossCode.BRIER:
+            out[label] = squares - share * share + (share - 1.0) * (share - 1.0)
+        else:
+            out[label] = 0.0 if places[label] == likeliest else 1.0
+
+
+@kernel_part
+def _loss(row: int, place: int, loss: int, exams: Exams, losses: Float64s) -> float:
+    """Weighted loss of a row whose prediction is that at a place of ``losses``."""
+    if exams.truth.classes.size:
+        known: float = exams.weights[row] * losses[place, exams.truth.classes[row]]
+        return known
+    missed: float = exams.weights[row] * number_loss(exams.truth.values[row] - losses[place, 0], loss)
+    return missed
+
+
+@allocating_kernel
+def score(
+    first: int,
+    is_by_row: bool,
+    loss: int,
+    raw: Float64s,
+    sources: Int64s,
+    exams: Exams,
+    outcome: Outcome,
+) -> None:
+    """Fill rows of an outcome, ``first`` and those that follow.
+
+    Parameters
+    ----------
+    raw : array of shape (n_questions, n_predicted, n_trees)
+        Raw predictions of the test rows as they are, one test part after the other; then, if any, of others.
+    sources : array of shape (n_draws, n_tested)
+        Where the prediction of a test row under a draw stands in ``raw``.
+    """
+    n_questions, n_predicted, n_trees = raw.shape
+    n_draws, n_tested = sources.shape
+    n_splits = exams.kinds.size
+    # By class; or the predicted number.
+    losses = np.empty((n_predicted, max(1, exams.places.shape[1])))
+    shares = np.empty(max(2, n_trees))
+    sums = np.empty((n_draws + 1, 2))
+    whole = np.empty((n_draws, 2))
+    for question in range(n_questions):
+        whole.fill(0.0)
+        for place in range(n_predicted):
+            # Further predictions stand in the order of the test parts, too, draw after draw.
+            split = exams.splits[place % n_tested]
+            kind = exams.kinds[split]
+            if kind == Kind.NUMBERS:
+                losses[place, 0] = raw[question, place, 0]
+            else:
+                n_shares = max(2, exams.n_trees[split]) if kind != Kind.ONE_CLASS else 1
+                likeliest = fill_shares(kind, raw[question, place], shares[:n_shares])
+                _class_losses(likeliest, shares[:n_shares], exams.places[split], loss, losses[place])
+        for split in range(n_splits):
+            begin, end = exams.ends[split], exams.ends[split + 1]
+            sums.fill(0.0)
+            for place in range(begin, end):
+                row = exams.tested[place]
+                base = _loss(row, place, loss, exams, losses)
+                add_loss(sums[n_draws], base)
+                rise = 0.0
+                for draw in range(n_draws):
+                    suffered = _loss(row, sources[draw, place], loss, exams, losses)
+                    add_loss(sums[draw], suffered)
+                    rise += suffered - base
+                if is_by_row:
+                    outcome.base[first + question, place] = base
+                    outcome.replaced[first + question, place] = base + rise / n_draws
+            risk = 0.0
+            for draw in range(n_draws):
+                total = sums[draw, 0] + sums[draw, 1]
+                risk += total / exams.totals[split]
+                add_loss(whole[draw], total)
+            if not is_by_row:
+                outcome.base[first + question, split] = (sums[n_draws, 0] + sums[n_draws, 1]) / exams.totals[
+                    split
+                ]
+                outcome.replaced[first + question, split] = risk / n_draws
+        for draw in range(n_draws):
+            outcome.by_draw[first + question, draw] = (whole[draw, 0] + whole[draw, 1]) / n_tested
+
+
+def empty_outcome(n_questions: int, problem: BoostingProblem, n_draws: int) -> Outcome:
+    """Reserve the memory of an outcome."""
+    n_pairs = problem.exams.tested.size if problem.is_by_row else problem.n_splits
+    shape = (n_questions, n_pairs)
+    return Outcome(np.empty(shape), np.empty(shape), np.empty((n_questions, n_draws)))

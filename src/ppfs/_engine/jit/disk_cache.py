@@ -1,0 +1,45 @@
+"""Whether compiled kernels are kept on disk, and what is said where they cannot be."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+_told: list[bool] = []
+
+
+def keep_on_disk(compiled: Any, stamp: Any) -> None:
+    """Give a kernel a cache on disk; where there can be none it is compiled in every process.
+
+    Parameters
+    ----------
+    compiled : Numba dispatcher
+        The kernel.
+
+    stamp : object
+        Equal for equal sources: what was compiled under another stamp is not used.
+    """
+    try:
+        # Here, because a Numba without the private parts that it needs is one of the things that may go wrong.
+        from ppfs._engine.jit.checked_cache import KernelCache
+
+        if not hasattr(compiled, "_cache"):
+            raise AttributeError("this version of Numba keeps its cache elsewhere")
+        compiled._cache = KernelCache(compiled.py_func, stamp, tell_once)
+    except Exception as error:
+        tell_once("", error)
+
+
+def tell_once(folder: str, error: Exception) -> None:
+    """Warn that kernels are compiled in memory and say how to mend it, the first time in a process."""
+    if _told:
+        return
+    _told.append(True)
+    where = f"in {folder!r} " if folder else ""
+    warnings.warn(
+        f"The cache of compiled kernels {where}cannot be used, so this process compiles them itself, which takes some "
+        f"seconds: {type(error).__name__}: {error}. To mend it, delete that folder if its files are damaged, or set "
+        "NUMBA_CACHE_DIR to a writable folder with 20 megabytes free.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

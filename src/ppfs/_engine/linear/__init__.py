@@ -1,0 +1,1 @@
+"""Linear algebra, least squares and logistic regression."""

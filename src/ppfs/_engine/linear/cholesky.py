@@ -1,0 +1,69 @@
+"""Systems of equations with a symmetric positive matrix."""
+
+from math import sqrt
+
+import numpy as np
+
+from ppfs._engine.jit.kernels import Float64s, allocating_function, kernel_function
+from ppfs._engine.linear.sums import dot
+
+# A pivot this small beside its diagonal entry is rounding.
+_SMALLEST_PIVOT = 1e-13
+_FIRST_RIDGE = 1e-12
+
+
+@kernel_function
+def factorise(matrix: Float64s, factor: Float64s, ridge: float, smallest: float) -> bool:
+    """Fill the lower triangle of ``factor`` with the Cholesky factor of ``matrix`` plus a ridge; False if none is.
+
+    Only the lower triangle of ``matrix`` is read. No factor is given where a pivot is at most ``smallest`` times its
+    diagonal entry: the column is all but a combination of those before it.
+    """
+    n = matrix.shape[0]
+    for i in range(n):
+        for j in range(i + 1):
+            rest = matrix[i, j] - dot(factor[i, :j], factor[j, :j])
+            if i == j:
+                diagonal = matrix[i, i] + ridge
+                rest += ridge
+                if not rest > smallest * diagonal:
+                    return False
+                factor[i, i] = sqrt(rest)
+            else:
+                factor[i, j] = rest / factor[j, j]
+    return True
+
+
+@kernel_function
+def solve_factorised(factor: Float64s, right: Float64s, solution: Float64s) -> None:
+    """Fill the solution of ``factor @ factor.T @ solution = right``."""
+    n = right.size
+    for i in range(n):
+        solution[i] = (right[i] - dot(factor[i, :i], solution[:i])) / factor[i, i]
+    for back in range(n):
+        i = n - 1 - back
+        solution[i] /= factor[i, i]
+        for j in range(i):
+            solution[j] -= factor[i, j] * solution[i]
+
+
+@allocating_function
+def solve_positive(matrix: Float64s, right: Float64s, solution: Float64s) -> None:
+    """Fill the solution of ``matrix @ solution = right``; where there is not one only, a short one.
+
+    As probabilities reach 0 and 1 the information about a model vanishes in some directions; a trace of the identity
+    keeps the step finite there.
+    """
+    n = right.size
+    factor = np.empty((n, n))
+    trace = 0.0
+    for i in range(n):
+        trace += matrix[i, i]
+    ridge = 0.0
+    while not factorise(matrix, factor, ridge, _SMALLEST_PIVOT):
+        ridge = 100.0 * ridge if ridge > 0.0 else _FIRST_RIDGE * max(trace, 1e-300)
+        if not ridge < 1e300:
+            for i in range(n):
+                solution[i] = 0.0
+            return
+    solve_factorised(factor, right, solution)

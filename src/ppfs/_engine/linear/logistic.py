@@ -1,0 +1,353 @@
+"""Logistic regression of two or more classes, by Newton's method: for many single columns, or for one matrix.
+
+A model has one score a class; that of class 0 is zero, and the probabilities are the shares of the exponentials. What
+the data are multiplied and summed with is laid out regressor by regressor, so that the sums run over neighbours
+in memory. Every model is fitted by itself from the same start, so it does not depend on what else is fitted.
+"""
+
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+
+from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_function, allocating_kernel, kernel_function
+from ppfs._engine.linear.cholesky import solve_positive
+from ppfs._engine.linear.sums import dot, is_constant
+
+_MAX_STEPS = 100
+_MAX_HALVINGS = 40
+
+# Factors are multiplied before the logarithm is taken, until they come near the largest number.
+_LARGE = 1e250
+
+# A step may raise the objective by rounding alone.
+_ROUNDING = 1e-12
+
+
+class Likelihood(NamedTuple):
+    """What is maximised: the weighted log-likelihood less a penalty on the squares of the coefficients.
+
+    Attributes
+    ----------
+    design : array of shape (n_regressors, n_rows), float64
+        The intercept is a row of ones.
+    classes : array of shape (n_rows,), int64
+        Class codes.
+    weights : array of shape (n_rows,), float64
+        How much each row counts; empty where all count the same.
+    penalties : array of shape (n_regressors,), float64
+        Half of this times the square of a coefficient is subtracted.
+    n_classes : int
+        At least 2.
+    is_symmetric : bool
+        Whether the squares are those of one coefficient a class which add up to zero, as scikit-learn has it for three
+        and more classes, or those of the differences from class 0.
+    """
+
+    design: Float64s
+    classes: Int64s
+    weights: Float64s
+    penalties: Float64s
+    n_classes: int
+    is_symmetric: bool
+
+
+@kernel_function
+def _penalty(problem: Likelihood, theta: Float64s) -> float:
+    n_scores, n_regressors = theta.shape
+    total = 0.0
+    for r in range(n_regressors):
+        if problem.penalties[r] > 0.0:
+            squares, summed = 0.0, 0.0
+            for a in range(n_scores):
+                squares += theta[a, r] * theta[a, r]
+                summed += theta[a, r]
+            if problem.is_symmetric:
+                squares -= summed * summed / problem.n_classes
+            total += 0.5 * problem.penalties[r] * squares
+    return total
+
+
+@kernel_function
+def _evaluate(problem: Likelihood, theta: Float64s, shares: Float64s) -> float:
+    """Return the penalised negative log-likelihood, and fill ``shares[a]`` with the probabilities of class a + 1."""
+    n_scores, n_regressors = theta.shape
+    n_rows = problem.classes.size
+    for a in range(n_scores):
+        own = shares[a]
+        for i in range(n_rows):
+            own[i] = 0.0
+        for r in range(n_regressors):
+            regressor = problem.design[r]
+            coefficient = theta[a, r]
+            for i in range(n_rows):
+                own[i] += coefficient * regressor[i]
+    is_weighted = problem.weights.size > 0
+    value = 0.0
+    factors = 1.0
+    for i in range(n_rows):
+        if n_scores == 1:
+            score = shares[0, i]
+            small = exp(-abs(score))
+            total = 1.0 + small
+            shares[0, i] = 1.0 / total if score >= 0.0 else small / total
+            is_right = (score >= 0.0) == (problem.classes[i] == 1)
+            behind = 0.0 if is_right else abs(score)
+        else:
+            top = 0.0
+            for a in range(n_scores):
+                top = max(top, shares[a, i])
+            chosen = 0.0 if problem.classes[i] == 0 else shares[problem.classes[i] - 1, i]
+            behind = top - chosen
+            total = exp(-top)
+            for a in range(n_scores):
+                shares[a, i] = exp(shares[a, i] - top)
+                total += shares[a, i]
+            for a in range(n_scores):
+                shares[a, i] /= total
+        if is_weighted:
+            value += problem.weights[i] * (behind + log(total))
+        else:
+            value += behind
+            factors *= total
+            if factors > _LARGE:
+                value += log(factors)
+                factors = 1.0
+    return value + log(factors) + _penalty(problem, theta)
+
+
+@allocating_function
+def _derivatives(
+    problem: Likelihood, theta: Float64s, shares: Float64s, gradient: Float64s, information: Float64s
+) -> None:
+    """Fill the gradient of the log-likelihood and the negative of its second derivatives (lower triangle).
+
+    Unknown number ``a * n_regressors + r`` is the coefficient of regressor r in the score of class a + 1.
+    """
+    n_scores, n_regressors = theta.shape
+    n_rows = problem.classes.size
+    is_weighted = problem.weights.size > 0
+    row_values = np.empty(n_rows)
+    weighted = np.empty(n_rows)
+    for a in range(n_scores):
+        for i in range(n_rows):
+            residual = (1.0 if problem.classes[i] == a + 1 else 0.0) - shares[a, i]
+            row_values[i] = problem.weights[i] * residual if is_weighted else residual
+        for r in range(n_regressors):
+            gradient[a * n_regressors + r] = dot(problem.design[r], row_values)
+        for b in range(a + 1):
+            for i in range(n_rows):
+                joint = shares[a, i] * ((1.0 if a == b else 0.0) - shares[b, i])
+                row_values[i] = problem.weights[i] * joint if is_weighted else joint
+            for r in range(n_regressors):
+                regressor = problem.design[r]
+                for i in range(n_rows):
+                    weighted[i] = regressor[i] * row_values[i]
+                for s in range(r + 1):
+                    entry = dot(weighted, problem.design[s])
+                    information[a * n_regressors + r, b * n_regressors + s] = entry
+                    information[a * n_regressors + s, b * n_regressors + r] = entry
+    for r in range(n_regressors):
+        penalty = problem.penalties[r]
+        if penalty > 0.0:
+            shared = 0.0
+            if problem.is_symmetric:
+                for a in range(n_scores):
+                    shared += theta[a, r] / problem.n_classes
+            for a in range(n_scores):
+                gradient[a * n_regressors + r] -= penalty * (theta[a, r] - shared)
+                for b in range(a + 1):
+                    part = 1.0 if a == b else 0.0
+                    if problem.is_symmetric:
+                        part -= 1.0 / problem.n_classes
+                    information[a * n_regressors + r, b * n_regressors + r] += penalty * part
+
+
+@kernel_function
+def _copy(source: Float64s, target: Float64s) -> None:
+    # Assigning whole arrays makes Numba compile its error messages about shapes, which takes longer than all else.
+    for a in range(source.shape[0]):
+        for r in range(source.shape[1]):
+            target[a, r] = source[a, r]
+
+
+@allocating_function
+def _maximise(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance: float) -> float:
+    """Move ``theta`` to the maximum, and return the penalised negative log-likelihood there.
+
+    It ends when a Newton step promises less than ``tolerance``. That step is taken too: the steps of Newton's method
+    square the error, so what is left is rounding.
+    """
+    n_scores, n_regressors = theta.shape
+    n_unknown = n_scores * n_regressors
+    gradient = np.empty(n_unknown)
+    step = np.empty(n_unknown)
+    information = np.empty((n_unknown, n_unknown))
+    trial = np.empty((n_scores, n_regressors))
+    value = _evaluate(problem, theta, shares)
+    for _ in range(_MAX_STEPS):
+        _derivatives(problem, theta, shares, gradient, information)
+        solve_positive(information, gradient, step)
+        promised = dot(gradient, step)
+        is_last = not promised > tolerance
+        size = 1.0
+        is_better = False
+        for _ in range(_MAX_HALVINGS):
+            for a in range(n_scores):
+                for r in range(n_regressors):
+                    trial[a, r] = theta[a, r] + size * step[a * n_regressors + r]
+            reached = _evaluate(problem, trial, shares)
+            is_better = reached <= value + _ROUNDING * abs(value)
+            if is_better or is_last:
+                break
+            size /= 2.0
+        if is_better:
+            _copy(trial, theta)
+            value = min(value, reached) if is_last else reached
+        if is_last or not is_better:
+            break
+    return value
+
+
+@allocating_kernel
+def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[Float64s, float]:
+    """Fit one model, and return its coefficients, shape (n_classes - 1, n_regressors), and the objective.
+
+    Parameters
+    ----------
+    problem : Likelihood
+    start : array of shape (n_classes - 1, n_regressors), float64
+    tolerance : float
+        See `_maximise`.
+    """
+    theta = np.empty((start.shape[0], start.shape[1]))
+    _copy(start, theta)
+    shares = np.empty((theta.shape[0], problem.classes.size))
+    value = _maximise(problem, theta, shares, tolerance)
+    return theta, value
+
+
+@allocating_kernel
+def logistic_columns(
+    regressors: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    n_classes: int,
+    penalty: float,
+    has_intercept: bool,
+    is_symmetric: bool,
+    tolerance: float,
+) -> tuple[Float64s, Float64s]:
+    """Fit one model a column of a block.
+
+    Parameters
+    ----------
+    regressors : array of shape (n_regressors, n_rows, n_columns), float64
+        What the model of a column sees of it.
+    classes, weights, n_classes, is_symmetric
+        See `Likelihood`.
+    penalty : float
+        Of all coefficients but the intercept.
+
+    Returns
+    -------
+    coefficients : array of shape (n_columns, n_classes - 1, n_regressors), float64
+    intercepts : array of shape (n_columns, n_classes - 1), float64
+    """
+    n_regressors, n_rows, n_columns = regressors.shape
+    n_scores = n_classes - 1
+    coefficients = np.empty((n_columns, n_scores, n_regressors))
+    intercepts = np.zeros((n_columns, n_scores))
+    design = np.empty((n_regressors + (1 if has_intercept else 0), n_rows))
+    shares = np.empty((n_scores, n_rows))
+    for column in range(n_columns):
+        for r in range(n_regressors):
+            for i in range(n_rows):
+                design[r, i] = regressors[r, i, column]
+        _fit_standardised(
+            design,
+            classes,
+            weights,
+            n_classes,
+            penalty,
+            has_intercept,
+            is_symmetric,
+            tolerance,
+            shares,
+            coefficients[column],
+            intercepts[column],
+        )
+    return coefficients, intercepts
+
+
+@allocating_function
+def _fit_standardised(
+    design: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    n_classes: int,
+    penalty: float,
+    has_intercept: bool,
+    is_symmetric: bool,
+    tolerance: float,
+    shares: Float64s,
+    coefficients: Float64s,
+    intercepts: Float64s,
+) -> None:
+    """Fit one model on regressors that are standardised first, and fill its coefficients for them as they were.
+
+    Standardised regressors change nothing but the size of the numbers: the penalty is rescaled with them. A row for the
+    intercept follows the regressors in ``design``, which is overwritten.
+    """
+    n_scores, n_regressors = coefficients.shape
+    n_rows = classes.size
+    centres = np.zeros(n_regressors)
+    scales = np.ones(n_regressors)
+    penalties = np.zeros(design.shape[0])
+    for r in range(n_regressors):
+        row = design[r]
+        if has_intercept and is_constant(row):
+            # It says nothing that the intercept does not say; what is left after centring would be rounding.
+            centres[r] = row[0]
+            penalties[r] = 1.0
+            for i in range(n_rows):
+                row[i] = 0.0
+            continue
+        if has_intercept:
+            centre = 0.0
+            for i in range(n_rows):
+                centre += row[i]
+            centre /= n_rows
+            centres[r] = centre
+            for i in range(n_rows):
+                row[i] -= centre
+        scale = np.sqrt(dot(row, row) / n_rows)
+        if scale > 0.0:
+            scales[r] = scale
+            for i in range(n_rows):
+                row[i] /= scale
+        penalties[r] = penalty / (scales[r] * scales[r])
+    theta = np.zeros((n_scores, design.shape[0]))
+    if has_intercept:
+        for i in range(n_rows):
+            design[n_regressors, i] = 1.0
+        _start_at_shares(classes, weights, theta[:, n_regressors])
+    problem = Likelihood(design, classes, weights, penalties, n_classes, is_symmetric)
+    _maximise(problem, theta, shares, tolerance)
+    for a in range(n_scores):
+        if has_intercept:
+            intercepts[a] = theta[a, n_regressors]
+        for r in range(n_regressors):
+            coefficients[a, r] = theta[a, r] / scales[r]
+            intercepts[a] -= coefficients[a, r] * centres[r]
+
+
+@allocating_function
+def _start_at_shares(classes: Int64s, weights: Float64s, intercepts: Float64s) -> None:
+    """Fill the intercepts of the model that knows nothing but how frequent the classes are."""
+    totals = np.zeros(intercepts.size + 1)
+    for i in range(classes.size):
+        totals[classes[i]] += weights[i] if weights.size else 1.0
+    for a in range(intercepts.size):
+        if totals[0] > 0.0 and totals[a + 1] > 0.0:
+            intercepts[a] = log(totals[a + 1] / totals[0])

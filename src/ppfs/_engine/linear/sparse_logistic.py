@@ -1,0 +1,283 @@
+"""Logistic regression with a penalty on the sizes of the coefficients, by proximal Newton steps.
+
+Two classes have one score, that of class 1; three and more have one each, as scikit-learn has it. Around the present
+coefficients the likelihood is replaced by its second-order expansion. That and the penalty are minimised coordinate by
+coordinate, and a step is made towards the minimum, as glmnet does (Friedman, Hastie and Tibshirani, 2010) but with a
+line search, so that every step lowers what is minimised.
+"""
+
+from math import exp, log
+
+import numpy as np
+
+from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_function, allocating_kernel, kernel_function
+from ppfs._engine.linear.sums import dot, is_constant
+
+_MAX_STEPS = 200
+_MAX_HALVINGS = 40
+_MAX_ROUNDS = 20_000
+
+# Coordinates are visited until none moves by more than this share of the largest.
+_SMALLEST_MOVE = 1e-13
+
+# The share of a promised descent that a step must keep.
+_KEPT = 1e-4
+_ROUNDING = 1e-13
+
+
+@kernel_function
+def _shares_of_two(classes: Int64s, weights: Float64s, shares: Float64s) -> float:
+    """Turn the scores of class 1 into probabilities, and return the negative log-likelihood."""
+    value = 0.0
+    for i in range(classes.size):
+        score = shares[i]
+        small = exp(-abs(score))
+        total = 1.0 + small
+        shares[i] = 1.0 / total if score >= 0.0 else small / total
+        behind = 0.0 if (score >= 0.0) == (classes[i] == 1) else abs(score)
+        value += weights[i] * (behind + log(total))
+    return value
+
+
+@kernel_function
+def _shares_of_more(classes: Int64s, weights: Float64s, shares: Float64s) -> float:
+    """Turn the scores of the classes into probabilities, and return the negative log-likelihood."""
+    n_scores, n_rows = shares.shape
+    value = 0.0
+    for i in range(n_rows):
+        top = shares[0, i]
+        for score in range(1, n_scores):
+            top = max(top, shares[score, i])
+        behind, total = top - shares[classes[i], i], 0.0
+        for score in range(n_scores):
+            shares[score, i] = exp(shares[score, i] - top)
+            total += shares[score, i]
+        for score in range(n_scores):
+            shares[score, i] /= total
+        value += weights[i] * (behind + log(total))
+    return value
+
+
+@kernel_function
+def _objective(
+    design: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    sizes: Float64s,
+    squares: Float64s,
+    slopes: Float64s,
+    shares: Float64s,
+) -> float:
+    """Return what is minimised, and fill ``shares`` with the probabilities of the classes that have a score."""
+    n_scores, n_rows = shares.shape
+    n_regressors = len(design)
+    for score in range(n_scores):
+        own = shares[score]
+        for i in range(n_rows):
+            own[i] = 0.0
+        for r in range(n_regressors):
+            slope, regressor = slopes[score * n_regressors + r], design[r]
+            if slope != 0.0:
+                for i in range(n_rows):
+                    own[i] += slope * regressor[i]
+    value = (
+        _shares_of_two(classes, weights, shares[0])
+        if n_scores == 1
+        else _shares_of_more(classes, weights, shares)
+    )
+    for u in range(slopes.size):
+        value += sizes[u] * abs(slopes[u]) + 0.5 * squares[u] * slopes[u] * slopes[u]
+    return value
+
+
+@kernel_function
+def _expand(
+    design: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    squares: Float64s,
+    slopes: Float64s,
+    shares: Float64s,
+    gradient: Float64s,
+    curvature: Float64s,
+    row_values: Float64s,
+    weighted: Float64s,
+) -> None:
+    """Fill gradient and curvature of the likelihood and the squares; the last two are memory."""
+    n_scores, n_rows = shares.shape
+    n_regressors = len(design)
+    first = 1 if n_scores == 1 else 0
+    for a in range(n_scores):
+        for i in range(n_rows):
+            row_values[i] = weights[i] * (shares[a, i] - (1.0 if classes[i] == a + first else 0.0))
+        for r in range(n_regressors):
+            u = a * n_regressors + r
+            gradient[u] = dot(design[r], row_values) + squares[u] * slopes[u]
+        for b in range(a + 1):
+            for i in range(n_rows):
+                row_values[i] = weights[i] * shares[a, i] * ((1.0 if a == b else 0.0) - shares[b, i])
+            for r in range(n_regressors):
+                regressor = design[r]
+                for i in range(n_rows):
+                    weighted[i] = regressor[i] * row_values[i]
+                for s in range(r + 1):
+                    bend = dot(weighted, design[s])
+                    for u, v in ((r, s), (s, r)):
+                        curvature[a * n_regressors + u, b * n_regressors + v] = bend
+                        curvature[b * n_regressors + v, a * n_regressors + u] = bend
+    for u in range(slopes.size):
+        curvature[u, u] += squares[u]
+
+
+@kernel_function
+def _towards_zero(value: float, by: float) -> float:
+    if value > by:
+        return value - by
+    return value + by if value < -by else 0.0
+
+
+@kernel_function
+def _find_step(
+    gradient: Float64s, curvature: Float64s, sizes: Float64s, slopes: Float64s, step: Float64s, rest: Float64s
+) -> None:
+    """Fill ``step`` with what minimises the expansion and the penalty; ``rest`` is memory."""
+    n_regressors = gradient.size
+    for r in range(n_regressors):
+        step[r] = 0.0
+        rest[r] = gradient[r]
+    for _ in range(_MAX_ROUNDS):
+        largest, moved = 0.0, 0.0
+        for r in range(n_regressors):
+            bend = curvature[r, r]
+            if bend > 0.0:
+                old = slopes[r] + step[r]
+                new = _towards_zero(bend * old - rest[r], sizes[r]) / bend
+                move = new - old
+                if move != 0.0:
+                    step[r] += move
+                    for s in range(n_regressors):
+                        rest[s] += move * curvature[r, s]
+                largest, moved = max(largest, abs(new)), max(moved, abs(move))
+        if not moved > _SMALLEST_MOVE * largest:
+            break
+
+
+@allocating_function
+def _minimise(
+    design: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    sizes: Float64s,
+    squares: Float64s,
+    tolerance: float,
+    slopes: Float64s,
+) -> None:
+    """Move ``slopes`` to the minimum, score after score; it ends when a step promises less than ``tolerance``."""
+    n_regressors, n_rows = design.shape
+    n_unknown = slopes.size
+    gradient, step, rest = np.empty(n_unknown), np.empty(n_unknown), np.empty(n_unknown)
+    trial, curvature = np.empty(n_unknown), np.empty((n_unknown, n_unknown))
+    shares, row_values, weighted = (
+        np.empty((n_unknown // n_regressors, n_rows)),
+        np.empty(n_rows),
+        np.empty(n_rows),
+    )
+    value = _objective(design, classes, weights, sizes, squares, slopes, shares)
+    for _ in range(_MAX_STEPS):
+        _expand(design, classes, weights, squares, slopes, shares, gradient, curvature, row_values, weighted)
+        _find_step(gradient, curvature, sizes, slopes, step, rest)
+        promised = dot(gradient, step)
+        for u in range(n_unknown):
+            promised += sizes[u] * (abs(slopes[u] + step[u]) - abs(slopes[u]))
+        is_last = not -promised > tolerance
+        share, is_better, reached = 1.0, False, value
+        for _ in range(_MAX_HALVINGS):
+            for u in range(n_unknown):
+                trial[u] = slopes[u] + share * step[u]
+            reached = _objective(design, classes, weights, sizes, squares, trial, shares)
+            is_better = reached <= value + share * _KEPT * promised + _ROUNDING * abs(value)
+            if is_better or is_last:
+                break
+            share /= 2.0
+        if is_better:
+            for u in range(n_unknown):
+                slopes[u] = trial[u]
+            value = reached
+        if is_last or not is_better:
+            break
+
+
+@allocating_kernel
+def sparse_logistic_columns(
+    regressors: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    n_classes: int,
+    sizes: float,
+    squares: float,
+    has_intercept: bool,
+    tolerance: float,
+) -> tuple[Float64s, Float64s]:
+    """Fit one model a column of a block.
+
+    Parameters
+    ----------
+    regressors : array of shape (n_regressors, n_rows, n_columns), float64
+        What the model of a column sees of it.
+    classes : array of shape (n_rows,), int64
+        Class codes.
+    weights : array of shape (n_rows,), float64
+        How much each row counts.
+    sizes, squares : float
+        The first times the sizes, and half of the second times the squares of the coefficients, are added to the
+        negative log-likelihood; the intercepts are free.
+
+    Returns
+    -------
+    slopes : array of shape (n_columns, n_classes - 1, n_regressors), float64
+    intercepts : array of shape (n_columns, n_classes - 1), float64
+        Of the classes' scores less that of class 0.
+    """
+    n_regressors, n_rows, n_columns = regressors.shape
+    n_used = n_regressors + (1 if has_intercept else 0)
+    n_scores = 1 if n_classes == 2 else n_classes
+    slopes = np.zeros((n_columns, n_classes - 1, n_regressors))
+    intercepts = np.zeros((n_columns, n_classes - 1))
+    design = np.ones((n_used, n_rows))
+    centres, scales = np.zeros(n_regressors), np.ones(n_regressors)
+    own_sizes, own_squares = np.zeros(n_scores * n_used), np.zeros(n_scores * n_used)
+    found = np.empty(n_scores * n_used)
+    for column in range(n_columns):
+        for r in range(n_regressors):
+            row = design[r]
+            for i in range(n_rows):
+                row[i] = regressors[r, i, column]
+            centres[r], scales[r] = 0.0, 1.0
+            if has_intercept:
+                # Moving regressors moves nothing but the intercept; one that is constant says nothing beside it.
+                is_idle = is_constant(row)
+                for i in range(n_rows):
+                    centres[r] += row[i] / n_rows
+                for i in range(n_rows):
+                    row[i] = 0.0 if is_idle else row[i] - centres[r]
+            scale = np.sqrt(dot(row, row) / n_rows)
+            if scale > 0.0:
+                scales[r] = scale
+                for i in range(n_rows):
+                    row[i] /= scale
+            for score in range(n_scores):
+                own_sizes[score * n_used + r] = sizes / scales[r]
+                own_squares[score * n_used + r] = squares / (scales[r] * scales[r])
+        for u in range(found.size):
+            found[u] = 0.0
+        _minimise(design, classes, weights, own_sizes, own_squares, tolerance, found)
+        for score in range(n_classes - 1):
+            first = (score if n_scores == 1 else score + 1) * n_used
+            for r in range(n_used):
+                value = found[first + r] - (0.0 if n_scores == 1 else found[r])
+                if r == n_regressors:
+                    intercepts[column, score] += value
+                else:
+                    slopes[column, score, r] = value / scales[r]
+                    intercepts[column, score] -= slopes[column, score, r] * centres[r]
+    return slopes, intercepts

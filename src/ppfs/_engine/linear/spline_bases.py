@@ -1,0 +1,54 @@
+"""Values of splines at the numbers of many columns, by de Boor's recursion."""
+
+import numpy as np
+
+from ppfs._engine.jit.kernels import Float64s, allocating_kernel
+
+
+@allocating_kernel
+def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) -> Float64s:
+    """Return what splines that are constant beyond their outer knots make of each number.
+
+    Parameters
+    ----------
+    columns : array of shape (n_rows, n_columns), float64
+    knots : array of shape (n_columns, n_knots + 2 * degree), float64
+        Increasing in every column.
+    degree : int
+    n_kept : int
+        How many of a column's splines are wanted, from the first.
+
+    Returns
+    -------
+    array of shape (n_rows, n_columns, n_kept), float64
+    """
+    n_rows, n_columns = columns.shape
+    last = knots.shape[1] - degree - 1
+    made = np.zeros((n_rows, n_columns, n_kept))
+    values = np.empty(degree + 1)
+    for i in range(n_rows):
+        for column in range(n_columns):
+            own = knots[column]
+            x = columns[i, column]
+            if x < own[degree]:
+                x = own[degree]
+            elif x > own[last]:
+                x = own[last]
+            interval = 0
+            for knot in range(degree + 1, last):
+                interval += x >= own[knot]
+            # Only degree + 1 splines are not 0 at x.
+            values[0] = 1.0
+            for order in range(1, degree + 1):
+                saved = 0.0
+                for place in range(order):
+                    above = own[interval + degree + 1 + place]
+                    below = own[interval + degree + 1 - order + place]
+                    share = values[place] / (above - below)
+                    values[place] = saved + (above - x) * share
+                    saved = (x - below) * share
+                values[order] = saved
+            for place in range(degree + 1):
+                if interval + place < n_kept:
+                    made[i, column, interval + place] = values[place]
+    return made

@@ -1,0 +1,1 @@
+"""Trees and forests on several columns: the shrink phase."""

@@ -1,0 +1,332 @@
+"""The forests of the shrink phase, one a split, and what removing a column does to them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine.inputs.bit_sets import Words
+from ppfs._engine.inputs.column_store import ColumnStore, make_store
+from ppfs._engine.inputs.random_keys import column_keys
+from ppfs._engine.inputs.sorted_columns import SortedColumns
+from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int64s
+from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.many_columns.forest_grow import grow_grove
+from ppfs._engine.many_columns.forest_nodes import FOREST_NODE, Grove, Units, make_units
+from ppfs._engine.many_columns.forest_removal import Removal
+from ppfs._engine.many_columns.forest_scores import add_up, losses_of_sums
+from ppfs._engine.many_columns.forest_scores import replace as replace_columns
+from ppfs._engine.many_columns.forest_search import Candidates, make_search_work
+from ppfs._engine.many_columns.single_trees import check_values
+from ppfs._engine.many_columns.tree_scratch import NOTHING, make_tree_scratch
+from ppfs._engine.one_column.forests import PreparedForest
+from ppfs._engine.trees.routing import weighted_mean
+from ppfs._engine.trees.rules import Limits
+
+# Test rows times trees over all splits: with fewer, starting threads takes longer than replacing a column.
+_ROWS_FOR_THREADS = 100_000
+
+
+@dataclass(frozen=True)
+class ForestRules:
+    """What a forest on several columns needs beside its samples.
+
+    Attributes
+    ----------
+    n_tried : callable
+        ``n_tried(n_columns)`` says how many of so many columns are tried in a node.
+    tree_keys : array of shape (n_splits, n_trees), uint64
+        What trees draw at random depends on them.
+    is_random : bool
+        Whether trees cut at random, as scikit-learn's extra trees do.
+    """
+
+    n_tried: Callable[[int], int]
+    tree_keys: Words
+    is_random: bool = False
+
+
+@dataclass(frozen=True)
+class BaggedData:
+    """What all forests on the same columns share."""
+
+    columns: SortedColumns
+    prepared: PreparedForest
+    rules: ForestRules
+    store: ColumnStore
+    keys: Words  # (n_columns,)
+    units: Units
+    n_threads: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Numbers that a leaf says."""
+        return self.prepared.n_classes or 1
+
+    def tests(self, split: int) -> Int64s:
+        """Return the test rows of a split."""
+        return self.prepared.shared.splits.test[split]
+
+    @property
+    def n_splits(self) -> int:
+        """The paper's B."""
+        return self.prepared.shared.splits.n_splits
+
+
+@dataclass(frozen=True)
+class ScoredGrove:
+    """The forest of one split with the sums of its predictions. Risks are computed when asked for, and kept."""
+
+    grove: Grove
+    sums: Int64s  # (n_test, n_outputs)
+    losses: Float64s  # (n_test,)
+    risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
+
+
+@dataclass(frozen=True, eq=False)
+class BaggedForest:
+    """One forest a split, on the same columns, with the risks of permuted columns.
+
+    It never changes, and has the methods of `Forest`. `without` returns another one, whose trees are copied where
+    the removed column did not matter.
+
+    Attributes
+    ----------
+    active : array of shape (n_columns,), bool
+        Columns the trees may split on.
+    used : array of shape (n_splits, n_columns), bool
+        Whether a tree of a split does split on a column.
+    base_risk : array of shape (n_splits,), float64
+        Mean test loss of each forest, weighted by class if asked.
+    n_fits : int
+        Forests grown so far, those included that this one came from.
+    """
+
+    active: Bools
+    used: Bools
+    base_risk: Float64s
+    n_fits: int
+    _groves: tuple[ScoredGrove, ...]
+    _data: BaggedData
+
+    @property
+    def idle(self) -> Bools:
+        """Columns that can be removed without a change: those that no tree uses, if trees try all columns."""
+        n_active = int(self.active.sum())
+        if self._data.rules.n_tried(n_active) < n_active:
+            return np.zeros(self.active.size, dtype=np.bool_)
+        return np.logical_not(self.used.any(axis=0))
+
+    def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
+        """Mean test loss of every forest when one column is permuted, (len(columns), n_splits); see `Forest`."""
+        return np.stack([self.jointly_permuted_risk([int(column)]) for column in columns])
+
+    def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
+        """Mean test loss of every forest when columns are permuted together, (n_splits,); see `Forest`."""
+        asked = np.unique(np.asarray(columns, dtype=np.intp))
+        values = self._data.columns.look_up(asked)
+        splits = self._data.prepared.shared.splits
+        weights = self._data.prepared.shared.total_weights
+
+        def risk(split: int) -> float:
+            is_used = self.used[split, asked]
+            key = tuple(asked[is_used].tolist())
+            known = self._groves[split].risks
+            if key and key not in known:
+                sources = splits.test[split][splits.permutations[split]]
+                drawn = values[is_used][:, np.newaxis, sources]
+                losses = self._replaced(split, asked[is_used], drawn)
+                known[key] = weighted_mean(losses[0], weights[split], np.empty(2))
+            return known[key] if key else float(self.base_risk[split])
+
+        return np.array(self._over_splits(risk))
+
+    def row_losses(self) -> list[Float64s]:
+        """Loss of each test row, times its class weight if there are weights; see `Forest`."""
+        return [grove.losses for grove in self._groves]
+
+    def replaced_row_losses(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
+        """Loss of each test row when columns are replaced, (n_draws, n_test) a split; see `Forest`."""
+        asked = np.asarray(columns, dtype=np.intp)
+
+        def losses(split: int) -> Float64s:
+            drawn = values[split]
+            check_values(split, drawn, asked.size, self._data.tests(split).size)
+            places = np.flatnonzero(self.used[split, asked])
+            if places.size == 0:
+                return np.broadcast_to(self._groves[split].losses, np.shape(drawn)[1:])
+            return self._replaced(split, asked[places], drawn[places])
+
+        return self._over_splits(losses)
+
+    def without(self, column: int) -> tuple["BaggedForest", int]:
+        """Remove a column.
+
+        Returns
+        -------
+        forest : BaggedForest
+            Bit for bit the forest grown on the other active columns.
+        n_refits : int
+            Forests in which a tree was grown again.
+        """
+        active = self.active.copy()
+        active[column] = False
+        if self.idle[column]:
+            return replace(self, active=active), 0
+        n_active = int(self.active.sum())
+        removal = Removal(column, self._data.rules.n_tried(n_active), n_active)
+
+        def regrow(split: int) -> tuple[ScoredGrove, bool]:
+            old = self._groves[split]
+            grove, is_changed = _grow(self._data, split, active, removal, old.grove)
+            if is_changed:
+                return _scored(self._data, split, grove), True
+            return replace(old, grove=grove), False
+
+        answers = run_tasks(regrow, range(self._data.n_splits), self._data.n_threads)
+        groves = [grove for grove, _ in answers]
+        n_refits = sum(is_changed for _, is_changed in answers)
+        return _noted(self._data, active, groves, self.n_fits + n_refits), n_refits
+
+    def _replaced(self, split: int, columns: npt.NDArray[np.intp], values: Float32s) -> Float64s:
+        """Losses (n_draws, n_test) when columns hold ``values`` (n_replaced, n_draws, n_test)."""
+        data, scored = self._data, self._groves[split]
+        place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
+        place_of[columns] = np.arange(columns.size)
+        sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)
+        replace_columns(
+            scored.grove,
+            place_of,
+            np.array(values, dtype=np.float32, order="C"),
+            data.tests(split),
+            data.store,
+            data.prepared.shared.target.weights,
+            np.empty(int(np.diff(scored.grove.node_ends).max()) + 1, dtype=np.int32),
+            sums,
+        )
+        return _losses(data, split, sums)
+
+    def _over_splits(self, function: Callable[[int], Any]) -> list[Any]:
+        n_asked = sum(grove.grove.leaf_of.size for grove in self._groves)
+        n_threads = self._data.n_threads if n_asked > _ROWS_FOR_THREADS else 1
+        return run_tasks(function, range(self._data.n_splits), n_threads)
+
+
+def grow_bagged_forest(
+    columns: SortedColumns, prepared: PreparedForest, rules: ForestRules, n_threads: int = 1
+) -> BaggedForest:
+    """Grow one forest on each split's train part, from all columns.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    prepared : PreparedForest
+        Says what is predicted, the splits, the samples of the trees, and where they stop.
+    rules : ForestRules
+    n_threads : int
+        Splits are worked on side by side; the answer does not depend on it.
+    """
+    units = make_units(prepared.shared.target.values, prepared.bags.n_trees)
+    data = BaggedData(columns, prepared, rules, make_store(columns), column_keys(columns), units, n_threads)
+    active = np.ones(columns.n_columns, dtype=np.bool_)
+
+    def grow_new(split: int) -> ScoredGrove:
+        return _scored(data, split, _grow(data, split, active, Removal(NOTHING, 0, 0), None)[0])
+
+    groves = run_tasks(grow_new, range(data.n_splits), n_threads)
+    return _noted(data, active, groves, data.n_splits)
+
+
+def _grow(
+    data: BaggedData, split: int, active: Bools, removal: Removal, old: Grove | None
+) -> tuple[Grove, bool]:
+    """Grow the forest of a split from the active columns; return it, and whether it is another one than the old."""
+    prepared, rules = data.prepared, data.rules
+    candidates = Candidates(
+        np.flatnonzero(active).astype(np.int32), data.keys, rules.n_tried(int(active.sum())), rules.is_random
+    )
+    tests, sizes = data.tests(split), prepared.bags.sizes[split].astype(np.int64)
+    n_rows, n_trees = data.columns.n_rows, sizes.size
+    n_stats = prepared.n_classes or 2
+    is_weighted = prepared.shared.target.weights is not None
+    work = make_search_work(n_rows, candidates.columns.size, n_stats, is_weighted=is_weighted)
+    scratch = make_tree_scratch(n_rows, int(sizes.max()), tests.size, data.n_outputs)
+    is_changed = np.zeros(n_trees, dtype=np.bool_)
+    n_nodes = int(sizes.sum()) // 2 + n_trees if old is None else old.nodes.size + old.nodes.size // 8
+    grove = _make_grove(n_nodes, data.n_outputs, sizes, tests.size)
+    done = 0
+    while True:
+        with np.errstate(over="ignore"):
+            done = grow_grove(
+                done,
+                grove if old is None else old,
+                removal,
+                prepared.bags.counts[split],
+                rules.tree_keys[split],
+                tests,
+                candidates,
+                data.store,
+                prepared.shared.target,
+                Limits(*prepared.growth.limits[split].tolist()),
+                data.units,
+                scratch,
+                work,
+                grove,
+                is_changed,
+            )
+        if done == n_trees:
+            break
+        grove = _with_room(grove, 2 * grove.nodes.size + 2 * int(sizes.max()) + 2)
+    return _with_room(grove, int(grove.node_ends[-1])), bool(is_changed.any())
+
+
+def _make_grove(n_nodes: int, n_outputs: int, sizes: Int64s, n_test: int) -> Grove:
+    n_trees = sizes.size
+    return Grove(
+        np.zeros(n_nodes, dtype=FOREST_NODE),
+        np.zeros((n_nodes, n_outputs), dtype=np.int64),
+        np.zeros(n_trees + 1, dtype=np.int64),
+        np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes))),
+        np.empty(int(sizes.sum()), dtype=np.int32),
+        np.empty((n_trees, n_test), dtype=np.int32),
+        np.empty((n_trees, n_test), dtype=np.int32),
+    )
+
+
+def _with_room(grove: Grove, n_nodes: int) -> Grove:
+    """Return a grove with room for so many nodes, more or fewer than before."""
+    nodes = np.zeros(n_nodes, dtype=FOREST_NODE)
+    said = np.zeros((n_nodes, grove.said.shape[1]), dtype=np.int64)
+    n_kept = min(n_nodes, grove.nodes.size)
+    nodes[:n_kept], said[:n_kept] = grove.nodes[:n_kept], grove.said[:n_kept]
+    return grove._replace(nodes=nodes, said=said)
+
+
+def _scored(data: BaggedData, split: int, grove: Grove) -> ScoredGrove:
+    sums = np.zeros((data.tests(split).size, data.n_outputs), dtype=np.int64)
+    add_up(grove, sums)
+    losses = _losses(data, split, sums[np.newaxis])[0]
+    losses.flags.writeable = False
+    return ScoredGrove(grove, sums, losses)
+
+
+def _losses(data: BaggedData, split: int, sums: Int64s) -> Float64s:
+    """Turn sums (n_draws, n_test, n_outputs) into losses (n_draws, n_test)."""
+    shared, losses = data.prepared.shared, np.empty(sums.shape[:2])
+    memory = np.empty(data.n_outputs), np.empty(data.n_outputs)
+    losses_of_sums(sums, data.tests(split), shared.target, shared.scoring, data.units, *memory, losses)
+    return losses
+
+
+def _noted(data: BaggedData, active: Bools, groves: Sequence[ScoredGrove], n_fits: int) -> BaggedForest:
+    """Put the forests of all splits together."""
+    used = np.zeros((data.n_splits, data.columns.n_columns), dtype=np.bool_)
+    base_risk = np.empty(data.n_splits)
+    for split, scored in enumerate(groves):
+        feature = scored.grove.nodes["feature"]
+        used[split, feature[feature >= 0]] = True
+        weight = data.prepared.shared.total_weights[split]
+        base_risk[split] = weighted_mean(scored.losses, weight, np.empty(2))
+    return BaggedForest(active, used, base_risk, n_fits, tuple(groves), data)

@@ -1,0 +1,307 @@
+"""The B trees of the shrink phase, and what removing a column does to them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine.inputs.sorted_columns import SortedColumns, ValueTable
+from ppfs._engine.inputs.splits import Splits
+from ppfs._engine.inputs.target import make_target, total_statistics, total_weight
+from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int32s
+from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.many_columns.cart import grow_nodes
+from ppfs._engine.trees.losses import make_scoring, total_weights
+from ppfs._engine.trees.nodes import LEAF, UNGROWN, Nodes, ungrown_root
+from ppfs._engine.trees.rules import TreeRules
+from ppfs._engine.trees.scored_tree import (
+    NOTHING,
+    ForestData,
+    GrownTree,
+    base_losses,
+    joint_risk,
+    permuted_risks,
+    replaced_losses,
+)
+
+# With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
+_ENTRIES_FOR_THREADS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One tree, to look at.
+
+    Attributes
+    ----------
+    feature : array of shape (n_nodes,), int32
+        Column that a node splits on; -1 for a leaf.
+    threshold : array of shape (n_nodes,), float64
+        Values up to and including it go left; 0 for a leaf.
+    left, right : arrays of shape (n_nodes,), int32
+        Children; 0 for a leaf. Node 0 is the root.
+    n_samples : array of shape (n_nodes,), int32
+        Train rows.
+    value : array of shape (n_nodes, n_classes) or (n_nodes,), float64
+        Class fractions, or the mean.
+    gaps_left : array of shape (n_nodes,), bool
+        Whether rows with a gap go left; only for trees of rows with weights, or of columns with gaps.
+    """
+
+    feature: Int32s
+    threshold: Float64s
+    left: Int32s
+    right: Int32s
+    n_samples: Int32s
+    value: Float64s
+    gaps_left: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """One tree a split, on the same columns, with the risks of permuted columns.
+
+    A forest never changes. `without` returns another one, which shares every tree that does not split on the
+    removed column; columns keep their numbers.
+
+    Attributes
+    ----------
+    active : array of shape (n_columns,), bool
+        Columns the trees may split on.
+    used : array of shape (n_splits, n_columns), bool
+        Whether the tree of a split does split on a column.
+    base_risk : array of shape (n_splits,), float64
+        Mean test loss of each tree, weighted by class if asked.
+    n_fits : int
+        Trees grown so far, those of the forests this one came from included.
+    """
+
+    active: Bools
+    used: Bools
+    base_risk: Float64s
+    n_fits: int
+    _trees: tuple[GrownTree, ...]
+    _data: ForestData
+
+    @property
+    def idle(self) -> Bools:
+        """Columns (n_columns,) that can be removed without a change: those that no tree uses."""
+        return np.logical_not(self.used.any(axis=0))
+
+    def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
+        """Mean test loss of every tree when one column is permuted in the test part.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Permuted one at a time.
+
+        Returns
+        -------
+        array of shape (len(columns), n_splits), float64
+            Exactly the base risk where the tree does not use the column.
+        """
+        asked = np.asarray(columns, dtype=np.intp)
+        answer = np.tile(self.base_risk, (asked.size, 1))
+        used = self.used[:, asked]
+        for split in np.flatnonzero(used.any(axis=1)).tolist():
+            places = np.flatnonzero(used[split])
+            answer[places, split] = permuted_risks(
+                self._data, split, self._trees[split], asked[places].tolist()
+            )
+        return answer
+
+    def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
+        """Mean test loss of every tree when several columns are permuted together in the test part.
+
+        A feature may be encoded as several columns. All of them take their values from the same other row, so
+        that no combination arises that the feature cannot have.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Permuted by the same permutation.
+
+        Returns
+        -------
+        array of shape (n_splits,), float64
+            Exactly the base risk where the tree uses none of the columns; exactly `permuted_risk` where it uses
+            one.
+        """
+        answer = self.base_risk.copy()
+        for split, used in self._users(columns):
+            answer[split] = joint_risk(self._data, split, self._trees[split], used)
+        return answer
+
+    def row_losses(self) -> list[Float64s]:
+        """Loss of each test row, times its class weight if there are weights.
+
+        Returns
+        -------
+        list of n_splits read-only arrays of shape (n_test,), float64
+            In the order of ``splits.test[split]``.
+        """
+        return [base_losses(self._data, split, grown) for split, grown in enumerate(self._trees)]
+
+    def replaced_row_losses(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
+        """Loss of each test row when columns are replaced in the test part, for several draws.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The columns of one feature, all replaced at once.
+        values : sequence of n_splits arrays of shape (len(columns), n_draws, n_test), float32
+            What the columns hold in the rows ``splits.test[split]``, for each draw.
+
+        Returns
+        -------
+        list of n_splits arrays of shape (n_draws, n_test), float64
+            A read-only view of the base losses where the tree uses none of the columns.
+        """
+        asked = np.asarray(columns, dtype=np.intp)
+        answer = []
+        for split, (grown, drawn) in enumerate(zip(self._trees, values, strict=True)):
+            check_values(split, drawn, asked.size, self._data.splits.test[split].size)
+            places = np.flatnonzero(self.used[split, asked])
+            if places.size:
+                answer.append(replaced_losses(self._data, split, grown, asked[places], drawn[places]))
+            else:
+                answer.append(np.broadcast_to(base_losses(self._data, split, grown), np.shape(drawn)[1:]))
+        return answer
+
+    def _users(
+        self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the splits whose trees use any of the columns, and the columns they use, ascending."""
+        asked = np.unique(np.asarray(columns, dtype=np.intp))
+        used = self.used[:, asked]
+        for split in np.flatnonzero(used.any(axis=1)).tolist():
+            yield split, tuple(asked[used[split]].tolist())
+
+    def without(self, column: int) -> tuple["Forest", int]:
+        """Remove a column.
+
+        Returns
+        -------
+        forest : Forest
+            Bit for bit the forest grown on the other active columns.
+        n_refits : int
+            Trees that had to be grown again: those that split on the column.
+        """
+        active = self.active.copy()
+        active[column] = False
+        stale = np.flatnonzero(self.used[:, column]).tolist()
+        if not stale:
+            return replace(self, active=active), 0
+        candidates = np.flatnonzero(active).astype(np.int32)
+
+        def regrow(split: int) -> GrownTree:
+            grown = self._trees[split]
+            return _grow_tree(self._data, candidates, grown.tree, grown.rows, column)
+
+        is_worth_threads = len(stale) * self._data.columns.n_stored[candidates].sum() > _ENTRIES_FOR_THREADS
+        regrown = run_tasks(regrow, stale, self._data.n_threads if is_worth_threads else 1)
+        trees = list(self._trees)
+        for split, tree in zip(stale, regrown, strict=True):
+            trees[split] = tree
+        used, base_risk = self.used.copy(), self.base_risk.copy()
+        _note_trees(self._data, stale, regrown, used, base_risk)
+        forest = Forest(active, used, base_risk, self.n_fits + len(stale), tuple(trees), self._data)
+        return forest, len(stale)
+
+    def tree(self, split: int) -> Tree:
+        """Return the tree of one split, to look at."""
+        nodes, stats = self._trees[split].tree
+        n_samples = nodes["stop"] - nodes["start"]
+        right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
+        is_class = self._data.target.classes.size > 0
+        value = stats / nodes["weight"][:, np.newaxis] if is_class else stats[:, 0] / nodes["weight"]
+        names = ("feature", "threshold", "left", "gaps_left")
+        feature, threshold, left, gaps_left = (nodes[name].copy() for name in names)
+        return Tree(feature, threshold, left, right, n_samples, value, gaps_left)
+
+
+def grow_forest(
+    columns: SortedColumns,
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    n_threads: int = 1,
+    class_weights: npt.ArrayLike | None = None,
+    fit_weights: npt.ArrayLike | None = None,
+    loss_weights: npt.ArrayLike | None = None,
+) -> Forest:
+    """Grow one tree on each split's train part, from all columns.
+
+    Of splits with equal gains the first column wins, then the lowest threshold: scikit-learn breaks such ties
+    at random, and is otherwise followed exactly.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        Number of classes of the whole table; 0 for regression.
+    splits : Splits
+    rules : TreeRules
+    n_threads : int
+        Trees are grown side by side; the answer does not depend on it.
+    class_weights : array of shape (n_classes,) or None
+        Weights of the test rows by their class; trees are grown without them. None for numbers.
+    fit_weights : array of shape (n_rows,) or None
+        Positive weights of the train rows. Weights and gaps need columns that store every row.
+    loss_weights : array of shape (n_rows,) or None
+        Weights of the test rows.
+    """
+    if fit_weights is None and columns.has_gaps:
+        fit_weights = np.ones(columns.n_rows)
+    target = make_target(y, n_classes, fit_weights)
+    scoring = make_scoring(rules, n_classes, class_weights, loss_weights)
+    weights = total_weights(target, scoring, splits.test)
+    data = ForestData(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
+    candidates = np.arange(columns.n_columns, dtype=np.int32)
+
+    def grow_new(split: int) -> GrownTree:
+        rows = np.sort(splits.train[split])
+        stats = total_statistics(target, n_classes, rows)
+        root = ungrown_root(stats, rows.size, total_weight(target, stats, rows))
+        return _grow_tree(data, candidates, root, rows.astype(np.int32), UNGROWN)
+
+    every_split = range(splits.n_splits)
+    trees = run_tasks(grow_new, every_split, n_threads)
+    used = np.empty((splits.n_splits, columns.n_columns), dtype=np.bool_)
+    base_risk = np.empty(splits.n_splits)
+    _note_trees(data, every_split, trees, used, base_risk)
+    active = np.ones(columns.n_columns, dtype=np.bool_)
+    return Forest(active, used, base_risk, splits.n_splits, tuple(trees), data)
+
+
+def _grow_tree(data: ForestData, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
+    limits = data.rules.limits(old_rows.size)
+    return GrownTree(*grow_nodes(data.columns, candidates, data.target, limits, removed, old, old_rows))
+
+
+def _note_trees(
+    data: ForestData, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
+) -> None:
+    """Enter new trees into the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
+    for split, grown in zip(splits, trees, strict=True):
+        used[split] = False
+        used[split, grown.used] = True
+    data.table.add(np.flatnonzero(used[splits].any(axis=0)))
+    for split, grown in zip(splits, trees, strict=True):
+        base_risk[split] = permuted_risks(data, split, grown, [NOTHING])[0]
+
+
+def check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:
+    """Refuse replacements of another shape than (n_columns, n_draws, n_test)."""
+    shape = np.shape(values)
+    if len(shape) != 3 or shape[0] != n_columns or shape[2] != n_test:
+        raise ValueError(
+            f"values[{split}] has the shape {shape}, but {n_columns} columns are replaced in {n_test} test rows. "
+            f"Give an array of shape ({n_columns}, n_draws, {n_test})."
+        )

@@ -1,0 +1,1 @@
+"""Trees and forests on one column each: the growth phase."""

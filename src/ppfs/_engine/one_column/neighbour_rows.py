@@ -1,0 +1,218 @@
+"""Losses row by row of full trees on one column each; see `neighbours` for the idea.
+
+Every row is tested in one split at most, so a walk looks for one answer only. In a column of distinct values every
+answer is a class, and the losses under many permuted copies are counts of wrong classes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppfs._engine.inputs.bit_sets import NONE, ONE, WORD, Words
+from ppfs._engine.inputs.sorted_columns import ColumnArrays
+from ppfs._engine.inputs.splits import Splits
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Bools, Float64s, Int32s, Int64s, int64, kernel, kernel_function
+from ppfs._engine.one_column.neighbour_risks import Verdicts, count_members, leaf_losses, mean_of_members
+from ppfs._engine.one_column.neighbours import (
+    DISTINCT,
+    ENTANGLED,
+    Line,
+    goes_left,
+    group_end,
+    has,
+    lay_out,
+    make_line,
+    mark_groups,
+    mark_groups_of_numbers,
+    mark_mixed_classes,
+)
+from ppfs._engine.trees.losses import Scoring, add_repeated_loss
+from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
+
+
+class Folds(NamedTuple):
+    """Which split trains on a row, and which one tests it."""
+
+    train: Words  # (1, n_rows)
+    tested_in: Int32s  # (n_rows,) -1 for rows that are never tested
+
+
+class FoldWork(NamedTuple):
+    """Memory of one task."""
+
+    line: Line
+    rows: RowWork
+    by_class: Words  # (n_classes,)
+    stats: Float64s  # (n_stats,)
+    group_leaf: Int32s  # (64,) leaf of the group at hand in each split
+    missed: Int32s  # (n_rows,) draws in which a row is wrong, by place in the test parts
+    labels: Int32s  # (n_rows,) class of a row, by place in the test parts
+    wrong: Int64s  # (n_draws,) rows that are wrong in a draw
+
+
+def is_one_word(splits: Splits) -> bool:
+    """Tell whether the splits are few enough."""
+    return splits.n_splits <= WORD
+
+
+def tested_in(splits: Splits, n_rows: int) -> Int32s:
+    """Return the split that tests each row, -1 for none; test parts are disjoint."""
+    split_of = np.full(n_rows, -1, dtype=np.int32)
+    for split, test in enumerate(splits.test):
+        split_of[test] = split
+    return split_of
+
+
+def make_fold_work(n_rows: int, n_classes: int, n_draws: int, verdicts: Verdicts) -> FoldWork:
+    """Allocate the memory of one task. The first leaves are pure ones, one of each class."""
+    n_stats = max(n_classes, 1)
+    predicted = np.empty((n_rows + n_classes, n_stats))
+    for label in range(n_classes):
+        predicted[label] = verdicts.wrong
+        predicted[label, label] = verdicts.right[label]
+    return FoldWork(
+        make_line(n_rows),
+        RowWork(np.empty(n_rows, dtype=np.int32), predicted, np.empty((n_draws, 2))),
+        np.empty(n_classes, dtype=np.uint64),
+        np.empty(n_stats),
+        np.empty(WORD, dtype=np.int32),
+        np.empty(n_rows, dtype=np.int32),
+        np.empty(n_rows, dtype=np.int32),
+        np.empty(n_draws, dtype=np.int64),
+    )
+
+
+@kernel_function
+def _find_leaves(
+    is_tied: bool, target: Target, scoring: Scoring, folds: Folds, tabled: Float64s, work: FoldWork
+) -> int:
+    """Note the leaf of each test row and what it predicts; return the number of leaves.
+
+    A pure leaf is the number of its class; where numbers are predicted, each row has a leaf of its own.
+    """
+    # Arrays are taken out of their tuples here: every look into a tuple in the loops would count references.
+    line, stats, leaf_of, predicted = work.line, work.stats, work.rows.leaf_of, work.rows.predicted
+    halves, trained, rows, first_of, mixed_of = line.halves, line.trained, line.rows, line.first, line.mixed
+    classes, values, tested_in, group_leaf = target.classes, target.values, folds.tested_in, work.group_leaf
+    has_classes = classes.size > 0
+    n_leaves = int64(stats.size if has_classes else 0)
+    group, ready = int64(0), NONE
+    for place in range(1, tested_in.size + 1):
+        row = rows[place]
+        split = tested_in[row]
+        if split < 0:
+            continue
+        bit = int64(split)
+        value, left, right = 2.0 * halves[place], place - 1, place + 1
+        is_left_nearer = goes_left(value, left, right, halves)
+        met = left if is_left_nearer else right
+        while not has(trained[met], bit):
+            left -= is_left_nearer
+            right += not is_left_nearer
+            is_left_nearer = goes_left(value, left, right, halves)
+            met = left if is_left_nearer else right
+        if not (is_tied and has(mixed_of[met], bit)):
+            if has_classes:
+                leaf_of[row] = classes[rows[met]]
+            else:
+                predicted[n_leaves, 0] = values[rows[met]]
+                leaf_of[row] = n_leaves
+                n_leaves += 1
+            continue
+        first = int64(first_of[met])
+        is_own = first == first_of[place]
+        if is_own and first != group:
+            group, ready = first, NONE
+        if is_own and has(ready, bit):
+            leaf_of[row] = group_leaf[bit]
+            continue
+        end = group_end(first, line)
+        if has_classes:
+            weight = count_members(first, end, bit, trained, rows, classes, stats)
+            leaf_losses(n_leaves, weight, scoring.loss, scoring.class_weights, tabled, stats, predicted)
+        else:
+            predicted[n_leaves, 0] = mean_of_members(first, end, bit, trained, rows, values)
+        leaf_of[row] = n_leaves
+        if is_own:
+            ready |= ONE << np.uint64(bit)
+            group_leaf[bit] = n_leaves
+        n_leaves += 1
+    return n_leaves
+
+
+@kernel_function
+def _count_losses(
+    column: int, target: Target, draws: DrawnRows, verdicts: Verdicts, work: FoldWork, losses: Losses
+) -> None:
+    """`add_losses` where every leaf is pure and classes weigh the same: right or wrong, that is all."""
+    leaf_of, missed, labels, wrong = work.rows.leaf_of, work.missed, work.labels, work.wrong
+    rows, sources, base, replaced = draws.rows, draws.sources, losses.base, losses.replaced
+    cost_right, cost_wrong = verdicts.right[0], verdicts.wrong[0]
+    n_draws, n_tested = sources.shape
+    for place in range(n_tested):
+        missed[place] = 0
+        labels[place] = target.classes[rows[place]]
+    for draw in range(n_draws):
+        n_wrong = 0
+        for place in range(n_tested):
+            is_wrong = leaf_of[sources[draw, place]] != labels[place]
+            missed[place] += is_wrong
+            n_wrong += is_wrong
+        wrong[draw] = n_wrong
+    for place in range(n_tested):
+        row = rows[place]
+        if leaf_of[row] != labels[place]:
+            base[column, row] = cost_wrong
+            replaced[column, row] = (
+                cost_wrong - (cost_wrong - cost_right) * (n_draws - missed[place]) / n_draws
+            )
+        else:
+            base[column, row] = cost_right
+            replaced[column, row] = cost_right + (cost_wrong - cost_right) * missed[place] / n_draws
+    for draw in range(n_draws):
+        total = work.rows.totals[draw]
+        add_repeated_loss(total, cost_wrong, float(wrong[draw]))
+        add_repeated_loss(total, cost_right, float(n_tested - wrong[draw]))
+
+
+@kernel
+def neighbour_row_losses(
+    begin: int,
+    stop: int,
+    columns: ColumnArrays,
+    target: Target,
+    scoring: Scoring,
+    folds: Folds,
+    verdicts: Verdicts,
+    draws: DrawnRows,
+    work: FoldWork,
+    is_left: Bools,
+    losses: Losses,
+) -> None:
+    """Fill the rows ``begin`` to ``stop - 1`` of the arrays of ``losses``, which hold zeros.
+
+    Columns that cannot be answered by neighbours are marked in ``is_left`` (n_columns,).
+    """
+    line, n_rows, n_classes = work.line, folds.tested_in.size, work.by_class.size
+    for column in range(begin, stop):
+        start = columns.indptr[column]
+        ties = mark_groups(start, n_rows, columns.values, line)
+        is_left[column] = ties == ENTANGLED
+        if ties == ENTANGLED:
+            continue
+        lay_out(start, int64(0), columns, folds.train, line)
+        if ties != DISTINCT:
+            if n_classes:
+                mark_mixed_classes(n_rows, target.classes, line, work.by_class)
+            else:
+                mark_groups_of_numbers(n_rows, line)
+        work.rows.totals.fill(0.0)
+        n_leaves = _find_leaves(ties != DISTINCT, target, scoring, folds, verdicts.tabled, work)
+        if n_classes and n_leaves == n_classes and scoring.class_weights is None:
+            _count_losses(column, target, draws, verdicts, work, losses)
+        else:
+            for split in range(draws.ends.size - 1):
+                add_losses(column, split, target, scoring, draws, work.rows, losses)
+        for draw in range(work.rows.totals.shape[0]):
+            losses.by_draw[column, draw] = work.rows.totals[draw, 0] + work.rows.totals[draw, 1]

@@ -1,0 +1,128 @@
+"""What every tree on one column shares: the splits as kernels read them, and the blocks of columns they work on."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine.inputs.sorted_columns import SortedColumns
+from ppfs._engine.inputs.splits import Splits
+from ppfs._engine.inputs.target import Target, make_target, total_statistics
+from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s
+from ppfs._engine.one_column.neighbour_risks import Neighbours, make_neighbours
+from ppfs._engine.trees.losses import Scoring, make_scoring, total_weights
+from ppfs._engine.trees.rules import TreeRules, is_exhaustive
+
+# Stored entries times splits: enough to hide the start of a task, few enough to keep all threads busy to the end.
+_ENTRIES_PER_TASK = 250_000
+
+# Below this variance of y, scikit-learn's absolute tolerance for a pure node may end the growth early.
+_SMALL_VARIANCE = 1e-3
+
+
+class Plan(NamedTuple):
+    """The splits as kernels read them.
+
+    Attributes
+    ----------
+    receivers : array of shape (n_splits, n_rows), int32
+        See `Splits.receivers`.
+    n_train, n_test : arrays of shape (n_splits,), int64
+    train_stats, test_stats : arrays of shape (n_splits, n_stats), float64
+        Statistics of all rows of a part; those of test numbers are taken after ``centre`` is subtracted.
+    centre : float
+        The mean of the numbers: sums of squared errors about it do not cancel. Trees are grown from the numbers
+        as they are, because ties between splits must be rounded as scikit-learn rounds them.
+    loss : int
+    """
+
+    receivers: Int32s
+    n_train: Int64s
+    n_test: Int64s
+    train_stats: Float64s
+    test_stats: Float64s
+    centre: float
+    loss: int
+
+
+def make_plan(target: Target, n_classes: int, splits: Splits, rules: TreeRules, n_rows: int) -> Plan:
+    """Prepare the splits of a table with ``n_rows`` rows."""
+    centre = 0.0 if n_classes else float(target.values.mean())
+    centred = target._replace(values=target.values - centre)
+    return Plan(
+        receivers=splits.receivers(n_rows),
+        n_train=np.array([train.size for train in splits.train], dtype=np.int64),
+        n_test=np.array([test.size for test in splits.test], dtype=np.int64),
+        train_stats=np.array([total_statistics(target, n_classes, train) for train in splits.train]),
+        test_stats=np.array([total_statistics(centred, n_classes, test) for test in splits.test]),
+        centre=centre,
+        loss=rules.loss_code,
+    )
+
+
+def make_limits(target: Target, splits: Splits, rules: TreeRules) -> Int64s | None:
+    """Return the fields of `Limits` for each split, shape (n_splits, 4).
+
+    None stands for trees that grow until nothing is left to separate. To Numba it is a type of its own: the code
+    for limits is then not compiled.
+    """
+    limits = [rules.limits(train.size) for train in splits.train]
+    # On numbers of a very small scale, every node may look pure to scikit-learn; only the limited path asks.
+    is_tiny = target.values.size > 0 and target.values.var() < _SMALL_VARIANCE
+    if all(is_exhaustive(limit) for limit in limits) and not is_tiny:
+        return None
+    return np.array(limits, dtype=np.int64)
+
+
+class PreparedColumns(NamedTuple):
+    """What trees on single columns share, made once for all columns.
+
+    Attributes
+    ----------
+    splits : Splits
+    total_weights : array of shape (n_splits,)
+        What the sum of the losses of each test part is divided by.
+    neighbours : Neighbours or None
+        What full trees are answered from, where they can be.
+    """
+
+    target: Target
+    scoring: Scoring
+    plan: Plan
+    limits: Int64s | None
+    splits: Splits
+    total_weights: Float64s
+    neighbours: Neighbours | None
+
+
+def prepare_columns(
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    class_weights: npt.ArrayLike | None = None,
+    row_weights: npt.ArrayLike | None = None,
+) -> PreparedColumns:
+    """Prepare trees on single columns; see `single_column_risks` and `prepare_forest` for the parameters."""
+    target = make_target(y, n_classes)
+    scoring = make_scoring(rules, n_classes, class_weights, row_weights)
+    limits, n_rows = make_limits(target, splits, rules), np.shape(y)[0]
+    return PreparedColumns(
+        target,
+        scoring,
+        make_plan(target, n_classes, splits, rules, n_rows),
+        limits,
+        splits,
+        total_weights(target, scoring, splits.test),
+        # Neighbours are counted, and rows of real weights cannot be.
+        make_neighbours(splits, target, scoring, n_classes, n_rows)
+        if limits is None and row_weights is None
+        else None,
+    )
+
+
+def column_blocks(columns: SortedColumns, n_splits: int) -> list[tuple[int, int]]:
+    """Cut the columns into blocks with about `_ENTRIES_PER_TASK` entries to visit, one a task."""
+    n_blocks = 1 + int(columns.arrays.indptr[-1]) * n_splits // _ENTRIES_PER_TASK
+    edges = np.linspace(0, columns.n_columns, min(n_blocks, max(columns.n_columns, 1)) + 1).astype(int)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

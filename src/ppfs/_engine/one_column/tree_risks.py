@@ -1,0 +1,260 @@
+"""Trees on one column each: the growth phase, all columns and all splits in one call.
+
+A tree on one column cuts the sorted values into intervals. Test rows are walked in the same sorted order as
+the train rows, so no value is ever searched for, and the permuted copy of a column costs one more addition a
+row: the row that receives a value suffers the loss of that value's leaf.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
+from ppfs._engine.inputs.splits import Splits
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_function, kernel_part
+from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.one_column.leaves import (
+    Groups,
+    Work,
+    count_zeros,
+    exhaustive_leaves,
+    gather,
+    limited_leaves,
+    make_work,
+    zero_leaf,
+)
+from ppfs._engine.one_column.neighbour_risks import (
+    Neighbours,
+    class_risks,
+    make_neighbour_work,
+    number_risks,
+    store_all_rows,
+)
+from ppfs._engine.one_column.shared_plan import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.trees.losses import (
+    add_loss,
+    add_repeated_loss,
+    class_losses,
+    number_loss,
+)
+from ppfs._engine.trees.rules import Limits, LossCode, TreeRules
+
+
+class Sums(NamedTuple):
+    """Losses of one tree."""
+
+    class_weights: Float64s | None  # (n_classes,) what the loss of a row of each class is multiplied by
+    of_class: Float64s  # (n_stats,) loss of a row of each class in the current leaf
+    base: Float64s  # (2,) compensated sum for the column as it is
+    permuted: Float64s  # (2,) compensated sum for its permuted copy
+
+
+@kernel_part
+def _row_loss(row: int, prediction: float, loss: int, target: Target, of_class: Float64s) -> float:
+    """Loss of a row in the current leaf."""
+    if target.classes.size:
+        known: float = of_class[target.classes[row]]
+        return known
+    return number_loss(target.values[row] - prediction, loss)
+
+
+@kernel_part
+def _open_leaf(
+    leaf: int, loss: int, weights: Float64s | None, target: Target, groups: Groups, of_class: Float64s
+) -> float:
+    """Prepare the losses of a leaf; return the number it predicts."""
+    if target.classes.size:
+        weight = groups.records[leaf]["weight"]
+        class_losses(groups.stats[leaf], weight, loss, weights, of_class)
+    prediction: float = groups.stats[leaf, 0] / groups.records[leaf]["weight"]
+    return prediction
+
+
+@kernel_function
+def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Sums) -> None:
+    """Add the losses of all test rows of a split, as if all were in the current leaf."""
+    if target.classes.size:
+        for label in range(sums.of_class.size):
+            add_repeated_loss(sums.base, sums.of_class[label], plan.test_stats[split, label])
+    elif plan.loss == LossCode.SQUARED:
+        shift = prediction - plan.centre
+        cross = plan.n_test[split] * shift - 2.0 * plan.test_stats[split, 0]
+        add_loss(sums.base, plan.test_stats[split, 1] + shift * cross)
+    else:
+        for row in range(target.values.size):
+            if plan.receivers[split, row] >= 0:
+                add_loss(sums.base, number_loss(target.values[row] - prediction, plan.loss))
+    sums.permuted[0] = sums.base[0]
+    sums.permuted[1] = sums.base[1]
+
+
+@kernel_function
+def _add_zeros(
+    n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
+) -> None:
+    """Add the losses of the test rows that a sparse column does not store: all rows, less the stored ones."""
+    prediction = _open_leaf(zero_leaf(groups), plan.loss, sums.class_weights, target, groups, sums.of_class)
+    _add_all(prediction, split, target, plan, sums)
+    for test in range(n_tests):
+        row = tests[test]["row"]
+        receiver = plan.receivers[split, row]
+        add_loss(sums.base, -_row_loss(row, prediction, plan.loss, target, sums.of_class))
+        add_loss(sums.permuted, -_row_loss(receiver, prediction, plan.loss, target, sums.of_class))
+
+
+@kernel_function
+def _add_stored(
+    n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
+) -> None:
+    """Add the losses of the test rows that the column stores."""
+    leaf = -1
+    limit = -inf
+    prediction = 0.0
+    for test in range(n_tests):
+        if tests[test]["value"] > limit:
+            while tests[test]["value"] > limit:
+                leaf += 1
+                limit = groups.records[leaf]["threshold"]
+            prediction = _open_leaf(leaf, plan.loss, sums.class_weights, target, groups, sums.of_class)
+        row = tests[test]["row"]
+        receiver = plan.receivers[split, row]
+        add_loss(sums.base, _row_loss(row, prediction, plan.loss, target, sums.of_class))
+        add_loss(sums.permuted, _row_loss(receiver, prediction, plan.loss, target, sums.of_class))
+
+
+@kernel
+def _column_risks(
+    first: int,
+    end: int,
+    columns: ColumnArrays,
+    target: Target,
+    plan: Plan,
+    limits: Int64s | None,
+    work: Work,
+    sums: Sums,
+    base: Float64s,
+    permuted: Float64s,
+) -> None:
+    """Fill the rows ``first`` to ``end - 1`` of ``base`` and ``permuted``, both (n_columns, n_splits), with sums.
+
+    ``limits`` comes from `make_limits`.
+    """
+    zeros, groups, pending, tests = work
+    n_splits, n_rows = plan.receivers.shape
+    for column in range(first, end):
+        start, stop = columns.indptr[column], columns.indptr[column + 1]
+        for split in range(n_splits):
+            n_zeros = 0
+            if stop - start < n_rows:
+                n_zeros = count_zeros(start, stop, split, columns, target, plan, zeros)
+            n_groups, n_tests = gather(
+                start, stop, plan.receivers[split], n_zeros, zeros, columns, target, groups, tests
+            )
+            if limits is None:
+                exhaustive_leaves(n_groups, target.classes.size > 0, groups)
+            else:
+                rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
+                limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
+            sums.base.fill(0.0)
+            sums.permuted.fill(0.0)
+            if n_tests < plan.n_test[split]:
+                _add_zeros(n_tests, split, target, plan, groups, tests, sums)
+            _add_stored(n_tests, split, target, plan, groups, tests, sums)
+            base[column, split] = sums.base[0] + sums.base[1]
+            permuted[column, split] = sums.permuted[0] + sums.permuted[1]
+
+
+def single_column_risks(
+    columns: SortedColumns,
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    n_threads: int = 1,
+    class_weights: npt.ArrayLike | None = None,
+) -> tuple[Float64s, Float64s]:
+    """Test risks of the tree on each single column, before and after the column is permuted.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        Number of classes of the whole table; 0 for regression. A class that a train part lacks is
+        predicted with probability 0.
+    splits : Splits
+    rules : TreeRules
+    n_threads : int
+        The answer does not depend on it.
+    class_weights : array of shape (n_classes,) or None
+        Weights of the test rows by their class; trees are grown without them. None for numbers.
+
+    Returns
+    -------
+    base, permuted : arrays of shape (n_columns, n_splits)
+        Mean loss over the test rows of a split, weighted by class if asked.
+    """
+    return prepared_column_risks(
+        columns, prepare_columns(y, n_classes, splits, rules, class_weights), n_threads
+    )
+
+
+def prepared_column_risks(
+    columns: SortedColumns, prepared: PreparedColumns, n_threads: int = 1
+) -> tuple[Float64s, Float64s]:
+    """Return what `single_column_risks` does, from what was prepared once for all columns."""
+    neighbours, weights = prepared.neighbours, prepared.total_weights
+    if neighbours is not None and store_all_rows(columns):
+        base, permuted = _by_neighbours(columns, prepared, neighbours, n_threads)
+    else:
+        base, permuted = _by_leaves(columns, prepared, n_threads)
+    return base / weights, permuted / weights
+
+
+def _by_leaves(
+    columns: SortedColumns, prepared: PreparedColumns, n_threads: int
+) -> tuple[Float64s, Float64s]:
+    """Sum the losses of each column and split from the leaves of its tree."""
+    target, scoring, plan, limits, splits = prepared[:5]
+    base = np.empty((columns.n_columns, splits.n_splits))
+    permuted = np.empty_like(base)
+    n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_work(n_entries, n_stats)
+        sums = Sums(scoring.class_weights, np.empty(n_stats), np.empty(2), np.empty(2))
+        _column_risks(*bounds, columns.arrays, target, plan, limits, work, sums, base, permuted)
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    return base, permuted
+
+
+def _by_neighbours(
+    columns: SortedColumns, prepared: PreparedColumns, neighbours: Neighbours, n_threads: int
+) -> tuple[Float64s, Float64s]:
+    """Sum the losses of full trees by walking outwards from each test row; the rest is left to the leaves."""
+    target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
+    parts, verdicts = neighbours
+    n_classes = parts.tested.shape[1]
+    base = np.empty((columns.n_columns, splits.n_splits))
+    permuted = np.empty_like(base)
+    is_left = np.zeros(columns.n_columns, dtype=np.bool_)
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_neighbour_work(columns.n_rows, n_classes, scoring.class_weights is not None)
+        if n_classes:
+            class_risks(
+                *bounds, columns.arrays, target, scoring, parts, verdicts, work, is_left, base, permuted
+            )
+        else:
+            number_risks(*bounds, columns.arrays, target, scoring, parts, work, is_left, base, permuted)
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    left = np.flatnonzero(is_left)
+    if left.size:
+        base[left], permuted[left] = _by_leaves(columns.take(left), prepared, n_threads)
+    return base, permuted

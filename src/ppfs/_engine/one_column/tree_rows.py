@@ -1,0 +1,250 @@
+"""Losses row by row of trees on one column each, for the column as it is and for many permuted copies.
+
+Where every row is tested once, as with K folds, a column has one loss a row. A permuted copy of the column sends
+a row to the leaf of the row it takes its value from. So the leaf of each test row is noted once, and a copy then
+costs one look-up and one addition a row.
+"""
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
+from ppfs._engine.inputs.splits import Splits
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
+from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.one_column.leaves import (
+    Work,
+    count_zeros,
+    exhaustive_leaves,
+    gather,
+    limited_leaves,
+    make_work,
+    zero_leaf,
+)
+from ppfs._engine.one_column.neighbour_risks import Neighbours, store_all_rows
+from ppfs._engine.one_column.neighbour_rows import (
+    Folds,
+    is_one_word,
+    make_fold_work,
+    neighbour_row_losses,
+    tested_in,
+)
+from ppfs._engine.one_column.shared_plan import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.trees.losses import Scoring, predict
+from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
+from ppfs._engine.trees.rules import Limits, TreeRules
+
+
+@kernel_function
+def _find_leaves(
+    n_tests: int,
+    split: int,
+    target: Target,
+    scoring: Scoring,
+    plan: Plan,
+    draws: DrawnRows,
+    work: Work,
+    rows: RowWork,
+) -> None:
+    """Note the leaf of each test row of a split, and what these leaves predict."""
+    groups, tests = work.groups, work.tests
+    if n_tests < plan.n_test[split]:
+        leaf = zero_leaf(groups)
+        predict(groups.stats, leaf, groups.records[leaf]["weight"], scoring, target, rows.predicted)
+        for place in range(draws.ends[split], draws.ends[split + 1]):
+            rows.leaf_of[draws.rows[place]] = leaf
+    leaf = -1
+    limit = -inf
+    for test in range(n_tests):
+        if tests[test]["value"] > limit:
+            while tests[test]["value"] > limit:
+                leaf += 1
+                limit = groups.records[leaf]["threshold"]
+            predict(groups.stats, leaf, groups.records[leaf]["weight"], scoring, target, rows.predicted)
+        rows.leaf_of[tests[test]["row"]] = leaf
+
+
+@kernel
+def _column_row_losses(
+    first: int,
+    end: int,
+    columns: ColumnArrays,
+    target: Target,
+    scoring: Scoring,
+    plan: Plan,
+    limits: Int64s | None,
+    draws: DrawnRows,
+    work: Work,
+    rows: RowWork,
+    losses: Losses,
+) -> None:
+    """Fill the rows ``first`` to ``end - 1`` of the arrays of ``losses``, which hold zeros.
+
+    ``limits`` comes from `make_limits`.
+    """
+    # The leaves are built as in `_column_risks`, line by line: a stage for these lines would count references to
+    # every array it is handed, which takes a tenth of the time of a sparse column.
+    zeros, groups, pending, tests = work
+    n_splits, n_rows = plan.receivers.shape
+    for column in range(first, end):
+        rows.totals.fill(0.0)
+        start, stop = columns.indptr[column], columns.indptr[column + 1]
+        for split in range(n_splits):
+            n_zeros = 0
+            if stop - start < n_rows:
+                n_zeros = count_zeros(start, stop, split, columns, target, plan, zeros)
+            n_groups, n_tests = gather(
+                start, stop, plan.receivers[split], n_zeros, zeros, columns, target, groups, tests
+            )
+            if limits is None:
+                exhaustive_leaves(n_groups, target.classes.size > 0, groups)
+            else:
+                rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
+                limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
+            _find_leaves(n_tests, split, target, scoring, plan, draws, work, rows)
+            add_losses(column, split, target, scoring, draws, rows, losses)
+        for draw in range(rows.totals.shape[0]):
+            losses.by_draw[column, draw] = rows.totals[draw, 0] + rows.totals[draw, 1]
+
+
+def single_column_row_losses(
+    columns: SortedColumns,
+    y: npt.ArrayLike,
+    n_classes: int,
+    splits: Splits,
+    rules: TreeRules,
+    draws: Sequence[npt.NDArray[np.int64]],
+    n_threads: int = 1,
+    class_weights: npt.ArrayLike | None = None,
+) -> tuple[Float64s, Float64s, Float64s]:
+    """Losses row by row of the tree on each single column, before and after the column is permuted.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        Number of classes of the whole table; 0 for regression.
+    splits : Splits
+        No row may be in two test parts. The permutations are not used.
+    rules : TreeRules
+    draws : sequence of n_splits arrays of shape (n_draws, n_test)
+        Permutations of the test positions: the column at position ``i`` of ``splits.test[split]`` takes the value
+        at position ``draws[split][draw, i]``.
+    n_threads : int
+        The answer does not depend on it.
+    class_weights : array of shape (n_classes,) or None
+        What a row's loss is multiplied by, for each class; trees are grown without them. None for numbers.
+
+    Returns
+    -------
+    base : array of shape (n_columns, n_rows)
+        Loss of each row; 0 for rows that are never tested.
+    replaced : array of shape (n_columns, n_rows)
+        Mean over the draws of the loss of each row when the column is permuted. Exactly the base loss where no
+        draw changes it.
+    by_draw : array of shape (n_columns, n_draws)
+        Sum over all tested rows of the losses under each draw: a compensated sum, to be compared with
+        ``math.fsum`` of the base losses.
+    """
+    prepared = prepare_columns(y, n_classes, splits, rules, class_weights)
+    return prepared_column_row_losses(columns, prepared, make_draws(splits, draws), n_threads)
+
+
+def prepared_column_row_losses(
+    columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int = 1
+) -> tuple[Float64s, Float64s, Float64s]:
+    """Return what `single_column_row_losses` does, from what was prepared once for all columns."""
+    neighbours = prepared.neighbours
+    if neighbours is not None and is_one_word(prepared.splits) and store_all_rows(columns):
+        return _by_neighbours(columns, prepared, neighbours, drawn, n_threads)
+    return _by_leaves(columns, prepared, drawn, n_threads)
+
+
+def _make_losses(columns: SortedColumns, n_draws: int) -> Losses:
+    by_row = (columns.n_columns, columns.n_rows)
+    return Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((columns.n_columns, n_draws)))
+
+
+def _by_leaves(columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int) -> Losses:
+    """Find the leaf of every test row by building the leaves of each tree."""
+    target, scoring, plan, limits, splits = prepared[:5]
+    n_draws = drawn.sources.shape[0]
+    losses = _make_losses(columns, n_draws)
+    n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_work(n_entries, n_stats)
+        rows = RowWork(
+            leaf_of=np.empty(columns.n_rows, dtype=np.int32),
+            predicted=np.empty_like(work.groups.stats),
+            totals=np.empty((n_draws, 2)),
+        )
+        _column_row_losses(*bounds, columns.arrays, target, scoring, plan, limits, drawn, work, rows, losses)
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    return losses
+
+
+def _by_neighbours(
+    columns: SortedColumns,
+    prepared: PreparedColumns,
+    neighbours: Neighbours,
+    drawn: DrawnRows,
+    n_threads: int,
+) -> Losses:
+    """Find the leaf of every test row of a full tree by walking outwards from it; the rest is left to the leaves."""
+    target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
+    parts, verdicts = neighbours
+    n_classes, n_draws = parts.tested.shape[1], drawn.sources.shape[0]
+    folds = Folds(parts.train, tested_in(splits, columns.n_rows))
+    losses = _make_losses(columns, n_draws)
+    is_left = np.zeros(columns.n_columns, dtype=np.bool_)
+
+    def run(bounds: tuple[int, int]) -> None:
+        work = make_fold_work(columns.n_rows, n_classes, n_draws, verdicts)
+        neighbour_row_losses(
+            *bounds, columns.arrays, target, scoring, folds, verdicts, drawn, work, is_left, losses
+        )
+
+    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    left = np.flatnonzero(is_left)
+    if left.size:
+        rest = _by_leaves(columns.take(left), prepared, drawn, n_threads)
+        for answer, part in zip(losses, rest, strict=True):
+            answer[left] = part
+    return losses
+
+
+def make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:
+    """Read permutations of the test positions, one array of shape (n_draws, n_test) a split, as kernels like them."""
+    _check_draws(splits, draws)
+    rows = np.concatenate(splits.test)
+    sources = [test[positions] for test, positions in zip(splits.test, draws, strict=True)]
+    return DrawnRows(
+        ends=np.cumsum([0, *(test.size for test in splits.test)], dtype=np.int64),
+        rows=rows.astype(np.int32),
+        sources=np.concatenate(sources, axis=1).astype(np.int32),
+    )
+
+
+def _check_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> None:
+    tested, counts = np.unique(np.concatenate(splits.test), return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(
+            f"Row {tested[counts > 1][0]} is in several test parts, but each row has one loss only. "
+            "Use splits whose test parts do not overlap, such as K folds."
+        )
+    n_draws = len(draws[0])
+    for split, (test, positions) in enumerate(zip(splits.test, draws, strict=True)):
+        if np.shape(positions) != (n_draws, test.size) or n_draws == 0:
+            raise ValueError(
+                f"draws[{split}] has the shape {np.shape(positions)}, but the test part has {test.size} rows and "
+                f"draws[0] holds {n_draws} draws. Give every split an array of shape (n_draws, n_test), with at "
+                "least one draw."
+            )

@@ -1,0 +1,1 @@
+"""Contingency tables and scores of pairs."""

@@ -1,0 +1,1 @@
+"""What all trees share: rules, criteria, cuts, nodes, losses."""

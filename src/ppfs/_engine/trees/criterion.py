@@ -1,0 +1,147 @@
+"""Impurity of a node and worth of a split, rounded as scikit-learn rounds them.
+
+A node's *statistics* are its class counts, or the sum and the sum of squares of its numbers. Every formula
+follows the order of operations in scikit-learn's ``_criterion.pyx``: two splits that are equally good on
+paper often differ in the last bit, and that bit decides which one is taken.
+"""
+
+from math import log
+
+import numpy as np
+
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Float64s, kernel_function, kernel_part
+from ppfs._engine.trees.rules import Criterion
+
+#: scikit-learn's node is a leaf when its impurity is at most this.
+EPSILON = float(np.finfo(np.float64).eps)
+
+#: scikit-learn's ``FEATURE_THRESHOLD``: values that differ by no more are tied. Added in float32.
+TIE = np.float32(1e-7)
+
+_LOG_2 = log(2.0)
+
+
+@kernel_part
+def midpoint(low: np.float32, high: np.float32) -> float:
+    """Threshold between two float32 values: the sum of halves, in float64."""
+    return float(low) / 2.0 + float(high) / 2.0
+
+
+# Array expressions and slice assignments would say the same as these loops, but each of them adds a tenth to
+# half a second to the time a kernel takes to compile.
+
+
+@kernel_part
+def copy_stats(stats: Float64s, out: Float64s) -> None:
+    """Write ``stats`` to ``out``."""
+    for stat in range(out.size):
+        out[stat] = stats[stat]
+
+
+@kernel_part
+def weight_of(row: int, weights: Float64s | None) -> float:
+    """Return how much a row counts."""
+    if weights is None:
+        return 1.0
+    weight: float = weights[row]
+    return weight
+
+
+@kernel_part
+def add_row(stats: Float64s, place: int, row: int, target: Target, weight: float) -> None:
+    """Add a row of this weight to the statistics ``stats[place]``, or take it off with a negative one."""
+    if target.classes.size:
+        stats[place, target.classes[row]] += weight
+    else:
+        number = target.values[row]
+        stats[place, 0] += weight * number
+        stats[place, 1] += weight * number * number
+
+
+@kernel_part
+def add_stats(total: Float64s, part: Float64s) -> None:
+    """Add ``part`` to ``total``."""
+    for stat in range(total.size):
+        total[stat] += part[stat]
+
+
+@kernel_part
+def subtract_stats(whole: Float64s, part: Float64s, out: Float64s) -> None:
+    """Write ``whole - part`` to ``out``."""
+    for stat in range(out.size):
+        out[stat] = whole[stat] - part[stat]
+
+
+@kernel_part
+def gini(squares: float, weight: float) -> float:
+    """Gini impurity of a node, from the sum of its squared class counts."""
+    return 1.0 - squares / (weight * weight)
+
+
+@kernel_function
+def entropy(counts: Float64s, weight: float) -> float:
+    """Entropy of a node with the given class counts (n_classes,)."""
+    total = 0.0
+    for count in counts:
+        if count > 0.0:
+            share = count / weight
+            total -= share * (log(share) / _LOG_2)
+    return total
+
+
+@kernel_function
+def impurity(stats: Float64s, weight: float, criterion: int) -> float:
+    """Impurity of a node with the given statistics (n_stats,) and number of rows."""
+    if criterion == Criterion.SQUARED_ERROR:
+        mean: float = stats[0] / weight
+        mean_square: float = stats[1] / weight
+        return mean_square - mean * mean
+    if criterion == Criterion.ENTROPY:
+        return entropy(stats, weight)
+    squares = 0.0
+    for count in stats:
+        squares += count * count
+    return gini(squares, weight)
+
+
+@kernel_part
+def gain(left: float, right: float, n_left: float, n_right: float, criterion: int) -> float:
+    """Worth of a split, up to a constant of the node: scikit-learn's ``proxy_impurity_improvement``.
+
+    ``left`` and ``right`` sum up the two sides: by the sum of squared class counts for the Gini impurity, by the
+    sum of the numbers for the squared error. The entropy cannot be had from one number: see `entropy_gain`.
+    """
+    if criterion == Criterion.SQUARED_ERROR:
+        return left * left / n_left + right * right / n_right
+    return -n_right * gini(right, n_right) - n_left * gini(left, n_left)
+
+
+@kernel_function
+def entropy_gain(whole: Float64s, left: Float64s, right: Float64s, n_left: float, n_right: float) -> float:
+    """`gain` for the entropy, from the class counts (n_classes,) of the node and of its left side.
+
+    ``right`` is memory for those of the right side.
+    """
+    subtract_stats(whole, left, right)
+    return -n_right * entropy(right, n_right) - n_left * entropy(left, n_left)
+
+
+@kernel_function
+def is_worthless(
+    node: Float64s,
+    left: Float64s,
+    right: Float64s,
+    n_left: float,
+    n_right: float,
+    n_train: float,
+    criterion: int,
+) -> bool:
+    """Tell whether rounding made the improvement negative, in which case scikit-learn does not split."""
+    n_node = n_left + n_right
+    improvement = (n_node / n_train) * (
+        impurity(node, n_node, criterion)
+        - (n_right / n_node * impurity(right, n_right, criterion))
+        - (n_left / n_node * impurity(left, n_left, criterion))
+    )
+    return bool(improvement + EPSILON < 0.0)

@@ -1,0 +1,68 @@
+"""A tree as the kernels hold it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppfs._engine.jit.kernels import Float64s, Int32s, Records, kernel_part
+
+#: What a node's ``feature`` holds where there is no split (yet).
+LEAF, UNGROWN = -1, -2
+
+NODE = np.dtype(
+    [
+        ("feature", np.int32),  # the column a node splits on, `LEAF`, or `UNGROWN`
+        ("left", np.int32),  # left child; the right child comes next; 0 for a leaf
+        ("start", np.int32),  # the train rows of a node are rows[start:stop]
+        ("stop", np.int32),
+        ("depth", np.int32),
+        ("gaps_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
+        ("threshold", np.float64),  # values up to and including it go left; 0 for a leaf
+        ("weight", np.float64),  # what its train rows weigh: their number, unless rows have weights
+    ],
+    align=True,
+)
+
+
+class Nodes(NamedTuple):
+    """A tree: records of the type `NODE`, the root first, and the statistics of each node's train rows."""
+
+    nodes: Records  # (n_nodes,)
+    stats: Float64s  # (n_nodes, n_stats) class counts, or the sum and the sum of squares
+
+
+def make_nodes(capacity: int, n_stats: int) -> Nodes:
+    """Allocate room for a tree."""
+    return Nodes(np.zeros(capacity, dtype=NODE), np.empty((capacity, n_stats)))
+
+
+def ungrown_root(stats: Float64s, n_train: int, weight: float) -> Nodes:
+    """Return a tree that is still to be grown from ``n_train`` rows with these statistics (n_stats,) and weight."""
+    root = make_nodes(1, stats.size)
+    root.nodes["feature"] = UNGROWN
+    root.nodes["stop"] = n_train
+    root.nodes["weight"] = weight
+    root.stats[0] = stats
+    return root
+
+
+@kernel_part
+def goes_right(
+    value: np.float32 | float, threshold: float, gaps_left: bool, weights: Float64s | None
+) -> bool:
+    """Tell whether a node sends a value to its right child; only trees of rows with weights know gaps."""
+    if weights is None:
+        return float(value) > threshold
+    return bool(float(value) > threshold or (value != value and not gaps_left))
+
+
+def topmost(tree: Nodes, feature: int) -> Int32s:
+    """Return the nodes with the given feature that lie below no other such node, from left to right."""
+    nodes = tree.nodes
+    found = np.flatnonzero(nodes["feature"] == feature)
+    # A parent starts no later than its children and has a smaller number.
+    found = found[np.lexsort((found, nodes["start"][found]))]
+    reach = np.maximum.accumulate(nodes["stop"][found])
+    is_topmost = np.append(True, nodes["start"][found][1:] >= reach[:-1])
+    numbers: Int32s = found[is_topmost].astype(np.int32)
+    return numbers

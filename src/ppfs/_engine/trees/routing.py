@@ -1,0 +1,121 @@
+"""Test rows sent down a tree, with columns permuted or replaced."""
+
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s, Int64s, int64, kernel
+from ppfs._engine.trees.losses import Scoring, add_loss, predict, row_loss
+from ppfs._engine.trees.nodes import Nodes, goes_right
+
+
+@kernel
+def risks(
+    tree: Nodes,
+    slots: Int32s,
+    table: Float32s,
+    test: Int64s,
+    permutation: Int64s,
+    target: Target,
+    scoring: Scoring,
+    weight: float,
+    replaced: Int32s,
+    predicted: Float64s,
+    total: Float64s,
+    answer: Float64s,
+) -> None:
+    """Test risk of a tree for each choice of the column that is permuted.
+
+    Parameters
+    ----------
+    tree : Nodes
+    slots : array of shape (n_nodes,), int32
+        Row of ``table`` with the values of the column that a node splits on.
+    table : array of shape (n_slots, n_rows), float32
+    test, permutation : arrays of shape (n_test,), int64
+    target : Target
+    scoring : Scoring
+    weight : float
+        What the sum of the losses is divided by.
+    replaced : array of shape (n_choices,), int32
+        Slots of the columns to permute; -1 permutes nothing.
+    predicted : array of shape (n_nodes, n_stats), float64
+        Memory for the losses of each class, or the number, that a node predicts.
+    total : array of shape (2,), float64
+        Memory for a compensated sum.
+    answer : array of shape (n_choices,), float64
+        Receives the risks.
+    """
+    nodes, stats = tree
+    for node in range(nodes.size):
+        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
+    for choice in range(replaced.size):
+        total[0], total[1] = 0.0, 0.0
+        for place in range(test.size):
+            row, source = test[place], test[permutation[place]]
+            node = 0
+            while nodes[node]["left"] > 0:
+                slot = slots[node]
+                value = table[slot, source if slot == replaced[choice] else row]
+                is_right = goes_right(
+                    value, nodes[node]["threshold"], nodes[node]["gaps_left"], target.weights
+                )
+                node = nodes[node]["left"] + is_right
+            add_loss(total, row_loss(row, node, scoring, target, predicted))
+        answer[choice] = (total[0] + total[1]) / weight
+
+
+@kernel
+def losses_of_rows(
+    tree: Nodes,
+    slots: Int32s,
+    table: Float32s,
+    test: Int64s,
+    target: Target,
+    scoring: Scoring,
+    replaced: Int32s,
+    values: Float32s,
+    predicted: Float64s,
+    answer: Float64s,
+) -> None:
+    """Loss of each test row in a tree, for each draw of the replaced columns.
+
+    Parameters
+    ----------
+    tree, slots, table, test, target, scoring, predicted
+        As for `risks`.
+    replaced : array of shape (n_nodes,), int32
+        Which of the replaced columns a node splits on, or -1.
+    values : array of shape (n_replaced, n_draws, n_test), float32
+        What the replaced columns hold in the test rows.
+    answer : array of shape (n_draws, n_test), float64
+        Receives the losses.
+    """
+    nodes, stats = tree
+    for node in range(nodes.size):
+        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
+    for place in range(test.size):
+        row = test[place]
+        # Down to the first node that splits on a replaced column, all draws go the same way.
+        stem = int64(0)
+        while nodes[stem]["left"] > 0 and replaced[stem] < 0:
+            value = table[slots[stem], row]
+            is_right = goes_right(value, nodes[stem]["threshold"], nodes[stem]["gaps_left"], target.weights)
+            stem = nodes[stem]["left"] + is_right
+        for draw in range(answer.shape[0]):
+            node = stem
+            while nodes[node]["left"] > 0:
+                which = replaced[node]
+                value = values[which, draw, place] if which >= 0 else table[slots[node], row]
+                is_right = goes_right(
+                    value, nodes[node]["threshold"], nodes[node]["gaps_left"], target.weights
+                )
+                node = nodes[node]["left"] + is_right
+            answer[draw, place] = row_loss(row, node, scoring, target, predicted)
+
+
+@kernel
+def weighted_mean(losses: Float64s, weight: float, total: Float64s) -> float:
+    """Mean of weighted losses (n_test,), rounded as `risks` rounds it; ``total`` is memory, shape (2,)."""
+    total[0], total[1] = 0.0, 0.0
+    for loss in losses:
+        add_loss(total, loss)
+    mean: float = (total[0] + total[1]) / weight
+    return mean

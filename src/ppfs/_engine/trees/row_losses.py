@@ -1,0 +1,70 @@
+"""The loss of each tested row, as it is and for many permuted copies of a column, from the leaf of each row."""
+
+from typing import NamedTuple
+
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, kernel_function
+from ppfs._engine.trees.losses import Scoring, number_loss, plus_loss, row_loss, weighed
+
+
+class DrawnRows(NamedTuple):
+    """The test parts of all splits, one after the other, and where permuted copies take their values from."""
+
+    ends: Int64s  # (n_splits + 1,) the test rows of a split are rows[ends[split]:ends[split + 1]]
+    rows: Int32s  # (n_tested,)
+    sources: Int32s  # (n_draws, n_tested) row whose value the row at this place takes
+
+
+class Losses(NamedTuple):
+    """What is asked for."""
+
+    base: Float64s  # (n_columns, n_rows)
+    replaced: Float64s  # (n_columns, n_rows)
+    by_draw: Float64s  # (n_columns, n_draws)
+
+
+class RowWork(NamedTuple):
+    """Memory for the losses of one column, beside that of its leaves."""
+
+    leaf_of: Int32s  # (n_rows,) leaf of each test row
+    predicted: Float64s  # (n_leaves, n_stats) losses of each class, or the number, that a leaf predicts
+    totals: Float64s  # (n_draws, 2) compensated sum of each draw
+
+
+@kernel_function
+def add_losses(
+    column: int, split: int, target: Target, scoring: Scoring, draws: DrawnRows, rows: RowWork, losses: Losses
+) -> None:
+    """Enter the losses of a split's test rows; ``losses.replaced`` receives the mean over the draws.
+
+    That mean is the base loss plus the mean rise. When no draw changes the loss of a row, the two are then equal
+    to the last bit, and a paired test sees no difference.
+    """
+    rows_of, sources, leaf_of, predicted, totals = (
+        draws.rows,
+        draws.sources,
+        rows.leaf_of,
+        rows.predicted,
+        rows.totals,
+    )
+    base, replaced, classes, values = losses.base, losses.replaced, target.classes, target.values
+    n_draws, has_classes, kind = sources.shape[0], classes.size > 0, scoring.loss
+    begin, end = draws.ends[split], draws.ends[split + 1]
+    for place in range(begin, end):
+        row = rows_of[place]
+        base[column, row] = row_loss(row, leaf_of[row], scoring, target, predicted)
+    for draw in range(n_draws):
+        total, lost = totals[draw, 0], totals[draw, 1]
+        for place in range(begin, end):
+            row = rows_of[place]
+            leaf = leaf_of[sources[draw, place]]
+            says = predicted[leaf, classes[row] if has_classes else 0]
+            loss = weighed(
+                row, says if has_classes else number_loss(values[row] - says, kind), scoring.row_weights
+            )
+            replaced[column, row] += loss - base[column, row]
+            total, lost = plus_loss(total, lost, loss)
+        totals[draw, 0], totals[draw, 1] = total, lost
+    for place in range(begin, end):
+        row = rows_of[place]
+        replaced[column, row] = base[column, row] + replaced[column, row] / n_draws

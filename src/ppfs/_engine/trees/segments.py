@@ -1,0 +1,121 @@
+"""Stored entries of nodes: collected once from the sorted columns, then divided from node to node."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppfs._engine.inputs.sorted_columns import ColumnArrays
+from ppfs._engine.jit.kernels import Int32s, Int64s, Records, kernel_function, kernel_part
+
+#: A stored entry of a column: eight bytes, moved at once.
+ENTRY = np.dtype([("row", np.int32), ("value", np.float32)])
+
+#: A column in a node: its stored entries there are ``Segments.entries[start:stop]``, sorted.
+SEGMENT = np.dtype([("column", np.int64), ("start", np.int64), ("stop", np.int64)])
+
+
+class Segments(NamedTuple):
+    """Stored entries of the nodes being grown, and the columns that vary in each pending node.
+
+    Nodes are grown depth first, so their lists of segments form a stack.
+    """
+
+    entries: Records  # (n_entries,)
+    listed: Records  # (n_listed,)
+    spare: Records  # (n_rows,) entries that a partition moves to the right
+
+
+def make_segments(n_entries: int, n_listed: int, n_rows: int) -> Segments:
+    """Allocate room for entries and for lists of segments."""
+    return Segments(
+        np.empty(n_entries, dtype=ENTRY), np.empty(n_listed, dtype=SEGMENT), np.empty(n_rows, dtype=ENTRY)
+    )
+
+
+@kernel_part
+def first_place(stale: int, n_stale: int, n_active: int) -> int:
+    """Return where the list of a stale node begins: the node that is visited first lies on top of the stack.
+
+    A list has one place more than there are columns, because `load` notes where the next segment would start.
+    """
+    return (n_stale - 1 - stale) * (n_active + 1)
+
+
+@kernel_function
+def load(
+    columns: ColumnArrays, active: Int32s, sizes: Int32s, marks: Int32s, segments: Segments, tops: Int64s
+) -> None:
+    """Collect the segments of several nodes in one pass over the active columns.
+
+    Parameters
+    ----------
+    columns : ColumnArrays
+    active : array of shape (n_active,), int32
+    sizes : array of shape (n_stale,), int32
+        Train rows of each node.
+    marks : array of shape (n_rows,), int32
+        The node that a row belongs to, or -1.
+    segments : Segments
+        Receives the entries, and the list of each node from `first_place` on.
+    tops : array of shape (n_stale, 2), int64
+        Receives the ends of the entries and of the list of each node.
+    """
+    entries, listed = segments.entries, segments.listed
+    n_entries = 0
+    for stale in range(sizes.size):
+        tops[stale, 0] = n_entries
+        tops[stale, 1] = first_place(stale, sizes.size, active.size)
+        listed[tops[stale, 1]]["start"] = n_entries
+        for column in active:
+            n_entries += min(sizes[stale], columns.indptr[column + 1] - columns.indptr[column])
+    for column in active:
+        for place in range(columns.indptr[column], columns.indptr[column + 1]):
+            stale = marks[columns.rows[place]]
+            if stale >= 0:
+                entry = entries[tops[stale, 0]]
+                entry["row"] = columns.rows[place]
+                entry["value"] = columns.values[place]
+                tops[stale, 0] += 1
+        for stale in range(sizes.size):
+            segment = listed[tops[stale, 1]]
+            if tops[stale, 0] > segment["start"]:
+                segment["column"] = column
+                segment["stop"] = tops[stale, 0]
+                tops[stale, 1] += 1
+                listed[tops[stale, 1]]["start"] = tops[stale, 0]
+
+
+@kernel_function
+def divide(
+    begin: int, end: int, wants_left: bool, wants_right: bool, segments: Segments, marks: Int32s
+) -> tuple[int, int]:
+    """Partition the segments of ``listed[begin:end]`` and list them for the children that grow on.
+
+    The right child's list (or that of the only child) takes the place of its parent's, the left child's goes
+    on top of it. ``marks`` (n_rows,) is 1 for rows that go left. Returns the ends of the two lists.
+    """
+    entries, listed, spare = segments
+    right_end, left_end = begin, end
+    for place in range(begin, end):
+        column, start, stop = listed[place]["column"], listed[place]["start"], listed[place]["stop"]
+        middle, n_right = start, 0
+        for entry in range(start, stop):
+            goes_left = marks[entries[entry]["row"]]
+            spare[n_right] = entries[entry]
+            entries[middle] = entries[entry]
+            middle += goes_left
+            n_right += 1 - goes_left
+        for right in range(n_right):
+            entries[middle + right] = spare[right]
+        if wants_left and middle > start:
+            top = left_end if wants_right else right_end
+            listed[top]["column"], listed[top]["start"], listed[top]["stop"] = column, start, middle
+            if wants_right:
+                left_end += 1
+            else:
+                right_end += 1
+        if wants_right and stop > middle:
+            listed[right_end]["column"] = column
+            listed[right_end]["start"], listed[right_end]["stop"] = middle, stop
+            right_end += 1
+    return right_end, left_end

@@ -1,0 +1,112 @@
+"""What `transform` returns: the caller's columns, in the caller's kind of table."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ppfs._conventions import output_config, warn_caller
+from ppfs._data import is_path, open_source, require_sound
+from ppfs.exceptions import InvalidInputError
+
+
+class FrameSelector(SelectorMixin):
+    """A selector that takes weights, and whose `transform` leaves the columns of any data frame as they are.
+
+    scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
+    numbers beside text are objects. A subclass sets `support_` in ``fit``, and `_has_gaps_in_text`.
+    """
+
+    # What metadata routing may pass to fit beside its named arguments.
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+    support_: NDArray[np.bool_]
+
+    _has_gaps_in_text: bool = False
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+            The columns that were seen in `fit`.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+            An array, or what ``set_output`` asks for: the columns of a data frame then keep their types.
+        """
+        check_is_fitted(self)
+        if is_path(X):
+            return self._transform_file(X)
+        require_sound(X)
+        wanted = output_config("transform", estimator=self)["dense"]
+        is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
+        if not self.get_support().any():
+            return self._transform_to_nothing(X)
+        if wanted == "default" or not is_other_frame:
+            return super().transform(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        frame = nw.from_native(X, eager_only=True)
+        selected = frame[:, np.flatnonzero(self.get_support()).tolist()]
+        if wanted != "pandas":
+            return selected.to_native()
+        columns = {name: selected[name].to_numpy() for name in selected.columns}
+        return nw.from_dict(columns, backend="pandas").to_native()
+
+    def _transform_to_nothing(self, X: Any) -> Any:
+        """Return a table without columns, and say so at the caller's line, where scikit-learn would at its own."""
+        has_way_out = hasattr(self, "min_features")
+        way_out = " Pass min_features=1 to have the one that came closest." if has_way_out else ""
+        warn_caller(
+            "No features were selected, so that a model behind this selector has nothing to be fitted on."
+            + way_out,
+            UserWarning,
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No features were selected")
+            return super().transform(X)
+
+    def _transform_file(self, path: Any) -> Any:
+        """Read the selected columns of a file, by name where it has names."""
+        source = open_source(path)
+        numbers = np.flatnonzero(self.get_support()).tolist()
+        if source.has_names and hasattr(self, "feature_names_in_"):
+            place = {name: number for number, name in enumerate(source.names)}
+            missing = [name for name in self.feature_names_in_[numbers] if name not in place]
+            if missing:
+                raise InvalidInputError(
+                    f"{path} lacks the selected columns {missing[:5]}. Pass a file that has them."
+                )
+            numbers = [place[name] for name in self.feature_names_in_[numbers]]
+        elif source.n_columns != self.support_.size:
+            raise InvalidInputError(
+                f"{path} has {source.n_columns} columns, but {self.support_.size} were seen in fit."
+            )
+        return source.take(numbers) if numbers else np.empty((source.n_rows, 0))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back in their places, with zeros in place of the others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_rows, n_selected)
+            What `transform` returned.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_columns)
+        """
+        require_sound(X)
+        return super().inverse_transform(X)

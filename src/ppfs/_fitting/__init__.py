@@ -1,0 +1,110 @@
+"""What a model sees and how it is fitted: estimators and their seeds, designs, encodings."""
+
+from ppfs._fitting.boosting_libraries import (
+    FittedLightGBM,
+    LightGBMRecipe,
+    has_library_model,
+    is_plain_lightgbm,
+    with_one_thread,
+)
+from ppfs._fitting.bootstrap import drawn_counts, tree_seeds
+from ppfs._fitting.design import Design, dense, stacked, with_replaced
+from ppfs._fitting.encoders import Medians, ToFrame
+from ppfs._fitting.encoding import (
+    Encoded,
+    Impute,
+    encoding_name,
+    frame_for,
+    prepared,
+    prepared_for,
+    weight_arguments,
+)
+from ppfs._fitting.estimators import (
+    DefaultMember,
+    estimator_for,
+    input_tags,
+    require_valid_parameters,
+    task_of_estimator,
+)
+from ppfs._fitting.float32_precision import (
+    block_in_reach,
+    is_equivariant,
+    reads_32_bits,
+    table_in_reach,
+    target_in_reach,
+    warn_of_blur,
+)
+from ppfs._fitting.panel_members import (
+    DEFAULT_PANEL,
+    PanelParameters,
+    accepted_input,
+    members_of,
+    names_of,
+    task_of_members,
+    usable_members,
+)
+from ppfs._fitting.parameters import KnownParameters, changed_parameters
+from ppfs._fitting.scoring import (
+    CrossValidated,
+    Scorer,
+    constant_model,
+    fold_score,
+    naming_the_model,
+    scorer_for,
+    seen_by,
+    weighted_score,
+)
+from ppfs._fitting.seeding import fitted_clone, seeded
+
+__all__ = [
+    "DEFAULT_PANEL",
+    "CrossValidated",
+    "DefaultMember",
+    "Design",
+    "Encoded",
+    "FittedLightGBM",
+    "Impute",
+    "KnownParameters",
+    "LightGBMRecipe",
+    "Medians",
+    "PanelParameters",
+    "Scorer",
+    "ToFrame",
+    "accepted_input",
+    "block_in_reach",
+    "changed_parameters",
+    "constant_model",
+    "dense",
+    "drawn_counts",
+    "encoding_name",
+    "estimator_for",
+    "fitted_clone",
+    "fold_score",
+    "frame_for",
+    "has_library_model",
+    "input_tags",
+    "is_equivariant",
+    "is_plain_lightgbm",
+    "members_of",
+    "names_of",
+    "naming_the_model",
+    "prepared",
+    "prepared_for",
+    "reads_32_bits",
+    "require_valid_parameters",
+    "scorer_for",
+    "seeded",
+    "seen_by",
+    "stacked",
+    "table_in_reach",
+    "target_in_reach",
+    "task_of_estimator",
+    "task_of_members",
+    "tree_seeds",
+    "usable_members",
+    "warn_of_blur",
+    "weight_arguments",
+    "weighted_score",
+    "with_one_thread",
+    "with_replaced",
+]

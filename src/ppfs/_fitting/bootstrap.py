@@ -1,0 +1,51 @@
+"""The rows that each tree of scikit-learn's forests is grown from, drawn as scikit-learn draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+from sklearn.utils import check_random_state
+
+from ppfs._conventions import Floats, bagged_rows, bootstrapped_rows
+
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+def tree_seeds(forest: Any) -> NDArray[np.integer[Any]]:
+    """Return the seeds that a forest gives to its trees, one each.
+
+    Parameters
+    ----------
+    forest : estimator
+        A forest or a bag of trees of scikit-learn, not fitted. Its `random_state` is not touched.
+    """
+    generator = check_random_state(clone(forest).random_state)
+    # Forests draw one by one, bags all at once: the numbers are the same.
+    seeds: NDArray[np.integer[Any]] = generator.randint(_MAX_SEED, size=forest.n_estimators)
+    return seeds
+
+
+def drawn_counts(forest: Any, n_rows: int, weights: Floats | None = None) -> NDArray[np.integer[Any]]:
+    """Return how often each tree draws each of `n_rows` rows when it has one column to look at.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,) or None
+        For forests and bags that draw rows by their weights; see `draw_by_weight` and `bags_draw_by_weight`.
+
+    Returns
+    -------
+    ndarray of shape (n_trees, n_rows)
+        Where all trees see all rows, ones.
+    """
+    is_bag = isinstance(forest, BaggingClassifier | BaggingRegressor)
+    if not is_bag and not forest.bootstrap:
+        return np.ones((forest.n_estimators, n_rows), dtype=np.intp)
+    seeds = tree_seeds(forest)
+    draw = bagged_rows if is_bag else bootstrapped_rows
+    drawn = draw(forest, seeds, n_rows, weights)
+    return np.stack([np.bincount(rows, minlength=n_rows) for rows in drawn])

@@ -1,0 +1,59 @@
+"""Ray's scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from ppfs._parallel.cluster import Cluster
+
+
+class RayCrew(Cluster):
+    """A Ray cluster: what is shared lies in its object store, once a machine.
+
+    Joblib's backend for Ray stands for it, but tasks are Ray's own: actors of the backend's pool are not
+    replaced when they die.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        import ray
+        from ray import exceptions
+
+        if not ray.is_initialized():
+            ray.init()
+        self._ray: Any = ray
+        # Ray sends a function to its workers once for each time that it is made remote.
+        self._remote = cache(ray.remote(max_retries=2))
+        self._task_error = exceptions.RayTaskError
+        self.gave_up = (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)
+        self.lost = (*self.gave_up, exceptions.ObjectLostError, exceptions.OwnerDiedError, MemoryError)
+
+    @classmethod
+    def is_meant_by(cls, backend: Any) -> bool:
+        """Tell whether joblib's backend stands for this scheduler."""
+        return type(backend).__name__ == "RayBackend"
+
+    def n_workers(self) -> int:
+        """Return how many tasks run at once."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def share(self, value: Any) -> Any:
+        """Put something into the object store."""
+        return self._ray.put(value)
+
+    def submit(self, function: Callable[..., Any], handle: Any, *arguments: Any) -> Any:
+        """Send off a task, which Ray tries again when its worker dies."""
+        return self._remote(function).remote(handle, *arguments)
+
+    def result(self, future: Any) -> Any:
+        """Wait for a result, or raise what the task raised."""
+        try:
+            return self._ray.get(future)
+        except self._task_error as error:
+            raise error.cause from error
+
+    def cancel(self, futures: Iterable[Any]) -> None:
+        """Tell that nobody waits for these results."""
+        for future in futures:
+            self._ray.cancel(future)

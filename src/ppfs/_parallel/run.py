@@ -1,0 +1,101 @@
+"""Run tasks and yield their results in order; what a lost worker had is run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar
+
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from ppfs._parallel.cluster import Cluster
+from ppfs._parallel.dask import DaskCrew
+from ppfs._parallel.local import LocalCrew
+from ppfs._parallel.ray import RayCrew
+from ppfs._parallel.workers import Workers
+from ppfs.exceptions import WorkerLostError
+
+Item = TypeVar("Item")
+
+# How often work is tried that its worker did not survive.
+_TRIES = 3
+
+
+def run_tasks(
+    function: Callable[[Any, Any], Any],
+    shared: Any,
+    items: Sequence[Item],
+    *,
+    n_jobs: int | None = None,
+    prefer: Literal["threads"] | None = None,
+    prepare: Callable[[Item], Any] = lambda item: item,
+    describe: Callable[[Item], str] = str,
+) -> Iterator[Any]:
+    """Call ``function(shared, prepare(item))`` for each item and yield the results in order.
+
+    Parameters
+    ----------
+    function : callable
+        A function of a module, so that it can be sent.
+
+    shared : object
+        What all tasks need. On a cluster it is sent once to each machine or worker, not once a task.
+
+    items : sequence
+        What to work on.
+
+    n_jobs : int or None
+        As for joblib; a cluster uses the workers it has.
+
+    prefer : {"threads", None}
+        What to run on where the caller chose nothing.
+
+    prepare : callable
+        Makes of an item what is sent, when its turn comes: blocks of columns are not all cut at once.
+
+    describe : callable
+        Says what an item is, for the error message.
+
+    Raises
+    ------
+    WorkerLostError
+        When the same work lost its worker three times.
+    """
+    crew: Workers = _cluster() or LocalCrew(n_jobs, prefer)
+    done = tries = 0
+    while done < len(items):
+        # After a loss the next item goes alone: if its worker is lost again, it is this item's doing.
+        some = items[done : done + 1] if tries else items[done:]
+        try:
+            for result in crew.results(function, shared, map(prepare, some)):
+                yield result
+                done, tries = done + 1, 0
+        except crew.lost as error:
+            tries += 1
+            if tries == _TRIES or isinstance(error, crew.gave_up):
+                raise WorkerLostError(
+                    f"The worker died or ran out of memory, each of {_TRIES} times, with {describe(items[done])}. "
+                    f"The last it said: {type(error).__name__}: {error}. Give workers more memory, or fewer to a "
+                    "machine. What was answered before is kept where a checkpoint was given."
+                ) from error
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """Return how many tasks run at once; a cluster uses all the workers it has."""
+    cluster = _cluster()
+    return int(effective_n_jobs(n_jobs)) if cluster is None else cluster.n_workers()
+
+
+def tasks_are_sent(n_workers: int, prefer: Literal["threads"] | None) -> bool:
+    """Tell whether tasks go to other processes, where each of them costs its sending."""
+    if _cluster() is not None:
+        return True
+    backend, _ = get_active_backend(prefer=prefer)
+    return n_workers > 1 and not getattr(backend, "supports_sharedmem", False)
+
+
+def _cluster() -> Cluster | None:
+    """Return the cluster that the caller chose with ``joblib.parallel_config``."""
+    backend, _ = get_active_backend()
+    clusters: tuple[type[Cluster], ...] = (DaskCrew, RayCrew)
+    return next((cluster(backend) for cluster in clusters if cluster.is_meant_by(backend)), None)

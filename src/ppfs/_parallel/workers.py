@@ -1,0 +1,29 @@
+"""What whoever does the work offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+
+class Workers(ABC):
+    """Threads, processes or a cluster that work on tasks.
+
+    Attributes
+    ----------
+    lost : tuple of exception classes
+        What is raised where a worker did not survive its task: the task may be tried again.
+
+    gave_up : tuple of exception classes
+        Those among them that are raised after the scheduler's own retries: trying again is in vain.
+    """
+
+    lost: tuple[type[BaseException], ...]
+    gave_up: tuple[type[BaseException], ...] = ()
+
+    @abstractmethod
+    def results(
+        self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any]
+    ) -> Iterator[Any]:
+        """Yield ``function(shared, item)`` for each item, in order."""

@@ -1,0 +1,80 @@
+"""The questions of one fold as arrays, for whoever draws or counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import Floats
+from ppfs._trace.batch import StepBatch
+from ppfs._trace.steps import FAVOURABLE, Step
+
+
+@dataclass(frozen=True)
+class QuestionArrays:
+    """The questions about a search's own target in one fold, in the order in which they were asked.
+
+    Attributes
+    ----------
+    features : ndarray of int, shape (n_questions,)
+
+    phases : ndarray of str, shape (n_questions,)
+        The part of the search that asked.
+
+    pvalues, effects : ndarray of shape (n_questions,)
+
+    is_favourable : ndarray of bool, shape (n_questions,)
+        Whether the decision spoke for the feature.
+
+    is_marginal : ndarray of bool, shape (n_questions,)
+        Whether the feature was asked about on its own, given no other.
+    """
+
+    features: NDArray[np.intp]
+    phases: NDArray[np.str_]
+    pvalues: Floats
+    effects: Floats
+    is_favourable: NDArray[np.bool_]
+    is_marginal: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+def asked_in(parts: Sequence[Step | StepBatch], fold: int) -> QuestionArrays:
+    """Join the reliable answers of a fold; those about other targets, and with columns withheld, are left out."""
+    mine = [part for part in parts if part.fold == fold and part.is_main]
+    pieces = [_piece(part) for part in mine]
+    if not pieces:
+        empty = np.empty(0)
+        none = np.empty(0, dtype=bool)
+        return QuestionArrays(empty.astype(np.intp), empty.astype(str), empty, empty, none, none)
+    features, phases, pvalues, effects, is_favourable, is_marginal = (
+        np.concatenate(column) for column in zip(*pieces, strict=True)
+    )
+    return QuestionArrays(features, phases, pvalues, effects, is_favourable, is_marginal)
+
+
+def _piece(part: Step | StepBatch) -> tuple[NDArray[np.generic], ...]:
+    if isinstance(part, Step):
+        n = int(part.is_reliable)
+        return (
+            np.full(n, part.feature, dtype=np.intp),
+            np.full(n, part.phase),
+            np.full(n, part.pvalue),
+            np.full(n, part.effect),
+            np.full(n, part.decision in FAVOURABLE),
+            np.full(n, not part.others),
+        )
+    rows = np.flatnonzero(part.is_reliable)
+    return (
+        part.features[rows],
+        np.full(len(rows), part.phase),
+        part.pvalues[rows],
+        part.effects[rows],
+        part.is_favourable[rows],
+        np.full(len(rows), not part.given),
+    )

@@ -1,0 +1,130 @@
+"""How well a model predicts with the columns that each candidate selects: what `PPFSCV` chooses by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ppfs._conventions import Floats
+from ppfs._data import CallersColumns, Table
+from ppfs._fitting import Scorer, fold_score, naming_the_model, seen_by
+from ppfs.blanket._cv.candidates import Candidates
+from ppfs.blanket._cv.ranking import Path
+from ppfs.blanket._run.answers_between_fits import Memory
+from ppfs.blanket._run.base import BaseBlanketSelector
+from ppfs.independence import BoundTest
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PartScores:
+    """What came of one division of the rows, one entry a candidate.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_candidates,)
+        Of the model, on the rows that no search has seen.
+
+    sizes : ndarray of shape (n_candidates,)
+        How many of the caller's columns were selected.
+    """
+
+    scores: Floats
+    sizes: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model and a score: scores candidates on a division of the rows into train and test.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Cloned for every fit.
+
+    seed : int
+        Of searches whose `random_state` was left open.
+    """
+
+    table: Table
+    candidates: Candidates
+    estimator: Any
+    scorer: Scorer
+    seed: int
+
+    def __call__(self, train: Rows, test: Rows) -> PartScores:
+        """Search in the rows `train` with every setting, fit the model there, and score it on the rows `test`."""
+        callers = CallersColumns.of(self.table)
+        chosen = self._chosen(self.table.rows(train))
+        # Candidates often agree, and a model is fitted once on each set of columns.
+        scores = {features: self._score(features, train, test) for features in dict.fromkeys(chosen)}
+        return PartScores(
+            np.array([scores[features] for features in chosen]),
+            np.array([len(callers.numbers(sorted(features))) for features in chosen], dtype=np.intp),
+        )
+
+    def _chosen(self, part: Table) -> list[frozenset[int]]:
+        """Return what each candidate selects in a part of the rows."""
+        selected: list[frozenset[int]] = [frozenset()] * len(self.candidates.all)
+        for number, fitted in enumerate(searched(self.candidates.settings, part, self.seed)):
+            path = Path.of(fitted, part)
+            for place, candidate in enumerate(self.candidates.all):
+                if candidate.setting == number:
+                    selected[place] = frozenset(path.features(candidate.size(part.n_features)))
+        return selected
+
+    def _score(self, features: frozenset[int], train: Rows, test: Rows) -> float:
+        table = self.table
+        X, model = seen_by(self.estimator, table, features)
+        with naming_the_model(model, table, features):
+            return fold_score(model, X, table.y, table.weights, self.scorer, train, test)
+
+
+def searched(settings: Sequence[BaseBlanketSelector], table: Table, seed: int) -> list[BaseBlanketSelector]:
+    """Search a table with each setting; those that have the same test share its splits, models and answers.
+
+    So the growth phase is done once for all levels and corrections, and whatever their shrink phases have in common.
+    """
+    fitted: list[BaseBlanketSelector] = []
+    benches: list[_Bench] = []
+    for setting in settings:
+        selector = ready(setting, seed)
+        test = selector._independence_test()
+        wanted = _Bench(selector.n_folds, Memory(test, selector.random_state))  # type: ignore[arg-type]
+        bench = next((bench for bench in benches if bench.serves(wanted)), wanted)
+        if bench is wanted:
+            benches.append(bench)
+        selector._bound_tests = bench.bound_tests
+        selector._fit_table(table, test)
+        selector._bound_tests = None
+        fitted.append(selector)
+    return fitted
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """Where searches with the same test and number of folds leave their bound tests for each other."""
+
+    n_folds: int
+    memory: Memory
+    bound_tests: dict[int, BoundTest] = field(default_factory=dict)
+
+    def serves(self, other: _Bench) -> bool:
+        return self.n_folds == other.n_folds and self.memory.serves(other.memory)
+
+
+def ready(setting: BaseBlanketSelector, seed: int) -> BaseBlanketSelector:
+    """Return a copy of a search that takes its random numbers from `seed` where that was left open."""
+    selector: BaseBlanketSelector = clone(setting)
+    given = selector.random_state
+    # A generator would give other numbers at every turn.
+    selector.random_state = int(given) if isinstance(given, int | np.integer) else seed
+    selector.checkpoint = None
+    selector.progress = False
+    return selector

@@ -1,0 +1,53 @@
+"""A path over size: the members of a blanket, and then the columns that it does without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ppfs._data import Table
+from ppfs._trace import Outcome, Trace
+from ppfs.blanket._run.base import BaseBlanketSelector
+
+
+@dataclass(frozen=True)
+class Path:
+    """All features in the order in which a model should be given them.
+
+    First what the caller wants to be kept; then the members of the blanket, most important first; then the others by
+    what they tell of the target on their own: the smallest p-value of the growth phase first, among equal ones the
+    largest effect, then by content, so that the order of the columns does not matter. A column that was dropped because
+    a member knows the same therefore comes before one that knows nothing.
+    """
+
+    outcome: Outcome
+    trace: Trace
+    table: Table
+
+    @classmethod
+    def of(cls, fitted: BaseBlanketSelector, table: Table) -> Path:
+        """Return the path of a search in a table."""
+        outcome = fitted.trace_.outcome
+        if outcome is None:
+            raise ValueError("The search has not come to an end.")
+        return cls(outcome, fitted.trace_, table)
+
+    def features(self, size: int | None) -> list[int]:
+        """Return the first so many features, those to be kept in any case; None for the blanket that was found."""
+        if size is None:
+            return [*self.outcome.blanket, *self.outcome.filled_up]
+        return self.ranking[: max(size, len(self.outcome.always_keep))]
+
+    @cached_property
+    def ranking(self) -> list[int]:
+        """Every feature that may be selected."""
+        kept = self.outcome.always_keep
+        front = [*kept, *(x for x in self.outcome.blanket if x not in kept)]
+        barred = {*front, *self.outcome.condition_on}
+        alone: dict[int, tuple[float, float]] = {}
+        for step in self.trace:
+            if step.fold == self.outcome.fold and step.is_main:
+                alone.setdefault(step.feature, (step.pvalue, -step.effect))
+        rest = [x for x in range(self.table.n_features) if x not in barred]
+        rest.sort(key=lambda x: (*alone.get(x, (1.0, 0.0)), self.table.by_content(x)))
+        return [*front, *rest]

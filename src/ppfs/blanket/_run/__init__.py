@@ -1,0 +1,1 @@
+"""How a search runs: reading, folds, reused answers, checkpoints, confirmation and results."""

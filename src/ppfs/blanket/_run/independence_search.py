@@ -1,0 +1,76 @@
+"""Searches that take any independence test, ready or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from sklearn.base import clone
+from sklearn.utils import Tags
+
+from ppfs._conventions import Progress, RandomStateLike, StrOptions
+from ppfs._data import CategoricalFeatures, ColumnsLike, Task
+from ppfs._fitting import accepted_input
+from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
+from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
+
+
+class IndependenceSearch(BaseBlanketSelector):
+    """What all searches but PPFS share: their parameters, which each documents.
+
+    A subclass implements `_search`. One that adds parameters repeats the signature, because
+    scikit-learn reads it.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **SEARCH_CONSTRAINTS,
+        "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest],
+    }
+
+    def __init__(
+        self,
+        *,
+        independence: IndependenceTest | str = "auto",
+        n_folds: int = 0,
+        alpha: float = 0.05,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        progress: Progress = False,
+    ) -> None:
+        self.independence = independence
+        self.n_folds = n_folds
+        self.alpha = alpha
+        self.always_keep = always_keep
+        self.condition_on = condition_on
+        self.feature_groups = feature_groups
+        self.categorical_features = categorical_features
+        self.min_features = min_features
+        self.task = task
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _independence_test(self) -> IndependenceTest:
+        if isinstance(self.independence, str):
+            return TESTS_BY_NAME[self.independence]()
+        # Before it is copied: what cannot be used may not be copied either.
+        self.independence._validate_params()
+        ready: IndependenceTest = clone(self.independence)
+        return ready
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        test = self.independence
+        if isinstance(test, PredictiveTest):
+            task: Task = "regression" if test.task == "regression" else "classification"
+            takes_gaps = test.impute is not None or accepted_input(test.estimator, task).allow_nan
+            tags.input_tags.allow_nan |= takes_gaps
+        # A decision tree takes missing values, the classical tests do not.
+        tags.input_tags.allow_nan |= test in ("ppi", "cross-fit-ppi")
+        return tags

@@ -1,0 +1,1 @@
+"""The steps that searches are made of: questions, growth, shrinkage, order, neighbors."""

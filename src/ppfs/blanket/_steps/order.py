@@ -1,0 +1,31 @@
+"""Which columns come first: by their answers, then by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ppfs._data import Table
+from ppfs.blanket._steps.questions import Answered, Inquiry
+
+
+def strongest_first(answered: Iterable[Answered], table: Table) -> list[Answered]:
+    """Sort answers: smaller p-value first, then larger effect, then the column's content.
+
+    P-values underflow to 0 on strong columns, where the effect still tells them apart. Content before
+    number, so that the result does not depend on the order of the columns.
+    """
+    return sorted(answered, key=lambda one: (one[1].pvalue, -one[1].effect, table.by_content(one[0])))
+
+
+def marginal_order(inquiry: Inquiry) -> list[int]:
+    """Return all candidates, those with the strongest link to the target alone first."""
+    return [x for x, _ in ask_marginally(inquiry)]
+
+
+def ask_marginally(inquiry: Inquiry) -> list[Answered]:
+    """Ask about all candidates given nothing but `condition_on`; strongest first."""
+    given = inquiry.given(())
+    columns = inquiry.candidates
+    answers = inquiry.gather(columns, given, "order")
+    inquiry.record_all("order", columns, given, answers, answers.pvalues <= inquiry.alpha)
+    return strongest_first(zip(columns, answers, strict=True), inquiry.test.table)

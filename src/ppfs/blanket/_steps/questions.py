@@ -1,0 +1,165 @@
+"""Whom a search asks, what about, and where the answers go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import Floats, Progress, ProgressBar
+from ppfs._trace import Decision, Step, StepBatch, Trace
+from ppfs.independence import Answers, BoundTest, IndependenceResult
+
+Answered = tuple[int, IndependenceResult]
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A bound test, the target it is asked about, and where the answers are recorded.
+
+    Attributes
+    ----------
+    always_keep : tuple of int
+        Columns that are in the blanket from the start and stay there.
+
+    condition_on : tuple of int
+        Columns in every conditioning set, which are never selected.
+
+    withheld : tuple of int
+        Columns that the search has to do without.
+
+    asked_for : int or None
+        The target of the whole search, where this inquiry is about another variable.
+
+    entropy : int
+        The seed of whatever is random in the search itself.
+    """
+
+    test: BoundTest
+    target: int
+    alpha: float
+    trace: Trace
+    fold: int
+    progress: Progress = False
+    always_keep: tuple[int, ...] = ()
+    condition_on: tuple[int, ...] = ()
+    withheld: tuple[int, ...] = ()
+    asked_for: int | None = None
+    entropy: int = 0
+
+    @property
+    def candidates(self) -> list[int]:
+        """The variables that may enter the blanket: not those that are in it from the start."""
+        barred = {self.target, *self.always_keep, *self.condition_on, *self.withheld}
+        return [x for x in range(self.test.table.n_features + 1) if x not in barred]
+
+    def about(self, variable: int) -> Inquiry:
+        """Return the same inquiry about another variable, to which the search's target is a column."""
+        asked_for = self.target if self.asked_for is None else self.asked_for
+        return replace(self, target=variable, always_keep=(), asked_for=asked_for)
+
+    def without(self, withheld: Collection[int]) -> Inquiry:
+        """Return the same inquiry with fewer columns at hand."""
+        return replace(self, withheld=tuple(withheld))
+
+    def given(self, members: Collection[int]) -> tuple[int, ...]:
+        """Return the conditioning set of these members: them, and what every question is conditioned on."""
+        return (*members, *self.condition_on)
+
+    def answers(self, xs: Sequence[int], given: tuple[int, ...], bar: ProgressBar) -> Iterator[Answered]:
+        """Yield each x with the answer for it."""
+        for x, result in zip(xs, self.test.answers(xs, self.target, given), strict=True):
+            bar.advance()
+            yield x, result
+
+    def ask(self, xs: Sequence[int], given: tuple[int, ...], phase: str) -> list[Answered]:
+        """Return each x with the answer for it, under a progress bar of its own."""
+        with self.bar(phase, len(xs)) as bar:
+            return list(self.answers(xs, given, bar))
+
+    def gather(self, xs: Sequence[int], given: tuple[int, ...], phase: str) -> Answers:
+        """Return all answers as arrays, under a progress bar of its own."""
+        if given:
+            return Answers.of([result for _, result in self.ask(xs, given, phase)], len(self.test.models))
+        answers = Answers.independent(len(xs), len(self.test.models))
+        done = 0
+        with self.bar(phase, len(xs)) as bar:
+            for variables, known in self.test.marginal_answers(xs, self.target):
+                end = done + variables.size
+                answers.put(np.arange(done, end), known.take(variables))
+                bar.advance(variables.size)
+                done = end
+        return answers
+
+    def bar(self, phase: str, total: int) -> ProgressBar:
+        """Return the progress bar of a phase."""
+        label = f"fold {self.fold} {phase}" if self.fold else phase
+        return ProgressBar(label, total, self.progress, self._fits_so_far)
+
+    def _fits_so_far(self) -> str:
+        return f"{self.test.n_fits:,} fits" if self.test.n_fits else ""
+
+    def note(self, remark: str) -> None:
+        """Enter a remark about the whole search into the trace."""
+        self.trace.notes.append(f"fold {self.fold}: {remark}" if self.fold else remark)
+
+    def record(
+        self,
+        phase: str,
+        feature: int,
+        given: tuple[int, ...],
+        result: IndependenceResult,
+        decision: Decision,
+        adjusted_pvalue: float | None = None,
+    ) -> None:
+        """Enter an answer and its consequence into the trace."""
+        is_aside = self.asked_for is not None and self.asked_for != self.target
+        self.trace.record(
+            Step(
+                self.fold,
+                phase,
+                feature,
+                given,
+                result.pvalue,
+                result.statistic,
+                result.effect,
+                result.pvalue if adjusted_pvalue is None else adjusted_pvalue,
+                decision,
+                result.is_reliable,
+                self.target if is_aside else None,
+                self.withheld,
+                result.model_pvalues,
+            )
+        )
+
+    def record_all(
+        self,
+        phase: str,
+        features: Sequence[int],
+        given: tuple[int, ...],
+        answers: Answers,
+        is_candidate: NDArray[np.bool_],
+        adjusted_pvalues: Floats | None = None,
+    ) -> None:
+        """Enter the answers of a phase that asks about all columns alike: each is a candidate, or rejected."""
+        is_aside = self.asked_for is not None and self.asked_for != self.target
+        self.trace.record_batch(
+            StepBatch(
+                self.fold,
+                phase,
+                given,
+                np.asarray(features, dtype=np.intp),
+                answers.pvalues,
+                answers.statistics,
+                answers.effects,
+                answers.pvalues if adjusted_pvalues is None else adjusted_pvalues,
+                answers.is_reliable,
+                is_candidate,
+                ("candidate", "rejected"),
+                self.target if is_aside else None,
+                self.withheld,
+                answers.model_pvalues if self.test.models else None,
+            )
+        )

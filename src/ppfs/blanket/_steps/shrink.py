@@ -1,0 +1,74 @@
+"""Shrinkage: members that the target does not depend on given the others go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ppfs._conventions import ProgressBar
+from ppfs.blanket._steps.order import strongest_first
+from ppfs.blanket._steps.questions import Inquiry
+
+
+def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -> list[int]:
+    """Drop the members that the target does not depend on given the others.
+
+    Parameters
+    ----------
+    members : sequence of int
+        In the order in which they are asked about, least important first. Those that are always kept
+        are not asked about.
+
+    restart : bool, default=False
+        Begin again after each removal, the paper's plain version, instead of one ordered pass.
+
+    Returns
+    -------
+    list of int
+        Those that stay, in the given order.
+    """
+    kept = list(members)
+    waiting = [x for x in members if x not in inquiry.always_keep]
+    with inquiry.bar("shrink", len(waiting)) as bar:
+        while waiting:
+            n_kept = len(kept)
+            n_asked = _judge_members(inquiry, waiting, kept, bar, stop_at_first=restart)
+            if not restart:
+                waiting = waiting[n_asked:]
+            elif len(kept) == n_kept:
+                break
+            else:
+                waiting = [x for x in kept if x not in inquiry.always_keep]
+    return kept
+
+
+def _judge_members(
+    inquiry: Inquiry, waiting: Sequence[int], kept: list[int], bar: ProgressBar, *, stop_at_first: bool
+) -> int:
+    """Ask about members in order, take the independent ones out of `kept`, and return how many were asked about.
+
+    The questions are put given what `kept` holds at the start. They stay right after a removal as long as
+    the removed column was inert; after any other removal the rest has to be asked anew.
+    """
+    given = inquiry.given(kept)
+    for n_asked, (x, result) in enumerate(inquiry.answers(waiting, given, bar), start=1):
+        # Too few rows to tell is no reason to drop a column.
+        is_independent = result.is_independent(inquiry.alpha)
+        inquiry.record("shrink", x, given, result, "dropped" if is_independent else "kept")
+        if is_independent:
+            kept.remove(x)
+            if stop_at_first or not result.is_inert:
+                return n_asked
+    return len(waiting)
+
+
+def shrink_weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
+    """Drop members that are independent of the target given the others, in one pass, weakest first.
+
+    Members that there are too few rows to judge come last: when others have gone there may be enough.
+    """
+    members = [x for x in blanket if x not in inquiry.always_keep]
+    answered = inquiry.ask(members, inquiry.given(blanket), "shrink")
+    strongest = strongest_first(answered, inquiry.test.table)
+    judged = [x for x, result in reversed(strongest) if result.is_reliable]
+    unjudged = [x for x, result in reversed(strongest) if not result.is_reliable]
+    return shrink(inquiry, [*judged, *unjudged, *inquiry.always_keep])

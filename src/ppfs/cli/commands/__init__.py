@@ -1,0 +1,1 @@
+"""The sub-commands of ``ppfs``, one file each."""

@@ -1,0 +1,110 @@
+"""``ppfs apply``: reduce another table to the columns that were selected."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import click
+
+from ppfs.cli._failures import InputFailure
+from ppfs.cli._terminal import say, writing
+from ppfs.cli.flags.data import FILE_FLAGS
+from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
+
+
+@dataclass(frozen=True)
+class ApplyRequest:
+    """What the flags say.
+
+    Attributes
+    ----------
+    selection : str
+        A file made by ``ppfs select --save``.
+
+    data : str
+        The table to reduce; "-" for standard input.
+
+    output : str or None
+        Where to write it; None is standard output, as CSV.
+
+    sep, encoding, decimal, na, sheet
+        How the table is written; see `DataRequest`.
+
+    id : tuple of str
+        Columns to write besides.
+
+    with_target : bool
+        Whether to write the target too.
+    """
+
+    selection: str
+    data: str
+    sep: str | None
+    encoding: str | None
+    decimal: str | None
+    na: tuple[str, ...]
+    sheet: str | None
+    output: str | None
+    id: tuple[str, ...]
+    with_target: bool
+
+
+_FLAGS = [
+    click.argument("selection"),
+    click.argument("data"),
+    *FILE_FLAGS,
+    flag(
+        "Output", "--output", "-o", metavar="FILE", help="Where to write.  [default: CSV to standard output]"
+    ),
+    flag("Output", "--id", multiple=True, metavar="COLUMNS", help="Columns to write besides."),
+    flag("Output", "--with-target", is_flag=True, help="Write the target too."),
+    debug_flag,
+]
+
+
+@click.command(cls=SectionedCommand)
+@gathered("request", ApplyRequest, _FLAGS)
+def apply(request: ApplyRequest) -> None:
+    """Reduce another table to the selected columns.
+
+    SELECTION is a file made by ppfs select --save, DATA the table; - for standard input. Columns are found by
+    name; others, and their order, do not matter.
+    """
+    from ppfs.cli.input import read_frame
+    from ppfs.cli.input.columns import listed, resolve
+    from ppfs.cli.output.selection import load
+    from ppfs.cli.output.writing import require_table_suffix, write_table
+
+    if request.output is not None:
+        require_table_suffix(request.output, "--output")
+    selection = load(request.selection)
+    table = read_frame(
+        request.data,
+        sep=request.sep,
+        encoding=request.encoding,
+        decimal=request.decimal,
+        na=request.na,
+        sheet=request.sheet,
+    )
+    for note in table.notes:
+        say(note)
+    chosen = set(selection["selected"])
+    wanted = [row["column"] for row in selection["columns"] if row["column"] in chosen]
+    names = list(table.frame.columns)
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise InputFailure(
+            f"{table.name!r} lacks {len(missing)} of the {len(wanted)} selected columns: {listed(missing)}. Name a "
+            f"table with the columns of {selection['data']!r}."
+        )
+    extra = [*request.id, *([selection["target"]] if request.with_target else [])]
+    ids = resolve(extra, names, repr(table.name))
+    target = [name for name in ids if name == selection["target"]]
+    frame = table.frame[[*(name for name in ids if name not in (*target, *wanted)), *wanted, *target]]
+    if request.output is not None:
+        write_table(frame, request.output)
+        say(f"{request.output}: {len(frame)} rows, {len(frame.columns)} of {len(names)} columns")
+        return
+    with writing():
+        frame.to_csv(sys.stdout, index=False, lineterminator="\n")

@@ -1,0 +1,1 @@
+"""What the flags mean, in sections that commands share."""

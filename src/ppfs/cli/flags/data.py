@@ -1,0 +1,110 @@
+"""What the flags say about the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from ppfs.cli.flags.sections import flag, gathered
+
+_DATA, _COLUMNS = "Data", "Columns"
+
+
+@dataclass(frozen=True)
+class DataRequest:
+    """Where the data are, and which columns mean what.
+
+    Attributes
+    ----------
+    data : str or None
+        A file; "-" for standard input.
+
+    target : str or None
+        The column to predict.
+
+    dataset : str or None
+        A data set of the registry, in place of a file.
+
+    sep, encoding, decimal : str or None
+        How a text file is written; None finds out.
+
+    na : tuple of str
+        Texts that stand for a gap.
+
+    sheet : str or None
+        Of an Excel file; None takes the first.
+
+    stream : bool
+        Whether columns are read a few at a time.
+
+    drop, id : tuple of str
+        Columns that are not asked about; those of `id` go to the output all the same.
+
+    groups, weights : str or None
+        Columns that say which rows belong together and how much each counts.
+
+    drop_missing_target : bool
+        Whether rows without a target are left out.
+    """
+
+    data: str | None
+    target: str | None
+    dataset: str | None
+    sep: str | None
+    encoding: str | None
+    decimal: str | None
+    na: tuple[str, ...]
+    sheet: str | None
+    stream: bool
+    drop: tuple[str, ...]
+    id: tuple[str, ...]
+    groups: str | None
+    weights: str | None
+    drop_missing_target: bool
+
+
+FILE_FLAGS = [
+    flag(_DATA, "--sep", help="Separator of a text file, such as ';' or tab.  [default: found out]"),
+    flag(_DATA, "--encoding", help="Encoding of a text file, such as latin-1.  [default: found out]"),
+    flag(
+        _DATA,
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal point or comma.  [default: found out]",
+    ),
+    flag(_DATA, "--na", multiple=True, metavar="TEXT", help="A text that stands for a gap, such as unknown."),
+    flag(_DATA, "--sheet", help="Sheet of an Excel file.  [default: the first]"),
+]
+
+_FLAGS = [
+    click.argument("data", required=False),
+    flag(_DATA, "--target", "-t", metavar="COLUMN", help="The column to predict."),
+    flag(
+        _DATA,
+        "--dataset",
+        "-d",
+        metavar="NAME",
+        help="A data set of the registry in place of a file, such as wdbc.",
+    ),
+    *FILE_FLAGS,
+    flag(
+        _DATA,
+        "--stream",
+        is_flag=True,
+        help="Read columns a few at a time: Parquet files and folders of them, .npy, zarr, HDF5 and h5ad.",
+    ),
+    flag(_COLUMNS, "--drop", multiple=True, metavar="COLUMNS", help="Columns to leave out."),
+    flag(
+        _COLUMNS,
+        "--id",
+        multiple=True,
+        metavar="COLUMNS",
+        help="Columns that name the rows: not asked about, but written by --output.",
+    ),
+    flag(_COLUMNS, "--groups", metavar="COLUMN", help="Rows with the same value here belong together."),
+    flag(_COLUMNS, "--weights", metavar="COLUMN", help="How much each row counts."),
+    flag(_COLUMNS, "--drop-missing-target", is_flag=True, help="Leave out rows without a target."),
+]
+
+data_flags = gathered("request", DataRequest, _FLAGS)

@@ -1,0 +1,113 @@
+"""Models and splitters by name: ``forest``, or ``module:Class``, with parameters as JSON; nothing is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Literal
+
+from ppfs.cli._failures import UsageFailure
+from ppfs.cli._json import parsed_object
+from ppfs.cli.flags.parameters import NAMED_MODELS
+
+Task = Literal["classification", "regression"]
+
+# Classifier, regressor, and the extra that has them. "=": behind a scaler, without which they see little but units.
+_CLASSES = {
+    "tree": ("sklearn.tree:DecisionTreeClassifier", "sklearn.tree:DecisionTreeRegressor"),
+    "forest": ("sklearn.ensemble:RandomForestClassifier", "sklearn.ensemble:RandomForestRegressor"),
+    "boosting": (
+        "sklearn.ensemble:HistGradientBoostingClassifier",
+        "sklearn.ensemble:HistGradientBoostingRegressor",
+    ),
+    "linear": ("sklearn.linear_model:LogisticRegression", "sklearn.linear_model:Ridge"),
+    "svm": ("sklearn.svm:SVC", "sklearn.svm:SVR"),
+    "lightgbm": ("lightgbm:LGBMClassifier", "lightgbm:LGBMRegressor"),
+    "xgboost": ("xgboost:XGBClassifier", "xgboost:XGBRegressor"),
+}
+_SCALED = {"linear", "svm"}
+# Thousands of small fits spend most of their time starting threads.
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "lightgbm": {"n_jobs": 1, "verbose": -1},
+    "xgboost": {"n_jobs": 1},
+}
+
+
+def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None = None) -> Any:
+    """Return the model that a flag names.
+
+    Parameters
+    ----------
+    text : str
+        One of the short names or ``module:Class``; parameters may follow as JSON: ``forest{"max_depth": 5}``.
+
+    flag : str
+        Which one, for messages.
+
+    task : {"classification", "regression"}
+        Decides what a short name means.
+
+    parameters : mapping, default=None
+        Parameters given apart.
+    """
+    name, own = _taken_apart(text, flag)
+    wanted = {**own, **(parameters or {})}
+    if ":" in name:
+        return made(name, wanted, flag)
+    if name not in _CLASSES:
+        close = get_close_matches(name, NAMED_MODELS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UsageFailure(
+            f"{flag} does not know {name!r}.{hint} Use {', '.join(_CLASSES)}, or a class of your own as module:Class, "
+            "such as sklearn.naive_bayes:GaussianNB."
+        )
+    path = _CLASSES[name][0 if task == "classification" else 1]
+    ready = made(path, {**_DEFAULTS.get(name, {}), **wanted}, flag)
+    if name not in _SCALED:
+        return ready
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), ready)
+
+
+def splitter(text: str) -> Any:
+    """Return the splitter that ``--splitter`` names, such as ``sklearn.model_selection:KFold{"n_splits": 5}``."""
+    name, parameters = _taken_apart(text, "--splitter")
+    if ":" not in name:
+        name = f"sklearn.model_selection:{name}"
+    return made(name, parameters, "--splitter")
+
+
+def made(path: str, parameters: Mapping[str, Any], flag: str) -> Any:
+    """Import ``module:Class`` and call it with parameters, or say what is wrong."""
+    module, _, name = path.partition(":")
+    try:
+        kind = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        extra = " Run: pip install 'ppfs[boosting]'" if module in ("lightgbm", "xgboost") else ""
+        raise UsageFailure(
+            f"{flag} {path}: there is no module {error.name!r}.{extra or ' Is it installed?'}"
+        ) from error
+    except (AttributeError, ValueError) as error:
+        raise UsageFailure(
+            f"{flag} {path}: the module {module!r} has no {name!r}. Check the name."
+        ) from error
+    if not isinstance(kind, type):
+        raise UsageFailure(f"{flag} {path} is no class. Name a class, such as sklearn.svm:SVC.")
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        raise UsageFailure(f"{flag} {path} does not take these parameters: {error}. Check them.") from error
+
+
+def _taken_apart(text: str, flag: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters behind it."""
+    name, brace, rest = text.partition("{")
+    if not brace:
+        return text.strip(), {}
+    try:
+        return name.strip(), parsed_object(brace + rest)
+    except ValueError as error:
+        raise UsageFailure(f"{flag}: {error}") from error

@@ -1,0 +1,98 @@
+"""What was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from ppfs.cli.input.columns import resolve
+
+
+@dataclass(frozen=True)
+class Input:
+    """Columns and target to select from.
+
+    Attributes
+    ----------
+    name : str
+        The file or data set.
+
+    X, y : table and vector
+        As ``fit`` takes them; for files that are streamed, a path and the name of the target.
+
+    names : list of str
+        The column names.
+
+    target : str
+        What `y` is called.
+
+    groups, weights : vector or None
+        As ``fit`` takes them.
+
+    rows : data frame or None
+        Everything that was read, for writing a part of it.
+
+    ids : tuple of str
+        Columns that name the rows.
+
+    notes : tuple of str
+        What was found out while reading, for people.
+    """
+
+    name: str
+    X: Any
+    y: Any
+    names: list[str]
+    target: str
+    groups: Any = None
+    weights: Any = None
+    rows: Any = None
+    ids: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def columns(self, values: Sequence[str], flag: str) -> list[str]:
+        """Return the columns that a flag lists."""
+        return resolve(values, self.names, f"{flag}: {self.name!r}")
+
+    def text_columns(self) -> list[str]:
+        """Return the columns that hold categories by their type."""
+        from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+        if not hasattr(self.X, "dtypes"):
+            return []
+        return [
+            str(name)
+            for name, dtype in self.X.dtypes.items()
+            if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype))
+        ]
+
+    def task(self, wanted: str | None) -> Literal["classification", "regression"]:
+        """Tell whether the target holds labels or quantities."""
+        if wanted not in (None, "auto"):
+            return cast(Literal["classification", "regression"], wanted)
+        from ppfs._data import choose_task, read_target
+
+        is_categorical = str(getattr(self.y, "dtype", "")) == "category"
+        if is_categorical:
+            return "classification"
+        return choose_task(read_target(self.target_values(), owner="ppfs")).task
+
+    def labels(self) -> list[Any]:
+        """Return the different values of the target."""
+        import numpy as np
+
+        return list(np.unique(np.asarray(self.target_values())))
+
+    def target_values(self) -> Any:
+        """Return the target, read from its file where the columns are."""
+        if not isinstance(self.y, str):
+            return self.y
+        from ppfs._data import open_source
+
+        return open_source(self.X).column(self.y)
+
+    def fit_arguments(self) -> dict[str, Any]:
+        """Return what goes to ``fit`` beside X and y."""
+        given = {"groups": self.groups, "sample_weight": self.weights}
+        return {name: value for name, value in given.items() if value is not None}

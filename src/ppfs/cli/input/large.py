@@ -1,0 +1,52 @@
+"""Text files that do not fit in memory are turned into columns first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ppfs.cli._failures import InputFailure
+from ppfs.cli.flags.data import DataRequest
+from ppfs.cli.input.dialect import find_dialect
+
+# Text takes up to so many times its size in memory while it is read as a whole, and may have this share of it.
+_TIMES, _SHARE = 6, 2
+
+_HEAD = 1 << 20
+_TEXT = (".csv", ".tsv", ".tab", ".txt")
+
+
+def is_too_large(data: str) -> bool:
+    """Tell whether a text file would not fit in memory."""
+    path = Path(data)
+    if data == "-" or path.suffix.lower() not in _TEXT or not path.is_file():
+        return False
+    from ppfs._data import available_memory
+
+    return path.stat().st_size * _TIMES > available_memory() // _SHARE
+
+
+def as_columns(request: DataRequest, data: str, quiet: bool) -> Path:
+    """Return where the columns of a file are: in the file itself, or, of a text file, in shards made from it."""
+    path = Path(data)
+    if path.is_dir() or path.suffix.lower() not in _TEXT:
+        return path
+    from ppfs._data import GAPS, TextFormat, convert_text
+    from ppfs.exceptions import InvalidInputError
+
+    with path.open("rb") as file:
+        # Up to the end of a line, so that no letter is cut.
+        head = file.read(_HEAD) + file.readline()
+    dialect = find_dialect(head, path.name, request.sep, request.encoding, request.decimal)
+    format = TextFormat(
+        sep=dialect.sep,
+        encoding=dialect.encoding,
+        decimal=dialect.decimal,
+        quotechar=dialect.quotechar,
+        thousands=dialect.thousands,
+        gaps=GAPS | set(request.na),
+        has_row_names=dialect.has_row_names,
+    )
+    try:
+        return convert_text(path, format=format, progress=False if quiet else "log")
+    except (InvalidInputError, ImportError, UnicodeError) as error:
+        raise InputFailure(str(error)) from error

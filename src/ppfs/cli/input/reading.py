@@ -1,0 +1,260 @@
+"""From a request to what ``fit`` takes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ppfs.cli._failures import InputFailure, UsageFailure
+from ppfs.cli.flags.data import DataRequest
+from ppfs.cli.input.columns import listed, require_column, resolve
+from ppfs.cli.input.content import kind_of, raw_bytes
+from ppfs.cli.input.data import Input
+from ppfs.cli.input.dialect import find_dialect
+from ppfs.cli.input.large import as_columns, is_too_large
+from ppfs.cli.input.text import TextTable
+
+_STREAMED = (".npy", ".zarr", ".h5", ".hdf5", ".h5ad")
+_EXAMPLE = "for example: ppfs select data.csv --target price"
+
+
+@dataclass(frozen=True)
+class FrameRead:
+    """A table as it was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+
+    frame : pandas.DataFrame
+
+    place : function from row numbers to text
+        Names rows as the file numbers them.
+
+    notes : list of str
+        What should be said about the reading.
+    """
+
+    name: str
+    frame: Any
+    place: Callable[[Sequence[int]], str]
+    notes: list[str]
+
+
+def read(request: DataRequest, *, quiet: bool = False) -> Input:
+    """Read what the flags name, and check what a search would stumble over; `quiet` shows no progress."""
+    if request.dataset is not None:
+        return _dataset(request)
+    if request.data is None:
+        raise UsageFailure(f"Name either a file or a --dataset, {_EXAMPLE}")
+    if request.target is None:
+        raise UsageFailure(f"Say which column to predict, {_EXAMPLE}")
+    if request.stream or request.data.endswith(_STREAMED) or is_too_large(request.data):
+        return _streamed(request, request.data, request.target, quiet)
+    table = read_frame(
+        request.data,
+        sep=request.sep,
+        encoding=request.encoding,
+        decimal=request.decimal,
+        na=request.na,
+        sheet=request.sheet,
+    )
+    return _divided(request, table, request.target)
+
+
+def read_frame(
+    data: str,
+    *,
+    sep: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    na: Sequence[str] = (),
+    sheet: str | None = None,
+) -> FrameRead:
+    """Read a file, or standard input for "-", as a data frame."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise InputFailure("Reading files needs pandas. Run: pip install 'ppfs[cli]'") from error
+    content = raw_bytes(data)
+    name = "standard input" if data == "-" else Path(data).name
+    kind = kind_of(content, name)
+    if kind == "text":
+        dialect = find_dialect(content, name, sep, encoding, decimal)
+        text = TextTable(content, name, dialect, na)
+        return FrameRead(name, text.frame, text.place, text.notes)
+    readers = {"parquet": _parquet, "arrow": _arrow, "excel": _excel}
+    frame = readers[kind](content, name, sheet)
+    frame.columns = [str(column) for column in frame.columns]
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index(drop=True)
+    if na:
+        frame = frame.replace(dict.fromkeys(na, None))
+    # A sheet has its header in row 1; the other files number rows from 1.
+    first = 2 if kind == "excel" else 1
+    return FrameRead(name, frame, lambda rows: _numbered(rows, first), [])
+
+
+def _numbered(rows: Sequence[int], first: int) -> str:
+    shown = ", ".join(str(row + first) for row in rows[:5])
+    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+    return f"row{'s' if len(rows) > 1 else ''} {shown}{more} of the file"
+
+
+def _parquet(content: bytes, name: str, _: str | None) -> Any:
+    import pandas as pd
+
+    _require("pyarrow", "Parquet", "files")
+    try:
+        return pd.read_parquet(io.BytesIO(content))
+    except (OSError, ValueError) as error:
+        raise InputFailure(f"{name!r} begins like a Parquet file, but cannot be read: {error}") from error
+
+
+def _arrow(content: bytes, name: str, _: str | None) -> Any:
+    _require("pyarrow", "Arrow", "files")
+    import pyarrow as pa
+
+    try:
+        opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
+        with opened(pa.BufferReader(content)) as reader:
+            return reader.read_all().to_pandas()
+    except (OSError, ValueError) as error:
+        raise InputFailure(f"{name!r} begins like an Arrow file, but cannot be read: {error}") from error
+
+
+def _excel(content: bytes, name: str, sheet: str | None) -> Any:
+    from zipfile import BadZipFile
+
+    import pandas as pd
+
+    _require("openpyxl", "Excel", "excel")
+    try:
+        return pd.read_excel(io.BytesIO(content), sheet_name=0 if sheet is None else sheet)
+    except (ValueError, KeyError, OSError, ImportError, BadZipFile) as error:
+        raise InputFailure(f"{name!r} cannot be read as an Excel file: {error}") from error
+
+
+def _require(module: str, kind: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise InputFailure(f"Reading {kind} files needs {module}. Run: pip install 'ppfs[{extra}]'")
+
+
+def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
+    """Divide a table into what is asked about, the target, and columns with a meaning of their own."""
+    names = list(table.frame.columns)
+    quoted = repr(table.name)
+    require_column(target, names, quoted)
+    ids = resolve(request.id, names, f"--id: {quoted}")
+    aside = {
+        target,
+        *ids,
+        *resolve(request.drop, names, f"--drop: {quoted}"),
+        *(
+            require_column(column, names, f"{flag}: {quoted}")
+            for flag, column in (("--groups", request.groups), ("--weights", request.weights))
+            if column is not None
+        ),
+    }
+    frame = _with_target(request, table, target)
+    columns = [name for name in names if name not in aside]
+    if not columns:
+        raise InputFailure(
+            f"{quoted} has no column beside {listed(sorted(aside))}: there is nothing to select from."
+        )
+    _refuse_dates(frame[columns])
+    return Input(
+        name=table.name,
+        X=frame[columns],
+        y=frame[target],
+        names=columns,
+        target=target,
+        groups=None if request.groups is None else _complete(frame, request.groups, "--groups", table),
+        weights=None if request.weights is None else _complete(frame, request.weights, "--weights", table),
+        rows=frame,
+        ids=tuple(ids),
+        notes=tuple(table.notes),
+    )
+
+
+def _with_target(request: DataRequest, table: FrameRead, target: str) -> Any:
+    """Return the rows that have a target, or say which ones lack it."""
+    is_missing = table.frame[target].isna().to_numpy()
+    n_missing, n_rows = int(is_missing.sum()), len(is_missing)
+    if not n_missing:
+        return table.frame
+    if n_missing == n_rows:
+        raise InputFailure(
+            f"The target {target!r} is missing in all {n_rows} rows of {table.name!r}. Is it another column, or is a "
+            "text of it read as a gap?"
+        )
+    if not request.drop_missing_target:
+        rows = [row for row, missing in enumerate(is_missing.tolist()) if missing]
+        raise InputFailure(
+            f"The target {target!r} is missing in {n_missing} of {n_rows} rows: {table.place(rows)}. Fill it in, or "
+            "leave these rows out with --drop-missing-target."
+        )
+    table.notes.append(f"{table.name}: {n_missing} of {n_rows} rows have no target and are left out")
+    return table.frame[~is_missing].reset_index(drop=True)
+
+
+def _complete(frame: Any, column: str, flag: str, table: FrameRead) -> Any:
+    is_missing = frame[column].isna().to_numpy()
+    if is_missing.any() and len(frame) == len(table.frame):
+        rows = [row for row, missing in enumerate(is_missing.tolist()) if missing]
+        raise InputFailure(f"{flag} {column}: there is no value in {table.place(rows)}. Fill it in.")
+    return frame[column].to_numpy()
+
+
+def _refuse_dates(frame: Any) -> None:
+    dates = [str(name) for name, dtype in frame.dtypes.items() if getattr(dtype, "kind", "") in "mM"]
+    if dates:
+        raise InputFailure(
+            f"{listed(dates)} {'holds' if len(dates) == 1 else 'hold'} dates or times, which are neither numbers nor "
+            f"categories. Leave them out with --drop {dates[0]!r}, or turn them into days, months or weekdays first."
+        )
+
+
+def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Input:
+    from ppfs._data import open_source
+
+    unusable = [flag for flag in ("drop", "id", "groups", "weights") if getattr(request, flag)]
+    if unusable:
+        raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
+    if not Path(data).exists():
+        raise InputFailure(f"There is no file {data!r}. Check the path.")
+    columns = as_columns(request, data, quiet)
+    source = open_source(columns)
+    require_column(target, list(source.names), repr(data))
+    names = [name for name in source.names if name != target]
+    return Input(name=Path(data).name, X=str(columns), y=target, names=names, target=target)
+
+
+def _dataset(request: DataRequest) -> Input:
+    if request.data is not None:
+        raise UsageFailure(f"Name either a file or a --dataset, {_EXAMPLE}")
+    if request.target is not None:
+        raise UsageFailure(
+            f"--target belongs to a file; the data set {request.dataset!r} has a target of its own. Leave it out."
+        )
+    from ppfs.datasets import load_dataset
+
+    try:
+        data = load_dataset(str(request.dataset))
+    except (ValueError, FileNotFoundError) as error:
+        raise InputFailure(str(error)) from error
+    if not hasattr(data.X, "tocsr"):
+        table = FrameRead(data.name, data.to_frame(), lambda rows: _numbered(rows, 1), [])
+        return _divided(request, table, data.target_name)
+    unusable = [flag for flag in ("drop", "id", "groups", "weights") if getattr(request, flag)]
+    if unusable:
+        raise UsageFailure(
+            f"--{unusable[0]} needs named columns, and {data.name!r} is a sparse matrix. Leave it out."
+        )
+    return Input(data.name, data.X, data.y, list(data.feature_names), data.target_name)

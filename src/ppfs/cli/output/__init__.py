@@ -1,0 +1,1 @@
+"""What the command writes: tables, JSON, files, messages."""

@@ -1,0 +1,67 @@
+"""Selections in files: JSON with a version, checked when it is read, never pickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ppfs.cli._failures import InputFailure
+from ppfs.cli.output.result import SCHEMA, SCHEMA_VERSION
+from ppfs.cli.output.writing import replaced
+
+_REQUIRED: dict[str, type | tuple[type, ...]] = {
+    "data": str,
+    "target": str,
+    "method": str,
+    "task": str,
+    "selected": list,
+    "columns": list,
+    "warnings": list,
+}
+
+
+def save(result: Mapping[str, Any], trace: Any, path: str) -> None:
+    """Write a result and the trace behind it, if there is one."""
+    from ppfs._trace import as_plain
+
+    document = {**result, "trace": None if trace is None else as_plain(trace)}
+    with replaced(path) as place:
+        place.write_text(json.dumps(document) + "\n", encoding="utf-8")
+
+
+def load(path: str) -> dict[str, Any]:
+    """Return a saved selection, or say what is wrong with the file."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputFailure(
+            f"There is no file {path!r}. Make one with: ppfs select ... --save {path}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputFailure(
+            f"{path!r} cannot be read as JSON: {error}. Is it a file made by --save?"
+        ) from error
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise InputFailure(f"{path!r} is not a selection. Make one with: ppfs select ... --save {path}")
+    if document.get("schema_version") != SCHEMA_VERSION:
+        raise InputFailure(
+            f"{path!r} has the layout {document.get('schema_version')!r}, and this version of ppfs reads layout "
+            f"{SCHEMA_VERSION}. Select again, or use the version that wrote it: {document.get('ppfs')}."
+        )
+    _check(document, path)
+    return document
+
+
+def _check(document: Mapping[str, Any], path: str) -> None:
+    for key, kind in _REQUIRED.items():
+        if not isinstance(document.get(key), kind):
+            raise InputFailure(f"{path!r} is damaged: {key!r} is missing or of the wrong type. Select again.")
+    rows = document["columns"]
+    if not all(isinstance(row, dict) and isinstance(row.get("column"), str) for row in rows):
+        raise InputFailure(f"{path!r} is damaged: 'columns' holds entries without a name. Select again.")
+    known = {row["column"] for row in rows}
+    strangers = [name for name in document["selected"] if name not in known]
+    if strangers:
+        raise InputFailure(f"{path!r} is damaged: {strangers[0]!r} is selected, but is none of its columns.")

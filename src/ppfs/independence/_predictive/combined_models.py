@@ -1,0 +1,117 @@
+"""Several models that answer the same question, and what their answers come to together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ppfs._data import Block, FileBlock
+from ppfs.independence._base import Answers
+from ppfs.independence._predictive.marginal import Grown, Growth
+from ppfs.independence._predictive.significance import cauchy_combination
+
+
+@dataclass(frozen=True)
+class PanelMembers:
+    """Which models of a panel are asked, and how many there are in all.
+
+    Questions given nothing may have models of their own; whoever is not asked says nothing.
+
+    Attributes
+    ----------
+    asked : tuple of int
+        Their numbers.
+
+    weights : tuple of float
+        How much the answer of each of them counts.
+
+    n_models : int
+        How many models all questions have together; 0 where there is no panel.
+    """
+
+    asked: tuple[int, ...]
+    weights: tuple[float, ...]
+    n_models: int
+
+    @classmethod
+    def of(cls, models: Sequence[Any], asked: Iterable[int], n_models: int) -> PanelMembers:
+        """Seat some of the models; all of the caller's count alike."""
+        numbers = tuple(asked)
+        weights = tuple(getattr(models[number], "weight", 1.0) for number in numbers)
+        return cls(numbers, weights, n_models)
+
+    def joined(self, answers: Sequence[Answers]) -> Answers:
+        """Join what the models say: one p-value, and the effect that the model with the clearest answer saw.
+
+        Parameters
+        ----------
+        answers : sequence of Answers
+            One a model that was asked, about the same columns.
+        """
+        if not self.n_models:
+            return answers[0]
+        pvalues = np.column_stack([one.pvalues for one in answers])
+        effects = np.column_stack([one.effects for one in answers])
+        n = len(pvalues)
+        by_model = np.full((n, self.n_models), np.nan)
+        by_model[:, self.asked] = pvalues
+        # Of models that are equally sure, the one that saw most.
+        clearest = np.lexsort((-effects, pvalues), axis=1)[:, 0]
+        combined, statistics = cauchy_combination(pvalues, self.weights)
+        return Answers(
+            combined,
+            statistics,
+            effects[np.arange(n), clearest],
+            np.all([one.is_reliable for one in answers], axis=0),
+            np.all([one.is_inert for one in answers], axis=0),
+            by_model,
+        )
+
+
+@dataclass(frozen=True)
+class PanelGrowth:
+    """Growth that asks several models about each block: the columns are read once."""
+
+    parts: tuple[Growth, ...]
+    members: PanelMembers
+
+    @property
+    def n_models(self) -> int:
+        """How many models an answer tells of."""
+        return self.members.n_models
+
+    @property
+    def bytes_per_block(self) -> int:
+        """How many bytes of columns are best looked at together."""
+        return min(part.bytes_per_block for part in self.parts)
+
+    @property
+    def prefers(self) -> Literal["threads"] | None:
+        """What kind of workers suit all models."""
+        return "threads" if all(part.prefers == "threads" for part in self.parts) else None
+
+    def prepare(self) -> None:
+        """Make what all blocks share, before several threads ask for it at once."""
+        for part in self.parts:
+            part.prepare()
+
+    def quick_part(self) -> PanelGrowth | None:
+        """Return the models that answer quickly; None if no model does, or some are left to scikit-learn."""
+        quick = [number for number, part in enumerate(self.parts) if part.quick_part() is not None]
+        if not quick or self.prefers != "threads":
+            return None
+        members = PanelMembers(
+            tuple(self.members.asked[number] for number in quick),
+            tuple(self.members.weights[number] for number in quick),
+            self.n_models,
+        )
+        return PanelGrowth(tuple(self.parts[number] for number in quick), members)
+
+    def __call__(self, unread: Block | FileBlock) -> Grown:
+        """Answer whether each column of a block is independent of the target."""
+        block = unread.read()
+        grown = [part(block) for part in self.parts]
+        return Grown(self.members.joined([one.answers for one in grown]), sum(one.n_fits for one in grown))

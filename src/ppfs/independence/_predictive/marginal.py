@@ -1,0 +1,244 @@
+"""Questions given nothing, block by block: one pure function of a block of columns, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import Floats
+from ppfs._data import Block, FileBlock, Table, listed
+from ppfs._fitting import block_in_reach, reads_32_bits
+from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
+from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
+from ppfs.independence._base import CANNOT_TELL, Answers, OnError
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.significance import risk_differences
+
+# Every worker gets at least so many blocks, so that none waits long for the last one.
+_BLOCKS_PER_WORKER = 4
+
+# So many blocks are sent to another process at once: a task costs Dask and Ray some 12 ms of CPU, as much as hundreds
+# of columns of quick models.
+_BLOCKS_PER_TASK = 16
+
+# What is to blame on one column; whether it ends the search is the caller's to say.
+COLUMN_ERRORS = (EstimatorFailedError, UnusableColumnError)
+
+
+class Assessor(Protocol):
+    """Whatever turns paired differences into p-values; see `PredictiveTest.assess`."""
+
+    def assess(
+        self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
+    ) -> tuple[Floats, Floats]: ...
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The answers about the columns of a block, and how many models were fitted for them.
+
+    Attributes
+    ----------
+    failures : dict of int to str
+        What went wrong with columns that could not be asked about, by their place in the block.
+    """
+
+    answers: Answers
+    n_fits: int
+    failures: dict[int, str] = field(default_factory=dict)
+
+
+class BlockFunction(Protocol):
+    """Whatever answers about a block of columns, given nothing."""
+
+    @property
+    def n_models(self) -> int: ...
+
+    @property
+    def bytes_per_block(self) -> int: ...
+
+    @property
+    def prefers(self) -> Literal["threads"] | None: ...
+
+    def prepare(self) -> None: ...
+
+    def quick_part(self) -> BlockFunction | None: ...
+
+    def __call__(self, unread: Block | FileBlock) -> Grown: ...
+
+
+@dataclass(frozen=True)
+class Growth:
+    """All that growth needs beside the columns, prepared once: a pure function of a block.
+
+    In memory, on a file, in another process or on another machine, it is this function that answers.
+    """
+
+    test: Assessor
+    problem: Problem
+    grower: Grower
+
+    def __call__(self, unread: Block | FileBlock) -> Grown:
+        """Answer whether each column of a block is independent of the target, or raise what is wrong with one."""
+        block = unread.read()
+        if reads_32_bits(self.problem.estimator):
+            block = block_in_reach(block)
+        answers = Answers.independent(block.n_columns)
+        asked = np.flatnonzero(~block.facts.is_constant)
+        if asked.size:
+            some = block.take(asked)
+            risks = self.grower.risks(some)
+            answers.put(asked, judged(self.test, self.problem, risks, some.names, is_screened=True))
+        return Grown(answers, asked.size * len(self.problem.splits))
+
+    n_models: ClassVar[int] = 0
+
+    @property
+    def bytes_per_block(self) -> int:
+        """How many bytes of columns are best looked at together."""
+        return self.grower.bytes_per_block
+
+    @property
+    def prefers(self) -> Literal["threads"] | None:
+        """What kind of workers suit the model."""
+        return self.grower.prefers
+
+    def prepare(self) -> None:
+        """Make what all blocks share, before several threads ask for it at once."""
+        self.grower.prepare()
+
+    def quick_part(self) -> Growth | None:
+        """Return what answers quickly enough to be asked about very many rearranged columns."""
+        return self if self.grower.is_quick else None
+
+
+def without_failures(growth: BlockFunction, unread: Block | FileBlock) -> Grown:
+    """Answer about those columns of a block that can be asked about."""
+    try:
+        return grown(growth, unread)
+    except COLUMN_ERRORS as error:
+        if unread.n_columns == 1:
+            nothing = Answers.of([CANNOT_TELL], growth.n_models)
+            return Grown(nothing, 0, {0: f"{type(error).__name__}: {error}"})
+    halves = np.array_split(np.arange(unread.n_columns), 2)
+    found = [without_failures(growth, unread.take(half)) for half in halves]
+    return _joined(halves, found, growth.n_models)
+
+
+def grown(growth: BlockFunction, unread: Block | FileBlock) -> Grown:
+    """Answer about the columns of a task, as many at once as the models are quickest with."""
+    block = unread.read()
+    pieces = cut(np.arange(block.n_columns), block.nbytes // block.n_columns, growth.bytes_per_block, 1)
+    if len(pieces) == 1:
+        return growth(block)
+    return _joined(pieces, [growth(block.take(piece)) for piece in pieces], growth.n_models)
+
+
+def _joined(places: Sequence[NDArray[np.intp]], parts: Sequence[Grown], n_models: int) -> Grown:
+    """Put answers about some of the columns each together."""
+    answers = Answers.independent(sum(own.size for own in places), n_models)
+    failures = {}
+    for own, part in zip(places, parts, strict=True):
+        answers.put(own, part.answers)
+        failures.update({int(own[place]): what for place, what in part.failures.items()})
+    return Grown(answers, sum(part.n_fits for part in parts), failures)
+
+
+def judged(
+    test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str], *, is_screened: bool = False
+) -> Answers:
+    """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the features in question are called.
+
+    is_screened : bool, default=False
+        Whether small p-values are looked at once more, as those of growth are.
+    """
+    _require_finite(problem, risks, names)
+    n = len(risks.unused)
+    if risks.unused.all():
+        inert = Answers.independent(n)
+        inert.is_inert[:] = True
+        return inert
+    differences = risk_differences(risks.base, risks.replaced)
+    pvalues, statistics = test.assess(risks, differences, problem, is_screened)
+    is_equal = ~differences.any(axis=1)
+    return Answers(
+        np.where(is_equal, 1.0, pvalues),
+        np.where(is_equal, 0.0, statistics),
+        np.where(is_equal, 0.0, differences.mean(axis=1) * problem.loss_unit),
+        np.ones(n, dtype=bool),
+        is_equal & risks.unused,
+        np.empty((n, 0)),
+    )
+
+
+def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) -> None:
+    """Refuse risks that are no numbers: whatever is decided by them would be decided by nothing."""
+    is_wrong = ~(np.isfinite(risks.base) & np.isfinite(risks.replaced))
+    if not is_wrong.any():
+        return
+    question, pair = np.argwhere(is_wrong)[0]
+    state = "replaced by its knockoff" if np.isfinite(risks.base[question, pair]) else "as it is"
+    raise UnusableColumnError(
+        f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r} {state} is not a "
+        f"finite number in split {problem.split_of_pair(int(pair))}, so nothing can be decided about the column. "
+        "Values of the column, the target or the weights are beyond what 64 bits can square and add, or the loss "
+        "function returned NaN: rescale them, use another loss, or leave such columns out with on_error='drop'."
+    )
+
+
+def grow_blocks(
+    growth: BlockFunction,
+    table: Table,
+    xs: NDArray[np.intp],
+    n_jobs: int | None,
+    on_error: OnError = "raise",
+) -> Iterator[tuple[NDArray[np.intp], Grown]]:
+    """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
+    n_workers = min(count_workers(n_jobs), len(xs))
+    bytes_per_task = growth.bytes_per_block
+    if tasks_are_sent(n_workers, growth.prefers):
+        bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.bytes_per_column)
+    blocks = cut(xs, table.bytes_per_column, bytes_per_task, n_workers)
+    growth.prepare()
+    found = run_tasks(
+        grown if on_error == "raise" else without_failures,
+        growth,
+        blocks,
+        n_jobs=n_workers,
+        prefer=growth.prefers,
+        prepare=lambda block: table.block(block.tolist()),
+        describe=lambda block: f"the block of {block.size} columns {listed(_names(table, block))}",
+    )
+    yield from zip(blocks, found, strict=True)
+
+
+def _names(table: Table, block: NDArray[np.intp]) -> list[str]:
+    return [table.names[int(x)] for x in block]
+
+
+def cut(
+    xs: NDArray[np.intp], bytes_per_column: int, bytes_per_block: int, n_workers: int
+) -> list[NDArray[np.intp]]:
+    """Cut variables into blocks of about so many bytes, with work for every worker.
+
+    Examples
+    --------
+    >>> [block.tolist() for block in cut(np.arange(5), 8, 16, n_workers=1)]
+    [[0, 1], [2, 3], [4]]
+    """
+    most = max(1, bytes_per_block // max(1, bytes_per_column))
+    if n_workers > 1:
+        most = min(most, ceil(len(xs) / (_BLOCKS_PER_WORKER * n_workers)))
+    return [xs[first : first + most] for first in range(0, len(xs), most)]

@@ -1,0 +1,177 @@
+"""Growth: one linear model a column, a block of columns at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import Floats
+from ppfs._data import Block
+from ppfs._fitting import dense
+from ppfs._rows import Split
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.any_model import ModelGrower
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.linear.outputs import as_predicted
+from ppfs.independence._predictive.risks.linear.recipe import Recipe
+from ppfs.independence._predictive.risks.linear.steps import FittedSteps, require_squarable
+from ppfs.independence._predictive.risks.linear.target import TrainTarget
+from ppfs.independence._predictive.risks.paired import PairedRisks
+
+# NumPy goes through rows of one or two numbers ten times as slowly as through rows of many.
+_BYTES_PER_BLOCK, _LEAST_COLUMNS = 2**20, 4
+
+
+@dataclass(frozen=True)
+class LinearGrower(Grower):
+    """Fits a linear model to each column of a block, all of them at once."""
+
+    problem: Problem
+    recipe: Recipe
+    prefers = "threads"
+
+    @property
+    def bytes_per_block(self) -> int:  # type: ignore[override]
+        """How many bytes of columns are best looked at together: where rows are many, still a few columns."""
+        return max(_BYTES_PER_BLOCK, _LEAST_COLUMNS * 8 * len(self.problem.y))
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a refit takes little: one step, or several with one coefficient only."""
+        return not self.problem.classes.size or self.recipe.width == 1
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        # Two columns at least: NumPy adds up a single column in another order than one of several, and a
+        # column's answer must not depend on its neighbours.
+        # A block of several is copied only where it is not laid out row by row.
+        n_columns = block.n_columns
+        columns = np.ascontiguousarray(dense(block.X[:, [0, 0]] if n_columns == 1 else block.X))
+        require_squarable(columns, block.names, self.recipe.steps, self.problem.estimator)
+        by_split = [_split_risks(self.problem, self.recipe, columns, split) for split in self.problem.splits]
+        base = np.concatenate([part.base for part in by_split], axis=1)[:n_columns]
+        replaced = np.concatenate([part.replaced for part in by_split], axis=1)[:n_columns]
+        over_pairs = np.sum([part.over_pairs for part in by_split], axis=0)[:n_columns]
+        by_draw = over_pairs / base.shape[1] if self.problem.is_by_row else None
+        n_scores = max(1, self.problem.classes.size - 1)
+        n_coefficients = np.full(block.n_columns, n_scores * self.recipe.n_coefficients, dtype=np.intp)
+        risks = PairedRisks(base, replaced, np.zeros(block.n_columns, dtype=bool), by_draw, n_coefficients)
+        failed = np.isnan(base).any(axis=1) | np.isnan(replaced).any(axis=1)
+        return self._without_failures(risks, block, failed) if failed.any() else risks
+
+    def _without_failures(self, risks: PairedRisks, block: Block, failed: NDArray[np.bool_]) -> PairedRisks:
+        """Leave the columns for which no model was found to scikit-learn, which answers or says why not."""
+        one_by_one = ModelGrower(self.problem)
+        parts = [risks.at(column) for column in range(block.n_columns)]
+        for column in np.flatnonzero(failed):
+            answer = one_by_one.risks(block.take(np.array([column])))
+            parts[column] = replace(answer, n_coefficients=parts[column].n_coefficients)
+        return PairedRisks.joined(parts)
+
+
+@dataclass(frozen=True)
+class _BlockRisks:
+    """Risks of the columns of a block in one split.
+
+    Attributes
+    ----------
+    base, replaced : ndarray of shape (n_columns, n_pairs)
+        See `PairedRisks`.
+
+    over_pairs : ndarray of shape (n_columns, n_draws)
+        Sum over the pairs of this split.
+    """
+
+    base: Floats
+    replaced: Floats
+    over_pairs: Floats
+
+
+def _split_risks(problem: Problem, recipe: Recipe, block: Floats, split: Split) -> _BlockRisks:
+    """Compare each column of a block with its shuffled self in one split.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_rows, n_columns)
+        See `LinearGrower`.
+    """
+    train, test = _regressors(recipe, block, split)
+    slopes, intercepts = recipe.solver.fit_columns(train, TrainTarget.of(problem, split))
+    outputs = _outputs(slopes, intercepts, test)
+    predictions = as_predicted(outputs, problem.loss.output)
+    # A model of one column predicts from that column alone: permuting it permutes the predictions.
+    orders = [np.arange(split.test.size), *split.permutations]
+    base, *of_draws = _losses(problem, split, predictions, orders)
+    replaced, over_pairs = np.zeros_like(base), np.empty((len(base), problem.n_draws))
+    for draw, losses in enumerate(of_draws):
+        replaced += losses
+        over_pairs[:, draw] = losses.sum(axis=1)
+    return _BlockRisks(base, replaced / problem.n_draws, over_pairs)
+
+
+def _regressors(recipe: Recipe, block: Floats, split: Split) -> tuple[Floats, Floats]:
+    """Return the regressors of the train and of the test rows, shape (n_regressors, n_rows, n_columns)."""
+    train, test = block[split.train], block[split.test]
+    if not recipe.steps:
+        return train[np.newaxis], test[np.newaxis]
+    fitted = FittedSteps.of(recipe.steps, train, is_single=True)
+    n_columns = block.shape[1]
+    made = (fitted.transform(rows).reshape(len(rows), n_columns, -1) for rows in (train, test))
+    train, test = (np.ascontiguousarray(np.moveaxis(regressors, 2, 0)) for regressors in made)
+    return train, test
+
+
+def _outputs(slopes: Floats, intercepts: Floats, test: Floats) -> Floats:
+    """Return the linear outputs of the test rows, shape (n_columns, n_test, n_scores)."""
+    n_regressors, n_rows, n_columns = test.shape
+    outputs = np.empty((n_columns, n_rows, slopes.shape[1]))
+    for score in range(slopes.shape[1]):
+        own = test[0] * slopes[:, score, 0]
+        for regressor in range(1, n_regressors):
+            own += test[regressor] * slopes[:, score, regressor]
+        outputs[:, :, score] = (own + intercepts[:, score]).T
+    return outputs
+
+
+def _losses(
+    problem: Problem, split: Split, predictions: NDArray[Any], orders: Sequence[NDArray[np.intp]]
+) -> Iterator[Floats]:
+    """Yield each column's losses, or their mean, for test rows that get the predictions of others.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_columns, n_test, ...)
+
+    orders : sequence of ndarray of int, shape (n_test,)
+        Whose prediction each row gets.
+    """
+    n_test = split.test.size
+    truth = problem.truth[split.test]
+    n_classes = problem.classes.size
+    # A loss depends on the row's class and on the prediction: with few classes there are fewer of these than draws.
+    is_shared = 0 < n_classes < len(orders) and not problem.loss.wants_labels
+    if is_shared:
+        of_class = [
+            _rows(problem, np.full(n_test, number, dtype=truth.dtype), predictions)
+            for number in range(n_classes)
+        ]
+        known = np.concatenate(of_class, axis=1)
+    for order in orders:
+        if is_shared:
+            # Indexing with brackets would store rows of the result apart, and sums would depend on the block's size.
+            by_row = np.take(known, truth * n_test + order, axis=1)
+        else:
+            by_row = _rows(problem, truth, predictions[:, order])
+        yield problem.weights.weighed(by_row, split.test, problem.is_by_row)
+
+
+def _rows(problem: Problem, truth: NDArray[Any], predictions: NDArray[Any]) -> Floats:
+    """Return the loss of each row of each column, shape (n_columns, n_test)."""
+    n_columns = len(predictions)
+    flat = predictions.reshape(n_columns * truth.size, *predictions.shape[2:])
+    by_row: Floats = problem.loss.rows(np.tile(truth, n_columns), flat).reshape(n_columns, -1)
+    return by_row

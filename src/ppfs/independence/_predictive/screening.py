@@ -1,0 +1,169 @@
+"""A glance at a column beside the target: whether there is enough of a link for models to be worth fitting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2, rankdata
+
+from ppfs._conventions import Floats
+from ppfs.independence._predictive.problem import Problem
+
+# A column with more distinct values than _MOST_VALUES is cut into _N_BINS intervals that hold about as many rows each.
+_MOST_VALUES = 16
+_N_BINS = 8
+
+# The line, the ranks and the steps. They have much in common: a draw stands out in one of them about so many times as
+# often as in each.
+_N_VIEWS = 3
+VIEWS_APART = 2.2
+
+# Directions of the target with less than this share of the largest one's length are rounding.
+_ROUNDING = 1e-10
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Sees how much of the target's variance columns explain: by a line, by their ranks, and by steps.
+
+    Each of the three views is a set of directions over the rows. Under a random rearrangement, the squared
+    lengths of the target along them, times the number of rows less one, are nearly chi-squared: that is where the
+    `bounds` come from. Nothing depends on how near, but how many rearrangements are looked at closely.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (n_directions, n_rows)
+        Of length 1 or 0; those of a column's view follow each other.
+
+    starts : ndarray of int, shape (3 * n_columns,)
+        Where each view begins.
+
+    n_free : ndarray of int, shape (3 * n_columns,)
+        Its degrees of freedom.
+
+    n_units : int
+        How many rows, or groups of rows, trade places.
+    """
+
+    directions: Floats
+    starts: NDArray[np.intp]
+    n_free: NDArray[np.intp]
+    n_units: int
+
+    @classmethod
+    def of(cls, columns: NDArray[Any], n_units: int) -> Screening:
+        """Prepare the views of some columns, given as rows."""
+        is_gap = columns != columns
+        values = np.where(is_gap, 0.0, columns).astype(np.float64)
+        values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        steps = _steps(values, is_gap)
+        n_steps = (steps > 0).any(axis=2)
+        views = [_centred(values, is_gap), _centred(rankdata(values, axis=1), is_gap), steps]
+        is_there = np.column_stack([np.ones((len(columns), 2), dtype=bool), n_steps])
+        sizes = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1)]).ravel()
+        n_free = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1) - 1]).ravel()
+        return cls(
+            np.concatenate(views, axis=1)[is_there],
+            np.cumsum(sizes) - sizes,
+            np.maximum(n_free, 1),
+            n_units,
+        )
+
+    def bounds(self, share: float, n_outputs: int) -> Floats:
+        """Return what the views of about this share of the rearrangements exceed, each one by itself."""
+        bounds: Floats = chi2.isf(share, self.n_free * n_outputs) / max(1, self.n_units - 1)
+        return bounds
+
+    def is_plain(self, targets: Floats, bounds: Floats) -> NDArray[np.bool_]:
+        """Tell whether any view of a column shows a link above its bound.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_outputs, n_draws, n_rows)
+            Outputs of length 1 that are 0 on average and at right angles to each other, rearranged.
+
+        bounds : ndarray of shape (3 * n_columns,)
+
+        Returns
+        -------
+        ndarray of shape (n_columns, n_draws)
+        """
+        n_outputs, n_draws, n_rows = targets.shape
+        lengths = (self.directions @ targets.reshape(-1, n_rows).T).reshape(-1, n_outputs, n_draws)
+        by_view = np.add.reduceat(np.einsum("iok,iok->ik", lengths, lengths), self.starts, axis=0)
+        is_above = (by_view >= bounds[:, np.newaxis]).reshape(-1, _N_VIEWS, n_draws)
+        plain: NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
+        return plain
+
+
+def _centred(values: Floats, is_gap: NDArray[np.bool_]) -> Floats:
+    """Return a direction along each column's values, shape (n_columns, 1, n_rows); gaps are as good as the mean."""
+    n_there = np.maximum((~is_gap).sum(axis=1, keepdims=True), 1)
+    means = np.where(is_gap, 0.0, values).sum(axis=1, keepdims=True) / n_there
+    centred = np.where(is_gap, 0.0, values - means)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    return (centred / np.where(lengths > 0, lengths, 1.0))[:, np.newaxis]
+
+
+def _steps(values: Floats, is_gap: NDArray[np.bool_]) -> Floats:
+    """Return a direction for each value, interval or gap of a column, shape (n_columns, n_steps, n_rows).
+
+    Steps that a column does not have are 0.
+    """
+    codes = rankdata(values, method="dense", axis=1) - 1
+    for column in np.flatnonzero(codes.max(axis=1) >= _MOST_VALUES).tolist():
+        there = values[column, ~is_gap[column]]
+        codes[column] = np.searchsorted(np.quantile(there, np.arange(1, _N_BINS) / _N_BINS), values[column])
+    codes = np.where(is_gap, _MOST_VALUES, codes)
+    members = codes[:, np.newaxis] == np.arange(_MOST_VALUES + 1)[:, np.newaxis]
+    steps: Floats = members / np.sqrt(np.maximum(members.sum(axis=2, keepdims=True), 1))
+    return steps
+
+
+def outputs_of(problem: Problem) -> Floats | None:
+    """Return the target as directions over the rows, shape (n_outputs, n_rows), or None where it is no numbers.
+
+    Labels are one output less than classes. Weights stay with their rows.
+    """
+    if problem.y.dtype.names is not None:
+        return None
+    if problem.classes.size:
+        values = (problem.y[:, np.newaxis] == problem.classes[:-1]).astype(np.float64)
+    else:
+        values = problem.y.reshape(len(problem.y), -1).astype(np.float64)
+    weights = problem.weights.loss if problem.weights.fit is None else problem.weights.fit
+    weights = np.ones(len(values)) if weights is None else weights
+    largest = np.abs(values).max(axis=0)
+    values = values / np.where(largest > 0, largest, 1.0)
+    centred = weights[:, np.newaxis] * (values - np.average(values, axis=0, weights=weights))
+    directions, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    return np.ascontiguousarray(directions[:, lengths > _ROUNDING * max(lengths[0], _ROUNDING)].T)
+
+
+def rearranged(outputs: Floats, sources: NDArray[np.intp]) -> Floats:
+    """Return what stands in each row's place when columns take their values from other rows.
+
+    The sum over rows of a rearranged column times the target is that of the column times this.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n_outputs, n_rows)
+
+    sources : ndarray of int, shape (n_draws, n_rows)
+        From which row each row takes its value.
+
+    Returns
+    -------
+    ndarray of shape (n_outputs, n_draws, n_rows)
+    """
+    n_draws, n_rows = sources.shape
+    places = (sources + n_rows * np.arange(n_draws)[:, np.newaxis]).ravel()
+    return np.stack(
+        [
+            np.bincount(places, np.tile(output, n_draws), minlength=n_draws * n_rows).reshape(n_draws, n_rows)
+            for output in outputs
+        ]
+    )

@@ -1,0 +1,88 @@
+"""Progress goes to stderr, and only where someone looks."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from ppfs import PPFS
+from ppfs._conventions.progress import ProgressBar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class NotebookStream(io.StringIO):
+    """Like the stream that Jupyter's kernel puts in place of stderr."""
+
+
+NotebookStream.__module__ = "ipykernel.iostream"
+
+
+@pytest.mark.parametrize("stream", [Terminal, NotebookStream])
+def test_one_bar_for_growth_and_one_for_shrink(monkeypatch, capsys, stream):
+    screen = stream()
+    monkeypatch.setattr(sys, "stderr", screen)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    PPFS(n_splits=5, progress=True, random_state=0).fit(X, X[:, 0] > 0)
+    lines = screen.getvalue().splitlines()
+    last = [line.split("\r")[-1] for line in screen.getvalue().split("\n") if line]
+    assert [line.split()[0] for line in last] == ["growth", "shrink"]
+    assert "3/3" in last[0]
+    assert lines
+    assert capsys.readouterr().out == ""
+
+
+def test_silent_in_files_and_without_progress(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for screen, progress in ((io.StringIO(), True), (Terminal(), False)):
+        monkeypatch.setattr(sys, "stderr", screen)
+        PPFS(n_splits=5, progress=progress, random_state=0).fit(X, X[:, 0] > 0)
+        assert screen.getvalue() == ""
+
+
+def test_a_log_gets_a_line_a_phase_and_one_every_ten_seconds(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    PPFS(n_splits=5, progress="log", random_state=0).fit(X, X[:, 0] > 0)
+    assert [line.split(" in ")[0] for line in screen.getvalue().splitlines()] == [
+        "growth: 3/3",
+        "shrink: 1/1",
+    ]
+    assert all(line.endswith(" fits") for line in screen.getvalue().splitlines())
+    seconds = iter(range(0, 1000, 3))
+    monkeypatch.setattr("ppfs._conventions.progress.time.monotonic", lambda: next(seconds))
+    screen.truncate(0)
+    with ProgressBar("work", total=10, progress="log") as bar:
+        for _ in range(10):
+            bar.advance()
+    lines = screen.getvalue().strip("\0").splitlines()
+    assert [line.split(" in ")[0] for line in lines] == [
+        "work: 4/10",
+        "work: 7/10",
+        "work: 10/10",
+    ]
+    assert "\r" not in screen.getvalue()
+
+
+def test_folds_are_named(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    PPFS(n_splits=5, n_folds=2, progress=True, random_state=0).fit(X, X[:, 0] > 0)
+    assert "fold 2 growth" in screen.getvalue()
+
+
+def test_bar_tells_time_left(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    clock = iter(range(100))
+    monkeypatch.setattr("ppfs._conventions.progress.time.monotonic", lambda: next(clock))
+    with ProgressBar("work", total=4, progress=True) as bar:
+        bar.advance()
+    assert "1/4" in screen.getvalue()
+    assert "s left" in screen.getvalue()

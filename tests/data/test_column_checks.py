@@ -1,0 +1,162 @@
+"""Columns that should make a person think: one warning each, and none where all is well."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from ppfs import PPFS
+from ppfs._data.column_checks import check_columns
+from ppfs._data.reading import read_table
+from ppfs.datasets import load_dataset
+from ppfs.wrappers import PermutationImportance
+
+N = 200
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, N)
+QUANTITY = RNG.lognormal(size=N)
+
+
+def kinds(X, y=Y):
+    return {
+        warning.column: warning.kind for warning in check_columns(read_table(X, y, task="auto", owner="test"))
+    }
+
+
+ODD = {
+    "running number": (np.arange(N) + 17, "identifier"),
+    "shuffled index": (RNG.permutation(N), "identifier"),
+    "customer number": (10**6 + RNG.choice(1000, size=N, replace=False), "identifier"),
+    "names": ([f"person {i}" for i in range(N)], "identifier"),
+    "iso dates": (pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d"), "dates"),
+    "german dates": (pd.date_range("2020-01-01", periods=N).strftime("%d.%m.%Y"), "dates"),
+    "timestamps": (pd.date_range("2020-01-01", periods=N, freq="h").strftime("%Y-%m-%d %H:%M:%S"), "dates"),
+    "numbers and strays": ([str(i % 40) if i % 30 else "unknown" for i in range(N)], "numbers-as-text"),
+    "target itself": (Y * 2.0 - 1, "leakage"),
+    "target with gaps": (np.where(np.arange(N) % 9, Y + 0.1 * RNG.random(N), np.nan), "leakage"),
+    "target in words": (np.where(Y, "paid", "owed"), "leakage"),
+    "one value": (np.ones(N), "near-constant"),
+    "one exception": (np.arange(N) == 3, "near-constant"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_column_is_noticed(name):
+    values, kind = ODD[name]
+    X = pd.DataFrame({"plain": RNG.normal(size=N), name: values})
+    assert kinds(X) == {name: kind}
+    assert kinds(pl.from_pandas(X)) == {name: kind}
+
+
+PLAIN = {
+    "quantity": RNG.normal(size=N),
+    "count": RNG.poisson(5, size=N),
+    "price": RNG.integers(0, 10**9, size=N),
+    "flag": RNG.integers(0, 2, size=N),
+    "rare": RNG.random(N) < 0.05,
+    "city": RNG.choice(["Bern", "Rome", "Oslo"], size=N),
+    "postcode": [f"0{i % 50:03d}" for i in range(N)],
+    "version": RNG.choice(["1.2.3", "2.10.1", "3.4.0", "1.99.2", "2.2.2", "9.9.9"], size=N),
+    "strong": Y + RNG.normal(size=N),
+}
+
+
+def test_a_plain_table_has_no_warnings():
+    assert kinds(pd.DataFrame(PLAIN)) == {}
+    assert kinds(pd.DataFrame(PLAIN), QUANTITY) == {}
+
+
+@pytest.mark.parametrize("mirror", [lambda y: 3 * y - 1, np.log, lambda y: 1 / y])
+def test_a_function_of_a_quantity_is_leakage(mirror):
+    X = np.column_stack([RNG.normal(size=N), mirror(QUANTITY), QUANTITY + 0.1 * RNG.normal(size=N)])
+    assert kinds(X, QUANTITY) == {"x1": "leakage"}
+
+
+def test_a_copy_is_named_with_its_original():
+    X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"]).assign(
+        d=lambda X: X["a"], e=lambda X: X["a"]
+    )
+    table = read_table(X, Y, task="auto", owner="test")
+    assert [(warning.column, warning.finding.split(":")[0]) for warning in check_columns(table)] == [
+        ("d", "'d' is a copy of 'a'"),
+        ("e", "'e' is a copy of 'a'"),
+    ]
+
+
+def test_columns_that_agree_in_most_rows_are_no_copies():
+    X = np.zeros((N, 3))
+    X[:3, 0] = X[1:5, 1] = X[:4, 2] = 1.0
+    X[4:40] += RNG.integers(0, 2, size=(36, 1))
+    assert "copy" not in kinds(X).values()
+
+
+def test_sparse_tables_are_looked_at_without_being_made_dense():
+    X = sp.random_array((N, 60), density=0.05, format="csc", rng=RNG).toarray()
+    X[:, 7] = X[:, 3]
+    X[:, 9] = 0.0
+    X[:, 11] = Y
+    dense = kinds(X)
+    assert kinds(sp.csc_array(X)) == {"x7": "copy", "x9": "near-constant", "x11": "leakage"}
+    assert {name: kind for name, kind in dense.items() if kind != "near-constant"} == {
+        "x7": "copy",
+        "x11": "leakage",
+    }
+
+
+def test_sparse_copies_hold_the_same_in_the_same_rows():
+    X = np.zeros((N, 6))
+    X[:9, 0] = X[:9, 1] = [1.0, 2.0, 3.0] * 3
+    X[:9, 2] = [2.0, 1.0, 3.0] * 3
+    X[9:18, 3] = [1.0, 2.0, 3.0] * 3
+    X[:8, 4] = X[:8, 0]
+    X[:9, 5] = X[:9, 1]
+    assert {name for name, kind in kinds(sp.csc_array(X)).items() if kind == "copy"} == {"x1", "x5"}
+
+
+def test_copies_in_a_sparse_table_are_never_made_dense(monkeypatch):
+    X = sp.csc_array(np.repeat(sp.random_array((N, 1), density=0.1, rng=RNG).toarray(), 3, axis=1))
+    monkeypatch.setattr("ppfs._data.column_checks.copies.dense_column", lambda *_: pytest.fail("made dense"))
+    assert kinds(X)["x2"] == "copy"
+
+
+def test_separation_by_chance_in_a_short_wide_table_is_no_leakage():
+    y = np.array([0, 1] * 5)
+    X = np.random.default_rng(1).normal(size=(10, 3000))
+    separated = [j for j in range(3000) if X[y == 0, j].max() < X[y == 1, j].min()]
+    assert separated
+    assert "leakage" not in kinds(X, y).values()
+
+
+def test_selectors_record_them_and_say_so_once_in_the_trace(recwarn):
+    X = pd.DataFrame({"plain": RNG.normal(size=N), "row": np.arange(N)})
+    selector = PPFS(n_splits=5, random_state=0).fit(X, Y)
+    (warning,) = selector.warnings_
+    assert (warning.column, warning.kind) == ("row", "identifier")
+    assert "X.drop(columns='row')" in warning.message
+    assert [note for note in selector.trace_.notes if "warnings_" in note] == [
+        "columns that should make you think: 1 identifier; see warnings_"
+    ]
+    assert [w.column for w in PermutationImportance(random_state=0).fit(X, Y).warnings_] == ["row"]
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("name", ["heart", "credit", "wdbc", "desharnais"])
+@pytest.mark.data
+def test_benchmark_tables_are_left_alone(name):
+    data = load_dataset(name)
+    found = kinds(data.to_frame().drop(columns=data.target_name), data.y)
+    assert set(found.values()) <= {"near-constant", "identifier"}
+    assert len(found) <= 1
+
+
+def test_a_leak_in_a_file_that_is_streamed_is_told(tmp_path):
+    """Of a streamed file the columns that a search keeps are looked at."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(80, 30))
+    y = (X[:, 3] > 0).astype(int)
+    X[:, 7] = y
+    np.save(tmp_path / "X.npy", X)
+    streamed = PPFS(n_splits=10, random_state=0).fit(tmp_path / "X.npy", y)
+    assert {(w.column, w.kind) for w in streamed.warnings_} >= {("x7", "leakage")}
+    assert check_columns(read_table(tmp_path / "X.npy", y, task="auto", owner=None)) == ()

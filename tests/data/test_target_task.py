@@ -1,0 +1,156 @@
+"""How the target is read, what is said about it, and when a word of warning is due."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+
+from ppfs import PPFS
+from ppfs._data.reading import read_table
+from ppfs._data.target_task import choose_task
+from ppfs.blanket import IAMB
+from ppfs.exceptions import AmbiguousTargetWarning, InvalidInputError
+from ppfs.independence import PPI, DSeparation, FisherZ, GSquared, LikelihoodRatio
+from ppfs.wrappers import PermutationImportance, Stepwise
+
+rng = np.random.default_rng(0)
+POISSON = rng.poisson(4, size=500)
+YEAST = np.repeat(np.arange(10), [463, 5, 35, 44, 51, 163, 244, 429, 20, 30])
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "reason"),
+    [
+        ([0, 1] * 10, "classification", "y holds 2 different whole numbers"),
+        ([0.0, 1.0] * 10, "classification", "y holds 2 different whole numbers"),
+        ([3, 7] * 10, "classification", "y holds 2 different whole numbers"),
+        ([-1, 0, 1] * 10, "classification", "y holds 3 different whole numbers"),
+        ([1, 2, 3, 4] * 10, "classification", "y holds 4 different whole numbers"),
+        (np.arange(20).repeat(5), "classification", "y holds 20 different whole numbers"),
+        (YEAST, "classification", "y holds 10 different whole numbers"),
+        (["no", "yes"] * 10, "classification", "y holds text"),
+        ([False, True] * 10, "classification", "y holds truth values"),
+        (rng.normal(size=30), "regression", "y holds numbers with a fraction"),
+        (rng.integers(0, 1000, size=300), "regression", None),
+        (rng.poisson(20, size=300), "regression", None),
+        (np.arange(30), "regression", "y holds 30 different whole numbers, more than 20"),
+        (rng.normal(size=(30, 2)), "regression", "y has 2 columns"),
+    ],
+    ids=["0/1", "0.0/1.0", "3/7", "-1/0/1", "1-4", "0-19", "yeast", "text", "truth", "fractions", "wide", "many counts",
+         "running number", "outputs"],
+)  # fmt: skip
+def test_common_targets_are_read_without_a_doubt(y, task, reason):
+    choice = choose_task(np.asarray(y))
+    assert choice.task == task
+    assert choice.doubt == ""
+    if reason is not None:
+        assert choice.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "doubt"),
+    [
+        ([3, 4, 5, 6, 7, 8] * 5, "classification", "from 3 to 8, not numbered from 0 or 1 on"),
+        ([0, 2, 4] * 10, "classification", "from 0 to 4, not numbered from 0 or 1 on without a gap"),
+        ([2019.0, 2020.0, 2021.0] * 9, "classification", "read as labels"),
+        (POISSON, "classification", "fall to a thin end, as those of counts do; they are read as labels"),
+        (np.arange(26).repeat(20), "regression", "without a gap and none of them rare.*read as quantities"),
+        (
+            np.eye(2)[[0, 1] * 10],
+            "regression",
+            "2 columns of y hold few different whole numbers.*read as quantities",
+        ),
+    ],
+    ids=["quality", "gap", "years", "counts", "letters", "one-hot"],
+)
+def test_what_may_be_either_is_said_to_be(y, task, doubt):
+    choice = choose_task(np.asarray(y))
+    assert choice.task == task
+    assert pd.Series(choice.doubt).str.contains(doubt).item()
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(np.arange(40).repeat(2)).astype("category"),
+        pl.Series([str(number) for number in np.arange(40).repeat(2)]).cast(pl.Categorical),
+    ],
+    ids=["pandas", "polars"],
+)
+def test_a_type_for_categories_makes_labels(y):
+    table = read_table(np.eye(80), y, task="auto", owner="PPFS")
+    assert table.task == "classification"
+    assert table.task_choice.reason == "y is of a type for categories"
+    assert table.task_choice.doubt == ""
+
+
+def test_labels_of_a_category_may_have_a_fraction():
+    y = pd.Series([0.5, 1.5] * 10).astype("category")
+    assert read_table(np.eye(20), y, task="auto", owner="PPFS").classes.tolist() == ["0.5", "1.5"]
+
+
+X = rng.normal(size=(60, 3))
+RATING = np.clip(np.round(2 * X[:, 0] + 5), 3, 8)
+
+
+@pytest.mark.parametrize(
+    ("ask", "way_out"),
+    [
+        (
+            lambda: PPFS(n_splits=5, random_state=0).fit(X, RATING),
+            'task="classification" or task="regression"',
+        ),
+        (lambda: IAMB().fit(X, RATING), 'task="classification" or task="regression"'),
+        (lambda: LikelihoodRatio().evaluate(X, RATING, 0), 'task="classification" or task="regression"'),
+        (lambda: Stepwise(random_state=0).fit(X, RATING), "pass a classifier or a regressor as estimator"),
+    ],
+    ids=["PPFS", "IAMB", "evaluate", "Stepwise"],
+)
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.StratificationWarning")
+def test_an_ambiguous_target_warns_once_and_names_what_decides(ask, way_out):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask()
+    told = [one for one in caught if one.category is AmbiguousTargetWarning]
+    assert len(told) == 1
+    assert way_out in str(told[0].message)
+    # Where the caller called, not where the library noticed.
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.StratificationWarning")
+def test_who_says_what_the_target_is_gets_that_and_no_warning(task):
+    for search in (
+        PPFS(n_splits=5, task=task, random_state=0),
+        PPFS(independence="likelihood-ratio", task=task),
+        IAMB(independence="likelihood-ratio", task=task),
+    ):
+        fitted = search.fit(X, RATING)
+        assert fitted.task_ == task
+        assert f"task: {task}, because the task or the estimator was given" in fitted.trace_.notes
+    LikelihoodRatio().evaluate(X, RATING, 0, task=task)
+    regressor = PermutationImportance(LinearRegression(), random_state=0).fit(X, RATING)
+    assert regressor.task_ == "regression"
+
+
+@pytest.mark.parametrize("test", [FisherZ(), GSquared(), DSeparation([(0, 3)])], ids=repr)
+def test_no_warning_where_it_makes_no_difference(test):
+    test.evaluate(np.round(X), RATING, 0)
+
+
+def test_two_tasks_that_differ_are_refused():
+    assert IAMB(independence="ppi", task="classification").fit(X, X[:, 0] > 0).task_ == "classification"
+    with pytest.raises(
+        InvalidInputError, match="IAMB has task='classification', but its test or estimator is for reg"
+    ):
+        IAMB(independence=PPI(RandomForestRegressor()), task="classification").fit(X, RATING)
+
+
+def test_the_trace_says_which_task_was_chosen_and_why():
+    notes = PPFS(n_splits=5, random_state=0).fit(X, X[:, 0] > 0).trace_.notes
+    assert "task: classification, because y holds truth values" in notes
