@@ -113,7 +113,8 @@ def test_categories_and_groups_of_columns_are_answered_as_scikit_learn_does(wdbc
     X, y = wdbc
     frame = pandas.DataFrame(X[:, :4], columns=list("abcd"))
     codes = (
-        np.argsort(np.argsort(X[:, 5])) * 6 // len(y) + np.random.default_rng(0).integers(0, 3, len(y))
+        np.argsort(np.argsort(X[:, 5], kind="stable")) * 6 // len(y)
+        + np.random.default_rng(0).integers(0, 3, len(y))
     ) % 6
     frame["kind"] = pandas.Categorical(np.array(list("uvwxyz"))[codes])
     groups = {"both": ["a", "kind"]}

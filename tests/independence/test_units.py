@@ -243,7 +243,7 @@ def test_trees_that_are_out_of_reach_are_warned_of_by_the_name_of_the_column(X, 
 
 def test_gaps_are_no_values_that_trees_could_take_for_each_other(X, labels):
     """The columns lie far from zero, so they are looked at; all their numbers differ in 32 bits too."""
-    far = 3.0 + X.argsort(axis=0).argsort(axis=0) / N_ROWS**1.01
+    far = 3.0 + X.argsort(axis=0, kind="stable").argsort(axis=0) / N_ROWS**1.01
     with_gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, far)
     hidden = type("OwnBag", (BaggingClassifier,), {})(DecisionTreeClassifier(), n_estimators=2)
     with warnings.catch_warnings():

@@ -211,6 +211,8 @@ class TwinBoosting:
                 known.append((gradients[of_node == category].sum() / (hessian + MIN_SUPPORT), category))
         if len(known) < 2:
             return
+        # Of equals the last category comes first.
+        known.reverse()
         ordered = [category for _, category in sorted(known, key=lambda one: one[0])]
         middle = (len(ordered) + 1) // 2
         for size in range(1, middle + 1):

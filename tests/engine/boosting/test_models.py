@@ -1,5 +1,7 @@
 """Boosting on several columns: scikit-learn's own models, the slow twin's, and what removing columns does."""
 
+import platform
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +17,8 @@ slow_data = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 def with_categories(problem, columns, seed=0):
     """Replace columns by categories of unequal size on which the target depends."""
     rng = np.random.default_rng(seed)
-    signal = np.argsort(np.argsort(problem.y)) / problem.y.size
+    # Stable, because NumPy's default puts equal labels in an order that depends on the CPU.
+    signal = np.argsort(np.argsort(problem.y, kind="stable")) / problem.y.size
     for column in columns:
         is_missing = np.isnan(problem.X[:, column])
         codes = (6 * (signal + rng.normal(size=signal.size) / 3)).round() % 7
@@ -80,6 +83,31 @@ def test_categories_lose_what_scikit_learn_loses(n_classes, missing, is_weighted
     problem = make_problem(10, 300, n_classes, n_columns=4, missing=missing, is_weighted=is_weighted, **rules)
     is_category = with_categories(problem, [0, 1])
     assert_like(problem, via_scikit_learn, 1e-6, is_category)
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="scikit-learn's order of equals is that of qsort"
+)
+@pytest.mark.parametrize(("n_classes", "seed"), [(2, 10), (3, 46)])
+def test_categories_that_tie_stand_in_the_order_of_scikit_learn(n_classes, seed):
+    """In both problems two categories of a node have the same sums, and the best cut lies between the two."""
+    rules = {"max_iter": 6, "min_samples_leaf": 5}
+    problem = make_problem(seed, 300, n_classes, n_columns=4, **rules)
+    is_category = with_categories(problem, [0, 1], seed)
+    assert_like(problem, via_scikit_learn, 1e-6, is_category)
+
+
+def test_of_categories_that_tie_the_last_comes_first():
+    """Categories 0 and 1 tie, and one of them must share a leaf with category 2, which is too small to stand alone."""
+    codes = np.concatenate([np.repeat([0.0, 1.0, 2.0], [16, 16, 10]), [0.0, 1.0, 2.0]])
+    y = np.where(np.arange(45) < 42, codes == 2.0, 0.0)
+    rules = {"max_iter": 1, "learning_rate": 1.0, "min_samples_leaf": 12, "max_leaf_nodes": 2}
+    train, test = [np.arange(42)], [np.arange(42, 45)]
+    problem = BoostedProblem(codes[:, np.newaxis], y, 0, train, test, [np.empty((0, 3))], rules)
+    prepared = problem.prepared("squared", is_by_row=True)
+    models = grow_models(bin_columns(problem.X, prepared, np.array([True])), prepared)
+    predicted = np.array([0.0, 10 / 26, 10 / 26])
+    np.testing.assert_allclose(models.base().base[0], predicted**2, atol=1e-12)
 
 
 def test_a_category_that_the_train_part_lacks_is_a_missing_value():

@@ -173,7 +173,7 @@ def bin_columns(
     are_categories = np.zeros(n_columns, dtype=np.bool_)
     if is_category is not None:
         are_categories |= np.asarray(is_category, dtype=np.bool_)
-    by_value = np.argsort(columns.T, axis=1)
+    by_value = np.argsort(columns.T, axis=1, kind="stable")
     limits = problem.rules.limits
 
     def run(split: int) -> Bins:

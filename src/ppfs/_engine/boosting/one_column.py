@@ -468,7 +468,7 @@ def boosted_column_losses(
     if lines is None:
         lines = np.zeros((n_columns, problem.n_splits, problem.n_trees, 3))
         lines[..., 0] = problem.baseline
-    order = np.argsort(columns.T, axis=1)
+    order = np.argsort(columns.T, axis=1, kind="stable")
     outcome = empty_outcome(n_columns, problem, len(problem.sources))
 
     def run(bounds: tuple[int, int]) -> None:

@@ -306,7 +306,9 @@ def _cut_known(
 def _order_categories(n_runs: int, n_rows: int, total_hessian: float, runs: Runs) -> int:
     """Order the runs of categories that count by their gradients; return how many do.
 
-    On entry the sums of a run are running sums, on return they are those of the run alone.
+    On entry the sums of a run are running sums, on return they are those of the run alone. Equal keys are common,
+    because sums of gradients are exact: categories with the same labels have them. The last of equals comes first, as
+    in scikit-learn on Linux: its comparison never returns "equal", and glibc's merge sort then reverses them.
     """
     for run in range(n_runs - 1, 0, -1):
         runs.gradient[run] -= runs.gradient[run - 1]
@@ -317,7 +319,7 @@ def _order_categories(n_runs: int, n_rows: int, total_hessian: float, runs: Runs
         if runs.hessian[run] * (n_rows / total_hessian) >= _MIN_SUPPORT:
             key = runs.gradient[run] / (runs.hessian[run] + _MIN_SUPPORT)
             place = n_used
-            while place > 0 and runs.keys[place - 1] > key:
+            while place > 0 and runs.keys[place - 1] >= key:
                 runs.keys[place], runs.places[place] = runs.keys[place - 1], runs.places[place - 1]
                 place -= 1
             runs.keys[place], runs.places[place] = key, run
