@@ -1,0 +1,89 @@
+"""The pages list what there is: decisions by theme, and every public name in the reference."""
+
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+DECISIONS = DOCS / "decisions"
+
+
+def text(path):
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_index_of_decisions_lists_each_one_by_its_title():
+    listed = re.findall(
+        r"^- \[(.+?)\]\((\d{4}-[\w-]+\.md)\)", text(DECISIONS / "index.md"), flags=re.MULTILINE
+    )
+    titles = {path.name: text(path).splitlines()[0].removeprefix("# ") for path in DECISIONS.glob("0*.md")}
+    assert {name: title for title, name in listed} == titles
+    assert len(listed) == len(titles)
+
+
+@pytest.mark.parametrize("path", sorted(DECISIONS.glob("0*.md")), ids=lambda path: path.stem)
+def test_the_title_of_a_decision_has_its_number(path):
+    assert text(path).startswith(f"# {int(path.name[:4])}. ")
+
+
+def test_what_the_index_calls_superseded_has_a_status():
+    marked = re.findall(r"\]\((\d{4}-[\w-]+\.md)\) \(", text(DECISIONS / "index.md"))
+    assert len(marked) > 5
+    for name in marked:
+        assert "\n**Status.** " in text(DECISIONS / name), name
+
+
+def links():
+    """Yield pages and the files that they link to."""
+    for page in [*DOCS.glob("*.md"), *DECISIONS.glob("*.md"), DOCS.parent / "README.md"]:
+        for target in re.findall(r"\]\(([^)#:]+?)(?:#[\w-]+)?\)", text(page)):
+            yield page, target
+
+
+def test_links_between_files_lead_somewhere():
+    found = list(links())
+    assert len(found) > 100
+    assert [(page.name, target) for page, target in found if not (page.parent / target).exists()] == []
+
+
+# What one class has from another, and what only the searches and tests themselves use.
+INTERNAL = {"Automatic", "BaseBlanketSelector", "IndependenceTest", "PredictiveTest"}
+
+
+@pytest.mark.parametrize(
+    "module", ["ppfs", "ppfs.blanket", "ppfs.compat", "ppfs.independence", "ppfs.wrappers"]
+)
+def test_the_reference_lists_every_estimator(module):
+    listed = set(re.findall(r"^ {3}ppfs\.(?:\w+\.)?(\w+)$", text(DOCS / "api.md"), flags=re.MULTILINE))
+    members = importlib.import_module(module)
+    estimators = {name for name in members.__all__ if hasattr(getattr(members, name), "get_params")}
+    assert estimators
+    assert estimators - INTERNAL <= listed
+
+
+@pytest.fixture(scope="module")
+def conf():
+    spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_a_selector_has_its_own_methods_and_those_from_scikit_learn(conf):
+    methods = {method.name: method for method in conf.methods_of("ppfs.PPFS")}
+    assert {"fit", "transform", "inverse_transform", "report", "calibrated"} <= {
+        name for name, method in methods.items() if method.is_own
+    }
+    assert methods["get_support"].signature == "(indices=False)"
+    assert all(method.summary for method in methods.values())
+    assert not any(
+        "`" in method.summary.replace("``", "") for method in methods.values() if not method.is_own
+    )
+
+
+def test_the_page_of_a_test_has_what_a_user_calls(conf):
+    names = {method.name for method in conf.methods_of("ppfs.independence.CrossFitPPI")}
+    assert names == {"evaluate", "bind", "get_params", "set_params"}
