@@ -208,9 +208,6 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     independence_ : IndependenceTest
         The test that answered.
 
-    results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
-
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
@@ -345,9 +342,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     ) -> Self:
         """Return the recommended settings: p-values that mean what they say, and models that see every kind of link.
 
-        The test is `ppfs.independence.CrossFitPPI`, asked of a panel of models: one for lines, one for curves and
-        one for steps and interactions. The growth phase is corrected for the number of columns: with nothing to find,
-        something is selected in about one of twenty tables.
+        The test is `ppfs.independence.CrossFitPPI` with a panel of four models: a linear model, splines, products of
+        two columns, and a linear model followed by boosted trees. P-values of the growth phase are corrected for the
+        number of columns: if no column depends on the target, something is selected in about one of twenty tables.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ class BayesianNetwork:
         Each node with the names of its states; fixes the order of the nodes.
     parents : mapping of str to sequence of str
         Each node with its parents; nodes left out have none.
-    tables : mapping of str to array of shape (*parent cardinalities, n_states)
+    tables : mapping of str to array of shape (n_states of each parent, ..., n_states)
         Each node's probabilities, given the states of its parents in their order.
 
     Examples
@@ -93,7 +93,7 @@ class BayesianNetwork:
         return self._states[self._known(node)]
 
     def table(self, node: str) -> NDArray[np.float64]:
-        """Return the probabilities of a node, shape (*parent cardinalities, n_states), read-only."""
+        """Return the probabilities of a node, shape (n_states of each parent, ..., n_states), read-only."""
         return self._tables[self._known(node)]
 
     def markov_blanket(self, node: str) -> tuple[str, ...]:
