@@ -3,8 +3,6 @@
 import importlib.util
 from pathlib import Path
 
-import pytest
-
 from ppfs.cli._page import page
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -20,11 +18,10 @@ def test_the_page_is_the_commands_own_help():
     )
 
 
-@pytest.mark.data
 def test_the_tour_of_the_quick_start(ppfs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    tour.write_credit()
+    tour.write_table(tour.PAGE.read_text(encoding="utf-8"))
     commands = []
     for arguments, printed in tour.steps(tour.PAGE.read_text(encoding="utf-8")):
         result = ppfs(*arguments)
