@@ -12,7 +12,7 @@ from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs.blanket._run.answers_between_fits import digest_of
 from ppfs.exceptions import EstimatorFailedError
-from ppfs.independence._base import fingerprint
+from ppfs.independence._known_answers import fingerprint
 
 N_ROWS = 60
 

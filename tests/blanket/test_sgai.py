@@ -8,7 +8,7 @@ from ppfs.blanket import SGAI
 from ppfs.blanket._sgai import _invest
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import BoundTest, IndependenceResult
-from ppfs.independence._base import CANNOT_TELL
+from ppfs.independence._answers import CANNOT_TELL
 
 
 def test_copies_form_a_group_and_the_strongest_represents_it():

@@ -14,7 +14,7 @@ from ppfs.blanket._steps.correction import adjust
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink, shrink_weakest_first
 from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
-from ppfs.independence._base import CANNOT_TELL
+from ppfs.independence._answers import CANNOT_TELL
 
 
 def inquiry(test, X, y, alpha=0.05):

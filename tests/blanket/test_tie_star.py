@@ -9,7 +9,7 @@ from ppfs._trace import Trace
 from ppfs.blanket import FBED, IAMB, SGAI, GrowShrink, TIEStar
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import BoundTest, DSeparation
-from ppfs.independence._base import INDEPENDENT
+from ppfs.independence._answers import INDEPENDENT
 
 
 class Copies(BoundTest):

@@ -17,7 +17,7 @@ from ppfs.blanket._run.fill_up import fill_up
 from ppfs.datasets import make_blanket_problem
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, BoundTest, FisherZ, GSquared, IndependenceResult, IndependenceTest
-from ppfs.independence._base import CANNOT_TELL
+from ppfs.independence._answers import CANNOT_TELL
 
 # Independent of the target until their common effect is known.
 SPOUSE = 4

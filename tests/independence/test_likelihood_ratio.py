@@ -8,7 +8,7 @@ from scipy.stats import chi2, f
 
 from ppfs._data.reading import read_table
 from ppfs.independence import LikelihoodRatio, PartialCorrelationT
-from ppfs.independence._base import CANNOT_TELL, IndependenceResult
+from ppfs.independence._answers import CANNOT_TELL, IndependenceResult
 from ppfs.independence._classical.likelihood_ratio import _combined
 from ppfs.independence._classical.logistic import fit_logistic
 

@@ -147,7 +147,7 @@ def test_large_and_small_weights_are_brought_within_reach(X, labels, scale):
 
 def test_an_answer_that_is_no_number_is_not_remembered(X):
     from ppfs._data.reading import read_table
-    from ppfs.independence._base import Answers, IndependenceResult
+    from ppfs.independence._answers import Answers, IndependenceResult
 
     bound = PPI().bind(read_table(X, X[:, 0], task="regression", owner="a test"))
     no_number = IndependenceResult(float("nan"), 0.0, 0.0)

@@ -8,12 +8,13 @@ from typing import Any
 
 from ppfs._conventions import RandomStateLike
 from ppfs._data import Table
-from ppfs.independence._base import BoundTest, IndependenceTest
+from ppfs.independence._bound import BoundTest
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
 from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
 from ppfs.independence._predictive.ppi import PPI
+from ppfs.independence._test import IndependenceTest
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 from ppfs._conventions import RandomStateLike
 from ppfs._data import Table, listed
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._base import BoundTest, IndependenceResult, IndependenceTest
+from ppfs.independence._answers import IndependenceResult
+from ppfs.independence._bound import BoundTest
+from ppfs.independence._test import IndependenceTest
 
 _INDEPENDENT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0)
 _DEPENDENT = IndependenceResult(pvalue=0.0, statistic=1.0, effect=1.0)

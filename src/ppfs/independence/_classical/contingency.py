@@ -13,8 +13,8 @@ from scipy.special import chdtrc, gammaincc
 
 from ppfs._conventions import Floats, Interval, RandomStateLike
 from ppfs._data import Table, require_finite
-from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
-from ppfs.independence._batches import BatchedTest
+from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
+from ppfs.independence._classical.batched import BatchedTest
 from ppfs.independence._classical.levels import Levels, read_levels
 from ppfs.independence._classical.plain_rows import require_plain_rows
 from ppfs.independence._classical.strata import (
@@ -28,6 +28,7 @@ from ppfs.independence._classical.strata import (
     degrees_of_freedom,
     g_squared,
 )
+from ppfs.independence._test import IndependenceTest
 
 # P-value, statistic and effect of each column, shape (n_columns, 3).
 Judgement = Floats

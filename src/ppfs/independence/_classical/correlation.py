@@ -12,10 +12,11 @@ from scipy.special import ndtr, stdtr
 from ppfs._conventions import Floats, RandomStateLike
 from ppfs._data import Table, require_finite
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
-from ppfs.independence._batches import BatchedTest
+from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
+from ppfs.independence._classical.batched import BatchedTest
 from ppfs.independence._classical.partial import Correlations
 from ppfs.independence._classical.plain_rows import require_numbers, require_plain_rows
+from ppfs.independence._test import IndependenceTest
 
 # A perfect correlation would have an infinite statistic; this keeps it finite, and p tiny.
 _LARGEST = 1.0 - 1e-15

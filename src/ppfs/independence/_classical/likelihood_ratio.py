@@ -12,12 +12,13 @@ from scipy.special import chdtrc, fdtrc
 
 from ppfs._conventions import Floats, RandomStateLike
 from ppfs._data import Table, require_finite
-from ppfs.independence._base import CANNOT_TELL, INDEPENDENT, IndependenceResult, IndependenceTest
-from ppfs.independence._batches import BatchedTest
+from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
+from ppfs.independence._classical.batched import BatchedTest
 from ppfs.independence._classical.logistic import LogisticFit, fit_extended, fit_logistic
 from ppfs.independence._classical.partial import DETERMINED
 from ppfs.independence._classical.plain_rows import require_plain_rows
 from ppfs.independence._classical.regressors import Designs, Extensions, added_directions
+from ppfs.independence._test import IndependenceTest
 
 # Rows for each coefficient of a logistic model. With fewer the ratio is far from chi-squared,
 # and with as many coefficients as rows every target is fitted perfectly.

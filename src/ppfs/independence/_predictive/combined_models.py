@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ppfs._data import Block, FileBlock
-from ppfs.independence._base import Answers
+from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.marginal import Grown, Growth
 from ppfs.independence._predictive.significance import cauchy_combination
 

@@ -14,9 +14,9 @@ from ppfs._conventions import Floats, stream
 from ppfs._data import Block, Table, dense_column, listed
 from ppfs._parallel import run_tasks
 from ppfs._rows import Exchange
-from ppfs.independence._base import CountedRearrangements, Rearrangements
 from ppfs.independence._predictive.marginal import BlockFunction
 from ppfs.independence._predictive.screening import VIEWS_APART, Screening, rearranged
+from ppfs.independence._rearrangements import CountedRearrangements, Rearrangements
 
 # A stream of random numbers serves so many rearrangements, which are glanced at together.
 DRAWS_AT_ONCE = 64

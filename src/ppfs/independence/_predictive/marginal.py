@@ -15,7 +15,8 @@ from ppfs._data import Block, FileBlock, Table, listed
 from ppfs._fitting import block_in_reach, reads_32_bits
 from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
 from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
-from ppfs.independence._base import CANNOT_TELL, Answers, OnError
+from ppfs.independence._answers import CANNOT_TELL, Answers
+from ppfs.independence._bound import OnError
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks

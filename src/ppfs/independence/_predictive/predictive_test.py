@@ -46,15 +46,8 @@ from ppfs._rows import (
     weights_by_class,
 )
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._base import (
-    CANNOT_TELL,
-    INDEPENDENT,
-    Answers,
-    BoundTest,
-    IndependenceResult,
-    IndependenceTest,
-)
-from ppfs.independence._batches import growing_batches
+from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, Answers, IndependenceResult
+from ppfs.independence._bound import BoundTest, growing_batches
 from ppfs.independence._predictive.combined_models import PanelGrowth, PanelMembers
 from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, SharedKnockoff, choose_knockoff
@@ -70,6 +63,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.registry import Risks, risk_source
 from ppfs.independence._predictive.screening import outputs_of
+from ppfs.independence._test import IndependenceTest
 
 _MODELS = [IsModel(), list, tuple, StrOptions({DEFAULT_PANEL}), None]
 

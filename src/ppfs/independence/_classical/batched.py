@@ -5,11 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
-from ppfs.independence._base import BoundTest, IndependenceResult
-
-# Batches double up to this many, so that a search that stops listening after the first answer wastes little and one
-# that wants all of them pays little overhead.
-_MAX_BATCH = 512
+from ppfs.independence._answers import IndependenceResult
+from ppfs.independence._bound import BoundTest, growing_batches
 
 
 class BatchedTest(BoundTest):
@@ -46,17 +43,3 @@ class BatchedTest(BoundTest):
     @abstractmethod
     def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
         """Answer about each of `xs`, none of which is in `given`."""
-
-
-def growing_batches(xs: Sequence[int], first: int = 1, most: int = _MAX_BATCH) -> Iterator[Sequence[int]]:
-    """Cut `xs` into stretches that double from `first` up to `most`.
-
-    Examples
-    --------
-    >>> [list(batch) for batch in growing_batches(range(6))]
-    [[0], [1, 2], [3, 4, 5]]
-    """
-    start, size = 0, min(first, most)
-    while start < len(xs):
-        yield xs[start : start + size]
-        start, size = start + size, min(2 * size, most)

@@ -1,0 +1,257 @@
+"""The protocol between independence tests and the searches that ask them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from math import isfinite
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._data import Table
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._answers import Answers, IndependenceResult
+from ppfs.independence._known_answers import KnownAnswers, Question, fingerprint
+from ppfs.independence._rearrangements import CountedRearrangements, ExactTail
+
+# What becomes of a search when a column cannot be asked about.
+OnError = Literal["raise", "drop"]
+
+# How many questions given nothing are answered before the first answer is passed on, where a test answers one by one.
+_MARGINAL_BLOCK = 64
+
+# Batches double up to this many, so that a search that stops listening after the first answer wastes little and one
+# that wants all of them pays little overhead.
+_MAX_BATCH = 512
+
+
+class Listener(Protocol):
+    """Whoever wants to be told the answers as they come."""
+
+    def block(self, target: int, variables: NDArray[np.intp], answers: Answers) -> None:
+        """Hear the answers about a block of variables, given nothing."""
+
+    def answer(self, question: Question, result: IndependenceResult) -> None:
+        """Hear one answer, given other columns."""
+
+    def counted(self, counted: CountedRearrangements) -> None:
+        """Hear how many draws were as extreme as some columns, given nothing."""
+
+
+class BoundTest(ABC):
+    """A test together with the data it is asked about.
+
+    A subclass implements `_answers`, and may implement `_marginal_blocks` to answer many questions given nothing
+    at once. Every answer is remembered, so a question asked twice costs nothing the second time.
+
+    Attributes
+    ----------
+    n_fits : int
+        Models fitted so far.
+
+    models : tuple of str
+        What the models of a panel are called, in the order of an answer's `model_pvalues`; empty for other tests.
+
+    n_answers : int
+        Questions answered so far, each counted once.
+
+    known : KnownAnswers
+        The answers.
+
+    listener : Listener or None
+        Who is told every new answer, to write it down.
+
+    on_error : {"raise", "drop"}
+        What to do when a column alone cannot be asked about: raise, or go on without it.
+
+    failures : dict of int to str
+        The variables that were left out, and what went wrong with them. They have the answer "cannot tell".
+    """
+
+    n_fits: int = 0
+
+    def __init__(self, table: Table, models: tuple[str, ...] = ()) -> None:
+        self.table = table
+        self.models = models
+        self.n_answers = 0
+        self.known = KnownAnswers(table.n_features + 1, len(models))
+        self.listener: Listener | None = None
+        self.on_error: OnError = "raise"
+        self.failures: dict[int, str] = {}
+        self._asked_sets: set[tuple[int, int]] = set()
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value this test can return, whatever the data."""
+        return 0.0
+
+    @property
+    def notes(self) -> list[str]:
+        """How the answers are computed, where there is a choice: sentences for the trace."""
+        return []
+
+    def exact_tail(self, target: int) -> ExactTail | None:
+        """Return what counts small p-values given nothing; None where they stay as they are."""
+        return None
+
+    def has_rows_for(self, target: int, given: Collection[int]) -> bool:
+        """Tell whether there are rows enough to ask about `target` given these columns.
+
+        A search that adds several columns at once stops adding when the answer is no.
+        """
+        return True
+
+    def query(self, x: int, target: int, given: Collection[int] = ()) -> IndependenceResult:
+        """Answer whether `x` is independent of `target` given the columns `given`."""
+        return next(self.answers([x], target, given))
+
+    def query_many(
+        self, xs: Sequence[int], target: int, given: Collection[int] = ()
+    ) -> list[IndependenceResult]:
+        """Answer the same question for each of `xs`; see `answers`."""
+        return list(self.answers(xs, target, given))
+
+    def answers(
+        self, xs: Sequence[int], target: int, given: Collection[int] = ()
+    ) -> Iterator[IndependenceResult]:
+        """Answer lazily, in order, whether each x is independent of `target` given the other `given`.
+
+        A member of `given` is tested given the rest of it. So the growth phase asks about
+        all columns given the blanket, the shrink phase about the blanket's members given
+        the blanket, and both stop listening as soon as an answer changes the blanket.
+
+        Yields
+        ------
+        IndependenceResult
+            One for each of `xs`.
+        """
+        inside = set(map(int, given))
+        if not inside:
+            for places, answers in self.marginal_answers(xs, target):
+                yield from answers.take(places)
+            return
+        shared = sum(map(fingerprint, inside))
+
+        def question(x: int) -> Question:
+            return target, shared if x in inside else shared + fingerprint(x), x
+
+        # The shrink phase comes here after every removal, with a column set that no one has asked about:
+        # nothing may take long for each member.
+        is_new = len(inside) > 1 and (target, shared) not in self._asked_sets and inside.issuperset(xs)
+        unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
+        self._asked_sets.add((target, shared))
+        fresh = self._answers(unknown, target, tuple(sorted(inside))) if unknown else iter(())
+        # Paired, because whoever listens may ask about a later x in the meantime: what comes
+        # back then still belongs to its own x.
+        pairs = zip(unknown, fresh, strict=False)
+        for x in xs:
+            asked = question(x)
+            known = self.known.get(asked)
+            while known is None:
+                other, result = next(pairs)
+                self._remember(asked if other == x else question(other), result)
+                known = result if other == x else self.known.get(asked)
+            yield known
+
+    def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
+        """Answer whether each x is independent of `target` given nothing, block by block.
+
+        Yields
+        ------
+        variables : ndarray of int
+            The next few of `xs`, in their order.
+
+        answers : Answers
+            By the number of a variable: those of `variables` are filled.
+        """
+        is_known, answers = self.known.marginal(target)
+        asked = np.asarray(xs, dtype=np.intp)
+        unknown = asked[~is_known[asked]]
+        if len(unknown) < len(asked):
+            unknown = np.array(list(dict.fromkeys(unknown.tolist())), dtype=np.intp)
+        done = 0
+        for block, found in self._marginal_blocks(unknown, target) if unknown.size else ():
+            wrong = np.flatnonzero(
+                ~((found.pvalues >= 0) & (found.pvalues <= 1) & np.isfinite(found.effects))
+            )
+            if wrong.size:
+                first = wrong[0]
+                self._require_decidable(int(block[first]), found.pvalues[first], found.effects[first])
+            # Whoever listens may have asked about some of them in the meantime.
+            self.n_answers += int((~is_known[block]).sum())
+            is_known[block] = True
+            answers.put(block, found)
+            if self.listener is not None:
+                is_told = ~np.isin(block, list(self.failures))
+                self.listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
+            waiting = np.flatnonzero(~is_known[asked[done:]])
+            end = done + int(waiting[0]) if waiting.size else len(asked)
+            if end > done:
+                yield asked[done:end], answers
+            done = end
+        if done < len(asked):
+            yield asked[done:], answers
+
+    def _remember(self, question: Question, result: IndependenceResult) -> None:
+        if question not in self.known:
+            self._require_decidable(question[2], result.pvalue, result.effect)
+            self.known[question] = result
+            self.n_answers += 1
+            if self.listener is not None and question[2] not in self.failures:
+                self.listener.answer(question, result)
+
+    def _remember_count(self, counted: CountedRearrangements) -> None:
+        self.known.counts[counted.draws] = counted
+        if self.listener is not None:
+            self.listener.counted(counted)
+
+    def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:
+        """Refuse an answer that is none, before a search decides by it."""
+        if 0.0 <= pvalue <= 1.0 and isfinite(effect):
+            return
+        name = "the target" if x == self.table.target else repr(self.table.names[x])
+        raise InvalidInputError(
+            f"{type(self).__name__} gave {name} the p-value {pvalue} and the effect {effect}, by which nothing can be "
+            "decided. Values of the column, of those it is tested given or of the target are beyond what 64 bits can "
+            "square and add: rescale them."
+        )
+
+    def _marginal_blocks(
+        self, xs: NDArray[np.intp], target: int
+    ) -> Iterator[tuple[NDArray[np.intp], Answers]]:
+        """Answer questions given nothing that were never asked before; yield some of `xs` with their answers."""
+        columns = xs.tolist()
+        fresh = self._answers(columns, target, ())
+        for first in range(0, len(columns), _MARGINAL_BLOCK):
+            block = xs[first : first + _MARGINAL_BLOCK]
+            found: list[IndependenceResult] = []
+            try:
+                found.extend(islice(fresh, block.size))
+            except Exception:
+                # What was answered before the failure is passed on, so that it is remembered.
+                yield block[: len(found)], Answers.of(found, len(self.models))
+                raise
+            yield block, Answers.of(found, len(self.models))
+
+    @abstractmethod
+    def _answers(
+        self, xs: Sequence[int], target: int, given: tuple[int, ...]
+    ) -> Iterator[IndependenceResult]:
+        """Answer questions never asked before; `given` is sorted."""
+
+
+def growing_batches(xs: Sequence[int], first: int = 1, most: int = _MAX_BATCH) -> Iterator[Sequence[int]]:
+    """Cut `xs` into stretches that double from `first` up to `most`.
+
+    Examples
+    --------
+    >>> [list(batch) for batch in growing_batches(range(6))]
+    [[0], [1, 2], [3, 4, 5]]
+    """
+    start, size = 0, min(first, most)
+    while start < len(xs):
+        yield xs[start : start + size]
+        start, size = start + size, min(2 * size, most)

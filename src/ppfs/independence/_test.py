@@ -1,0 +1,139 @@
+"""The base class of independence tests: parameters only, joined with data by `bind`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from sklearn.base import BaseEstimator
+
+from ppfs._conventions import RandomStateLike
+from ppfs._data import (
+    BY_TASK,
+    CategoricalFeatures,
+    ColumnsLike,
+    Table,
+    Task,
+    agreed_task,
+    read_table,
+    warn_if_ambiguous,
+)
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._answers import IndependenceResult
+from ppfs.independence._bound import BoundTest
+
+
+class IndependenceTest(ABC, BaseEstimator):
+    """A test's parameters: clonable, comparable, usable in a grid search.
+
+    `bind` joins them with data.
+
+    Attributes
+    ----------
+    is_random : bool
+        Whether answers depend on `random_state`. A test that says no gives the same ones for any.
+
+    reads_task : bool
+        Whether answers depend on the target being read as labels or as quantities.
+    """
+
+    is_random: bool = True
+    reads_task: bool = True
+
+    _parameter_constraints: dict[str, Any] = {}
+
+    @abstractmethod
+    def bind(
+        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
+    ) -> BoundTest:
+        """Return the test of these data.
+
+        Parameters
+        ----------
+        table : Table
+            Columns and target.
+
+        fold : int, default=0
+            Which fold the rows belong to: random draws are keyed by it.
+
+        random_state, n_jobs
+            Used where the test leaves its own at None.
+        """
+
+    def declared_task(self) -> Task | None:
+        """Tell the task that the parameters imply, or None when the target decides."""
+        return None
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        x: int | str,
+        given: ColumnsLike = (),
+        *,
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
+        sample_weight: Any = None,
+        groups: Any = None,
+        task: Task | Literal["auto"] = "auto",
+    ) -> IndependenceResult:
+        """Answer one question about arrays or data frames.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The columns.
+
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            The target.
+
+        x : int or str
+            The column in question, by number or name.
+
+        given : int, str or collection of them, default=()
+            The columns to condition on.
+
+        feature_groups : mapping of str to collection of int or str, default=None
+            Columns that are one feature together; `x` and `given` then name groups, or members of them.
+
+        categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
+            Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones;
+            models see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or
+            numbers, or a mask, names all of them, and models then see categories; None names none.
+
+        sample_weight : array-like of shape (n_rows,), default=None
+            How much each row counts. A row of weight 0 is left out.
+
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together, such as those of one patient: they stay together in every split.
+
+        task : {"auto", "classification", "regression"}, default="auto"
+            Whether y holds labels or quantities. "auto" follows the test's estimator; without one the target: text,
+            truth values and at most 20 different whole numbers are labels.
+
+        Returns
+        -------
+        IndependenceResult
+        """
+        self._validate_params()
+        table = read_table(
+            X,
+            y,
+            task=agreed_task(self.declared_task(), task, "evaluate"),
+            owner=self,
+            feature_groups=feature_groups,
+            categorical_features=categorical_features,
+            sample_weight=sample_weight,
+            groups=groups,
+        )
+        if self.reads_task:
+            warn_if_ambiguous(table, BY_TASK)
+        candidate = table.feature_index(x)
+        conditioning = table.feature_numbers(given, "given")
+        if candidate in conditioning:
+            raise InvalidInputError(
+                f"Column {table.names[candidate]!r} is both x and in given: it would be tested given itself. "
+                "Leave it out of given."
+            )
+        return self.bind(table).query(candidate, table.target, conditioning)
