@@ -592,7 +592,8 @@ def test_a_target_of_other_objects_is_refused():
 )
 def test_gaps_in_a_numeric_target_are_counted(y):
     with pytest.raises(
-        InvalidInputError, match="Input y contains NaN or None in 2 of 4 rows, the first in row 2"
+        InvalidInputError,
+        match="Input y contains NaN or other missing values in 2 of 4 rows, the first in row 2",
     ):
         read(np.eye(4), y)
 

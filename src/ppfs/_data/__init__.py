@@ -20,6 +20,7 @@ from ppfs._data.reading import (
     read_target,
     require_finite,
     require_two_classes,
+    unmasked,
     warn_if_ambiguous,
     weights_among,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "require_sound",
     "require_two_classes",
     "summary",
+    "unmasked",
     "warn_if_ambiguous",
     "weights_among",
 ]

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import output_config, warn_caller
-from ppfs._data import is_path, open_source, require_sound
+from ppfs._data import is_path, open_source, require_sound, unmasked
 from ppfs.exceptions import InvalidInputError
 
 
@@ -51,6 +51,7 @@ class FrameSelector(SelectorMixin):
         if is_path(X):
             return self._transform_file(X)
         require_sound(X)
+        X = unmasked(X)
         wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
         if not self.get_support().any():
@@ -109,4 +110,4 @@ class FrameSelector(SelectorMixin):
         array or sparse matrix of shape (n_rows, n_columns)
         """
         require_sound(X)
-        return super().inverse_transform(X)
+        return super().inverse_transform(unmasked(X))

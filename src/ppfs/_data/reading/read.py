@@ -14,6 +14,7 @@ from ppfs._data.reading.columns import read_columns
 from ppfs._data.reading.features import read_features
 from ppfs._data.reading.files import read_file_table
 from ppfs._data.reading.kinds import CategoricalFeatures, is_auto, with_kinds
+from ppfs._data.reading.masked import unmasked
 from ppfs._data.reading.rows import only_rows, read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
 from ppfs._data.sources import is_path
@@ -92,6 +93,7 @@ def read_table(
     -------
     Table
     """
+    X, y, sample_weight, groups = map(unmasked, (X, y, sample_weight, groups))
     if is_path(X):
         if feature_groups:
             raise InvalidInputError(

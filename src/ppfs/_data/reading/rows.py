@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length
 
 from ppfs._conventions import n_rows_of
 from ppfs._data.reading.categories import is_missing
+from ppfs._data.reading.masked import unmasked
 from ppfs.exceptions import InvalidInputError
 
 # 2**500 is 3e150: the square root of the largest number that 64 bits hold.
@@ -122,7 +123,7 @@ def only_rows(part: Any, rows: NDArray[np.intp]) -> Any:
     if sp.issparse(part):
         return part.tocsr()[rows]
     if hasattr(part, "__array__"):
-        return np.asarray(part)[rows]
+        return np.asarray(unmasked(part))[rows]
     return [part[row] for row in rows]
 
 

@@ -189,7 +189,7 @@ def _outputs(target: NDArray[Any]) -> NDArray[np.float64]:
 
 def _missing(rows: list[int], n_rows: int) -> InvalidInputError:
     return InvalidInputError(
-        f"Input y contains NaN or None in {len(rows)} of {n_rows} rows, the first in row {rows[0]}. "
+        f"Input y contains NaN or other missing values in {len(rows)} of {n_rows} rows, the first in row {rows[0]}. "
         "Drop those rows: a row without a target teaches nothing."
     )
 
