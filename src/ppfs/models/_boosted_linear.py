@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ppfs import _engine
 from ppfs._conventions import Floats, Interval, check_sample_weight
-
-if TYPE_CHECKING:
-    from ppfs._engine import BoostedModels, LinearStart
 
 
 class _BoostedLinear(BaseEstimator):
@@ -32,8 +30,8 @@ class _BoostedLinear(BaseEstimator):
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
     }
 
-    _start: LinearStart
-    _trees: BoostedModels
+    _start: _engine.LinearStart
+    _trees: _engine.BoostedModels
 
     def __init__(
         self,
@@ -55,15 +53,6 @@ class _BoostedLinear(BaseEstimator):
         self.max_bins = max_bins
 
     def _fit(self, X: Floats, labels: NDArray[Any], n_classes: int, sample_weight: ArrayLike | None) -> None:
-        from ppfs._engine import (
-            Starts,
-            bin_columns,
-            boosted_linear_rules,
-            fit_linear,
-            grow_models,
-            prepare_boosting,
-        )
-
         self._validate_params()
         weights = None
         if sample_weight is not None:
@@ -72,12 +61,14 @@ class _BoostedLinear(BaseEstimator):
             X, labels, weights = X[counts], labels[counts], weights[counts]
         # One split, all of whose rows are train rows.
         rows, nothing = np.arange(len(X)), np.empty(0, dtype=np.int64)
-        rules = boosted_linear_rules(self.get_params(), n_classes)
-        problem = prepare_boosting(labels, n_classes, [rows], [nothing], [nothing[np.newaxis]], rules)
+        rules = _engine.boosted_linear_rules(self.get_params(), n_classes)
+        problem = _engine.prepare_boosting(labels, n_classes, [rows], [nothing], [nothing[np.newaxis]], rules)
         kind, n_trees = int(problem.lessons.kinds[0]), int(problem.lessons.n_trees[0])
-        self._start = fit_linear(X, problem.lessons.labels[0], kind, n_trees, self.alpha, weights)
-        starts = Starts((self._start.raw(X).T,), np.empty((0, n_trees)))
-        self._trees = grow_models(bin_columns(X, problem), problem, starts=starts, weights=weights)
+        self._start = _engine.fit_linear(X, problem.lessons.labels[0], kind, n_trees, self.alpha, weights)
+        starts = _engine.Starts((self._start.raw(X).T,), np.empty((0, n_trees)))
+        self._trees = _engine.grow_models(
+            _engine.bin_columns(X, problem), problem, starts=starts, weights=weights
+        )
 
     def _raw(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)

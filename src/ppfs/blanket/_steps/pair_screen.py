@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import LazyColumns, Table, dense_column
 from ppfs.exceptions import InvalidInputError
@@ -111,17 +112,15 @@ def _highest(
     n_threads: int,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the pairs of columns with the highest scores, highest first."""
-    from ppfs._engine import run_tasks, score_pairs, whole_k_log_k
-
     n_columns = len(quarters)
     n_levels = np.array([np.unique(column).size for column in quarters], dtype=np.int64)
-    k_log_k = whole_k_log_k(labels.size)
+    k_log_k = _engine.whole_k_log_k(labels.size)
     is_settled = np.isin(owner, list(settled))
     n_at_once = max(1, _SCORES_AT_ONCE // (n_columns * n_threads))
 
     def score(first: int) -> Floats:
         scores = np.empty((min(n_at_once, n_columns - first), n_columns))
-        score_pairs(quarters, n_levels, labels, n_classes, k_log_k, first, scores)
+        _engine.score_pairs(quarters, n_levels, labels, n_classes, k_log_k, first, scores)
         mine = slice(first, first + len(scores))
         scores[(owner[mine, np.newaxis] == owner) | (is_settled[mine, np.newaxis] & is_settled)] = -np.inf
         return scores
@@ -132,7 +131,7 @@ def _highest(
     step = n_at_once * n_threads
     for start in range(0, n_columns, step):
         firsts = list(range(start, min(start + step, n_columns), n_at_once))
-        for first, scores in zip(firsts, run_tasks(score, firsts, n_threads), strict=True):
+        for first, scores in zip(firsts, _engine.run_tasks(score, firsts, n_threads), strict=True):
             above = np.argwhere(scores > edge)
             best = np.concatenate([best, scores[above[:, 0], above[:, 1]]])
             places = np.concatenate([places, above + np.array([first, 0])])

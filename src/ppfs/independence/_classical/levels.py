@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._data import Table, as_rows, can_be_levels, number_combinations
 from ppfs.exceptions import InvalidInputError
 
@@ -69,8 +70,6 @@ def _code_close_columns(table: Table, codes: NDArray[Any]) -> NDArray[np.int64]:
     ndarray of shape (n_columns,)
         0 where a column is of another kind; its codes are then without meaning.
     """
-    from ppfs._engine import rank_levels
-
     whole = table.kinds.whole_columns_of(table.X)
     counts = np.zeros(table.n_features, dtype=np.int64)
     columns = np.flatnonzero(whole.is_whole & (whole.spans < _CLOSE)).astype(np.int64, copy=False)
@@ -78,7 +77,7 @@ def _code_close_columns(table: Table, codes: NDArray[Any]) -> NDArray[np.int64]:
     for start in range(0, columns.size, at_once):
         some = columns[start : start + at_once]
         values = as_rows(table.X, some).astype(np.float64, copy=False)
-        rank_levels(values, whole.lowest[some], some, codes, counts)
+        _engine.rank_levels(values, whole.lowest[some], some, codes, counts)
     return counts
 
 

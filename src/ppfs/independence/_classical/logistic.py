@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._classical.regressors import Extensions
 
@@ -54,13 +55,11 @@ def fit_logistic(design: Floats, labels: NDArray[np.intp], start: Floats | None 
     start : ndarray of shape (n_known, n_classes - 1), default=None
         Coefficients of the first regressors in a smaller model; the others start at 0.
     """
-    from ppfs._engine import Likelihood, fit_scores
-
     n_classes = int(labels.max()) + 1
     coefficients = np.zeros((n_classes - 1, design.shape[1]))
     if start is not None:
         coefficients[:, : len(start)] = start.T
-    likelihood = Likelihood(
+    likelihood = _engine.Likelihood(
         design=np.ascontiguousarray(design.T, dtype=np.float64),
         classes=np.ascontiguousarray(labels, dtype=np.int64),
         weights=np.empty(0),
@@ -68,7 +67,7 @@ def fit_logistic(design: Floats, labels: NDArray[np.intp], start: Floats | None 
         n_classes=n_classes,
         is_symmetric=False,
     )
-    fitted, value = fit_scores(likelihood, coefficients, _TOLERANCE)
+    fitted, value = _engine.fit_scores(likelihood, coefficients, _TOLERANCE)
     return LogisticFit(np.ascontiguousarray(fitted.T), float(_limit(-value)))
 
 
@@ -90,10 +89,8 @@ def fit_extended(
     ndarray of shape (n_variables,)
         The maxima of the log-likelihood; 0 where it is not wanted.
     """
-    from ppfs._engine import fit_extensions
-
     log_likelihoods = np.zeros(wanted_mask.size)
-    fit_extensions(
+    _engine.fit_extensions(
         extensions.basis,
         extensions.directions,
         extensions.starts,

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Table, Task
 from ppfs.independence._classical.partial import DETERMINED, standardised
@@ -129,12 +130,10 @@ class Extensions:
     @classmethod
     def of(cls, blocks: Blocks, basis: Floats) -> Extensions:
         """Add each variable to `basis`, shape (n_rows, rank); `added_directions` for many variables at once."""
-        from ppfs._engine import add_directions
-
         rows = np.ascontiguousarray(basis.T)
         directions = np.empty_like(blocks.regressors)
         n_added = np.empty(blocks.starts.size - 1, dtype=np.int64)
-        add_directions(blocks.regressors, blocks.starts, rows, DETERMINED, directions, n_added)
+        _engine.add_directions(blocks.regressors, blocks.starts, rows, DETERMINED, directions, n_added)
         return cls(rows, directions, blocks.starts, n_added)
 
 

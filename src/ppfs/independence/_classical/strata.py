@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import number_combinations
 from ppfs.independence._classical.levels import Levels
@@ -104,13 +105,13 @@ class Tables:
     @classmethod
     def count(cls, strata: Strata, levels: Levels, columns: list[int]) -> Tables:
         """Count all cells in one pass."""
-        from ppfs._engine import count_cells
-
         n_levels = levels.counts[columns].astype(np.int64, copy=False)
         starts = np.zeros(n_levels.size + 1, dtype=np.int64)
         np.cumsum(n_levels * (strata.n_strata * strata.n_classes), out=starts[1:])
         cells = np.zeros(int(starts[-1]), dtype=np.int64)
-        count_cells(strata.places, levels.codes, np.array(columns, dtype=np.int64), n_levels, starts, cells)
+        _engine.count_cells(
+            strata.places, levels.codes, np.array(columns, dtype=np.int64), n_levels, starts, cells
+        )
         return cls(strata, n_levels, starts, cells)
 
     def by_width(self) -> Iterator[tuple[Whole, Counts]]:
@@ -180,11 +181,9 @@ def g_squared(tables: Tables) -> Statistics:
     stratum never shows takes no part there, so each stratum has (its levels - 1) x (its classes - 1) degrees of
     freedom; there is at least 1.
     """
-    from ppfs._engine import likelihood_ratios
-
     strata = tables.strata
     sums, freedom = np.empty((tables.n_levels.size, 2)), np.empty(tables.n_levels.size, dtype=np.int64)
-    likelihood_ratios(
+    _engine.likelihood_ratios(
         tables.cells, tables.starts, tables.n_levels, strata.extra_classes, strata.k_log_k, sums, freedom
     )
     of_target, of_strata = strata.log_likelihood

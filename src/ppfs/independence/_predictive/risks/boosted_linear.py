@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Block, Table
 from ppfs._fitting import Design, dense
@@ -22,9 +23,6 @@ from ppfs.independence._predictive.risks.boosting import (
 )
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
-
-if TYPE_CHECKING:
-    from ppfs._engine import BinnedColumns, BoostedModels, BoostingProblem, BoostingRules, LinearStart
 
 
 def is_boosted_linear(estimator: Any) -> bool:
@@ -47,9 +45,7 @@ def why_not_boosted_linear(problem: Problem, table: Table) -> str | None:
         return "the engine fits these models to columns of numbers as they are"
     if problem.y.ndim > 1 or table.codes.ndim > 1:
         return "the engine predicts one output"
-    from ppfs._engine import LOSSES
-
-    if problem.loss.name not in LOSSES:
+    if problem.loss.name not in _engine.LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
     n_train = max(split.train.size for split in problem.splits)
     rules = _rules_of(problem)
@@ -66,8 +62,8 @@ class BoostedLinearRisks(BoostingRisks):
     """
 
     _X: Floats
-    _binned: BinnedColumns
-    _linear: Sequence[LinearStart]
+    _binned: _engine.BinnedColumns
+    _linear: Sequence[_engine.LinearStart]
 
     def _make_grower(self) -> BoostingGrower:
         return BoostedLinearGrower(self.problem)
@@ -78,33 +74,29 @@ class BoostedLinearRisks(BoostingRisks):
         base = models.base().base
         return PairedRisks.joined([self._replaced(x, models, base) for x in xs])
 
-    def _grow(self, members: Set[int]) -> BoostedModels:
-        from ppfs._engine import bin_columns
-
+    def _grow(self, members: Set[int]) -> _engine.BoostedModels:
         design = Design.of(self._table, self._table.canonical(members))
         self._columns = {x: list(range(place.start, place.stop)) for x, place in design.places.items()}
         self._X = dense(design.X)
-        self._binned = bin_columns(self._X, self._grower.prepared, n_threads=self._n_threads)
+        self._binned = _engine.bin_columns(self._X, self._grower.prepared, n_threads=self._n_threads)
         return self._fitted(np.ones(self._X.shape[1], dtype=np.bool_))
 
-    def _without(self, models: BoostedModels, removed: list[int]) -> BoostedModels:
+    def _without(self, models: _engine.BoostedModels, removed: list[int]) -> _engine.BoostedModels:
         active = models.active.copy()
         active[removed] = False
         return self._fitted(active)
 
-    def _fitted(self, active: NDArray[np.bool_]) -> BoostedModels:
-        from ppfs._engine import Starts, fit_starts, grow_models
-
+    def _fitted(self, active: NDArray[np.bool_]) -> _engine.BoostedModels:
         problem, X = self._grower.prepared, np.ascontiguousarray(self._X[:, active])
-        self._linear = fit_starts(X, problem, self.problem.estimator.alpha, self._n_threads)
+        self._linear = _engine.fit_starts(X, problem, self.problem.estimator.alpha, self._n_threads)
         self._places = np.cumsum(active) - 1
         test = np.zeros((problem.n_tested, problem.n_trees))
         for split, start in enumerate(self._linear):
             test[problem.exams.splits == split, : len(start.intercepts)] = start.raw(X[problem.test[split]])
         train = [start.raw(X[rows]).T for start, rows in zip(self._linear, problem.train, strict=True)]
         self.n_fits += problem.n_splits
-        starts = Starts(tuple(train), test)
-        return grow_models(self._binned, problem, self._n_threads, starts=starts, active=active)
+        starts = _engine.Starts(tuple(train), test)
+        return _engine.grow_models(self._binned, problem, self._n_threads, starts=starts, active=active)
 
     def _shifts(self, x: int, values: list[Floats]) -> Floats:
         """Return what other values of a feature add to the linear predictions."""
@@ -127,18 +119,16 @@ class BoostedLinearGrower(BoostingGrower):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        from ppfs._engine import boosted_column_losses, fit_lines
-
-        lines = fit_lines(block.X, self.prepared, self.problem.estimator.alpha)
-        return self._paired(boosted_column_losses(block.X, self.prepared, lines))
+        lines = _engine.fit_lines(block.X, self.prepared, self.problem.estimator.alpha)
+        return self._paired(_engine.boosted_column_losses(block.X, self.prepared, lines))
 
     @cached_property
-    def prepared(self) -> BoostingProblem:
+    def prepared(self) -> _engine.BoostingProblem:
         """The problem as kernels read it."""
         return boosting_problem(self.problem, _rules_of(self.problem))
 
 
-def _rules_of(problem: Problem) -> BoostingRules:
-    from ppfs._engine import boosted_linear_rules
-
-    return boosted_linear_rules(problem.estimator.get_params(), problem.classes.size, problem.loss.name)
+def _rules_of(problem: Problem) -> _engine.BoostingRules:
+    return _engine.boosted_linear_rules(
+        problem.estimator.get_params(), problem.classes.size, problem.loss.name
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from ppfs import _engine
 from ppfs._conventions import Floats, are_bins_weighted, method_of_bins
 from ppfs._data import Block, Table
 from ppfs._fitting import Design, KnownParameters
@@ -18,9 +19,6 @@ from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
-
-if TYPE_CHECKING:
-    from ppfs._engine import BoostedModels, BoostingProblem, BoostingRules, Outcome
 
 # Without early stopping, which comes with more rows than `_ROWS_FOR_EARLY_STOPPING` where it is "auto", nothing is
 # drawn at random, and what governs the stop has no effect. "from_dtype" finds no categories in a matrix of numbers.
@@ -89,9 +87,7 @@ def why_not_boosted(problem: Problem, table: Table) -> str | None:
         return f"the engine does not merge categories, and a column has {most}"
     if problem.y.ndim > 1 or table.codes.ndim > 1:
         return "the engine predicts one output"
-    from ppfs._engine import LOSSES
-
-    if problem.loss.name not in LOSSES:
+    if problem.loss.name not in _engine.LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
     n_nodes = 2 * _rules_of(problem).most_leaves(n_train) * estimator.max_iter * max(1, problem.classes.size)
     if n_nodes > MOST_NODES:
@@ -122,7 +118,7 @@ class BoostingRisks:
         self._grower = self._make_grower()
         self._members: Set[int] = frozenset()
         self._columns: dict[int, list[int]] = {}
-        self._models: BoostedModels | None = None
+        self._models: _engine.BoostedModels | None = None
         self._design: Design | None = None
 
     def _make_grower(self) -> BoostingGrower:
@@ -163,7 +159,7 @@ class BoostingRisks:
         by_draw = np.full((1, self.problem.n_draws), base.mean()) if self.problem.is_by_row else None
         return PairedRisks(base, base, np.ones(1, dtype=bool), by_draw)
 
-    def _replaced(self, x: int, models: BoostedModels, base: Floats) -> PairedRisks:
+    def _replaced(self, x: int, models: _engine.BoostedModels, base: Floats) -> PairedRisks:
         """Replace a feature by its draws."""
         problem = self.problem
         if self._design is None:
@@ -193,7 +189,7 @@ class BoostingRisks:
         """Return what other values add to raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""
         return None
 
-    def _models_of(self, members: Set[int]) -> BoostedModels:
+    def _models_of(self, members: Set[int]) -> _engine.BoostedModels:
         models = self._models
         if models is not None and members == self._members:
             return models
@@ -205,23 +201,23 @@ class BoostingRisks:
         self._models, self._members, self._design = models, members, None
         return models
 
-    def _without(self, models: BoostedModels, removed: list[int]) -> BoostedModels:
+    def _without(self, models: _engine.BoostedModels, removed: list[int]) -> _engine.BoostedModels:
         others, n_grown = models.without(removed)
         self.n_fits += n_grown
         return others
 
-    def _grow(self, members: Set[int]) -> BoostedModels:
-        from ppfs._engine import bin_columns, grow_models
-
+    def _grow(self, members: Set[int]) -> _engine.BoostedModels:
         design = Design.of(self._table, self._table.canonical(members))
         is_category = design.n_levels > 0
         # scikit-learn shows categories to its trees first.
         order = np.argsort(~is_category, kind="stable")
         numbers = np.argsort(order)
         self._columns = {x: numbers[place].tolist() for x, place in design.places.items()}
-        columns = bin_columns(design.X[:, order], self._grower.prepared, is_category[order], self._n_threads)
+        columns = _engine.bin_columns(
+            design.X[:, order], self._grower.prepared, is_category[order], self._n_threads
+        )
         self.n_fits += len(self.problem.splits)
-        return grow_models(columns, self._grower.prepared, self._n_threads)
+        return _engine.grow_models(columns, self._grower.prepared, self._n_threads)
 
 
 @dataclass(frozen=True)
@@ -234,32 +230,28 @@ class BoostingGrower(Grower):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        from ppfs._engine import boosted_column_losses
-
         is_category = block.n_levels > 0
         if not is_category.any():
-            outcome = boosted_column_losses(block.X, self.prepared)
+            outcome = _engine.boosted_column_losses(block.X, self.prepared)
             return self._paired(outcome)
         risks = [
             self._paired(
                 self._of_categories(block.X[:, [j]])
                 if is_category[j]
-                else boosted_column_losses(block.X[:, [j]], self.prepared)
+                else _engine.boosted_column_losses(block.X[:, [j]], self.prepared)
             )
             for j in range(block.n_columns)
         ]
         return PairedRisks.joined(risks)
 
-    def _of_categories(self, column: Floats) -> Outcome:
+    def _of_categories(self, column: Floats) -> _engine.Outcome:
         """Boost on a column whose values are categories."""
-        from ppfs._engine import bin_columns, grow_models
-
-        models = grow_models(bin_columns(column, self.prepared, [True]), self.prepared)
+        models = _engine.grow_models(_engine.bin_columns(column, self.prepared, [True]), self.prepared)
         return models.replaced(
             [0], [column[split.test[split.permutations], 0][np.newaxis] for split in self.problem.splits]
         )
 
-    def _paired(self, outcome: Outcome) -> PairedRisks:
+    def _paired(self, outcome: _engine.Outcome) -> PairedRisks:
         unused = np.zeros(len(outcome.base), dtype=bool)
         by_draw = outcome.by_draw if self.problem.is_by_row else None
         return PairedRisks(outcome.base, outcome.replaced, unused, by_draw)
@@ -269,7 +261,7 @@ class BoostingGrower(Grower):
         _ = self.prepared
 
     @cached_property
-    def prepared(self) -> BoostingProblem:
+    def prepared(self) -> _engine.BoostingProblem:
         """The problem as kernels read it."""
         return boosting_problem(self.problem, _rules_of(self.problem))
 
@@ -278,11 +270,9 @@ class BoostingGrower(Grower):
         return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
 
-def boosting_problem(problem: Problem, rules: BoostingRules) -> BoostingProblem:
+def boosting_problem(problem: Problem, rules: _engine.BoostingRules) -> _engine.BoostingProblem:
     """Return a problem as the engine reads it."""
-    from ppfs._engine import prepare_boosting
-
-    return prepare_boosting(
+    return _engine.prepare_boosting(
         problem.truth,
         problem.classes.size,
         [split.train for split in problem.splits],
@@ -295,11 +285,9 @@ def boosting_problem(problem: Problem, rules: BoostingRules) -> BoostingProblem:
     )
 
 
-def _rules_of(problem: Problem) -> BoostingRules:
-    from ppfs._engine import BoostingRules
-
+def _rules_of(problem: Problem) -> _engine.BoostingRules:
     parameters = problem.estimator.get_params(deep=False)
-    return BoostingRules(
+    return _engine.BoostingRules(
         **{name: parameters[name] for name in _KNOWN.read},
         quantiles=method_of_bins() or "",
         loss=problem.loss.name,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Matrix, Table
 from ppfs._fitting import drawn_counts, seeded
@@ -31,9 +32,6 @@ from ppfs.independence._predictive.risks.forests import (
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TreeRisks, tree_rules
 
-if TYPE_CHECKING:
-    from ppfs._engine import Forest, PreparedForest, SortedColumns
-
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 
@@ -42,8 +40,6 @@ def is_grown_alone(problem: Problem, table: Table) -> bool:
 
     Extra trees are not: they cut at random.
     """
-    from ppfs._engine import CLASS_CRITERIA, NUMBER_CRITERIA
-
     estimator, facts = problem.estimator, table.facts
     tree = tree_of(estimator)
     if type(estimator) in (*RANDOM_FORESTS, *BAGS):
@@ -53,7 +49,7 @@ def is_grown_alone(problem: Problem, table: Table) -> bool:
     return (
         is_known
         and (estimator if tree is None else tree).criterion
-        in (CLASS_CRITERIA if problem.classes.size else NUMBER_CRITERIA)
+        in (_engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA)
         and problem.loss.output in ("probabilities", "labels", "values")
         and problem.y.ndim == 1
         and problem.impute is None
@@ -73,9 +69,7 @@ def _parts_gaps_from_one_value() -> bool:
 
 def is_grown_together(problem: Problem, table: Table) -> bool:
     """Tell whether the engine can also grow the model on several columns, where `is_grown_alone`."""
-    from ppfs._engine import LOSSES
-
-    if problem.loss.name not in LOSSES or table.codes.ndim > 1:
+    if problem.loss.name not in _engine.LOSSES or table.codes.ndim > 1:
         return False
     return type(problem.estimator) in _TREES or why_not_drawn(problem) is None
 
@@ -93,12 +87,10 @@ class WeightedTreeRisks(TreeRisks):
         """Return what grows trees on single columns."""
         return ColumnTreeGrower(self.problem)
 
-    def _grow_on(self, columns: SortedColumns) -> Forest:
-        from ppfs._engine import grow_forest
-
+    def _grow_on(self, columns: _engine.SortedColumns) -> _engine.Forest:
         problem = self.problem
         weights = problem.weights
-        return grow_forest(
+        return _engine.grow_forest(
             columns,
             problem.truth,
             problem.classes.size,
@@ -110,7 +102,7 @@ class WeightedTreeRisks(TreeRisks):
             None if weights.fit is None else weights.loss,
         )
 
-    def _columns(self, columns: Sequence[int]) -> SortedColumns:
+    def _columns(self, columns: Sequence[int]) -> _engine.SortedColumns:
         return _columns_with_gaps(self._table, columns)
 
 
@@ -121,11 +113,11 @@ class WeightedForestRisks(ForestRisks):
         """Return what grows forests on single columns."""
         return ColumnTreeGrower(self.problem)
 
-    def _columns(self, columns: Sequence[int]) -> SortedColumns:
+    def _columns(self, columns: Sequence[int]) -> _engine.SortedColumns:
         return _columns_with_gaps(self._table, columns)
 
     @cached_property
-    def _prepared(self) -> PreparedForest:
+    def _prepared(self) -> _engine.PreparedForest:
         problem = self.problem
         own = problem.weights.fit
         if own is None or draws_by_weight(problem.estimator):
@@ -133,10 +125,8 @@ class WeightedForestRisks(ForestRisks):
         return forest_problem(problem, on_one_column=False, fit_weights=own)
 
 
-def _columns_with_gaps(table: Table, columns: Sequence[int]) -> SortedColumns:
-    from ppfs._engine import SortedColumns
-
-    return SortedColumns.from_dense(table.take(columns), has_gaps=table.has_missing)
+def _columns_with_gaps(table: Table, columns: Sequence[int]) -> _engine.SortedColumns:
+    return _engine.SortedColumns.from_dense(table.take(columns), has_gaps=table.has_missing)
 
 
 class ColumnTreeRisks(ModelRisks):
@@ -170,15 +160,11 @@ class ColumnTreeGrower(ColumnGrower[Any]):
         _ = self._weights
 
     def _read(self, X: Matrix) -> Any:
-        from ppfs._engine import order_columns
-
-        return order_columns(X)
+        return _engine.order_columns(X)
 
     def _predicted(self, columns: Any, split: Split) -> Floats:
-        from ppfs._engine import tree_predictions
-
         problem = self.problem
-        return tree_predictions(
+        return _engine.tree_predictions(
             columns,
             self._labels,
             problem.classes.size,

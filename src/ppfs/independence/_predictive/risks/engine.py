@@ -5,19 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Block, Matrix
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
-
-if TYPE_CHECKING:
-    from ppfs._engine import DrawnRows, SortedColumns, Splits
 
 Prepared = TypeVar("Prepared")
 
@@ -40,7 +38,7 @@ class EngineGrower(Grower, Generic[Prepared]):
         if self.problem.is_by_row:
             _ = self._draws
 
-    def _by_split(self, columns: SortedColumns) -> PairedRisks:
+    def _by_split(self, columns: _engine.SortedColumns) -> PairedRisks:
         base = np.empty(0)
         replaced = np.zeros((columns.n_columns, len(self.problem.splits)))
         for prepared in self._prepared:
@@ -49,7 +47,7 @@ class EngineGrower(Grower, Generic[Prepared]):
         unused = np.zeros(columns.n_columns, dtype=bool)
         return PairedRisks(base, replaced / self.problem.n_draws, unused)
 
-    def _by_row(self, columns: SortedColumns) -> PairedRisks:
+    def _by_row(self, columns: _engine.SortedColumns) -> PairedRisks:
         base, replaced, totals = self._row_losses_of(columns, self._prepared[0], self._draws)
         tested = np.concatenate([split.test for split in self.problem.splits])
         # Row after row in memory: NumPy adds up rows that lie otherwise in another order, unless there is only one,
@@ -63,27 +61,25 @@ class EngineGrower(Grower, Generic[Prepared]):
         return self._prepare(1 if self.problem.is_by_row else self.problem.n_draws)
 
     @cached_property
-    def _draws(self) -> DrawnRows:
-        from ppfs._engine import make_draws
-
+    def _draws(self) -> _engine.DrawnRows:
         splits = self._splits_of(self._prepared[0])
-        return make_draws(splits, [split.permutations for split in self.problem.splits])
+        return _engine.make_draws(splits, [split.permutations for split in self.problem.splits])
 
     @abstractmethod
     def _prepare(self, n_draws: int) -> list[Prepared]:
         """Return what the kernels read, for each of so many shuffles."""
 
     @abstractmethod
-    def _splits_of(self, prepared: Prepared) -> Splits:
+    def _splits_of(self, prepared: Prepared) -> _engine.Splits:
         """Return the splits of what was prepared."""
 
     @abstractmethod
-    def _risks_of(self, columns: SortedColumns, prepared: Prepared) -> tuple[Floats, Floats]:
+    def _risks_of(self, columns: _engine.SortedColumns, prepared: Prepared) -> tuple[Floats, Floats]:
         """Return risks before and after a shuffle, each of shape (n_columns, n_splits)."""
 
     @abstractmethod
     def _row_losses_of(
-        self, columns: SortedColumns, prepared: Prepared, draws: DrawnRows
+        self, columns: _engine.SortedColumns, prepared: Prepared, draws: _engine.DrawnRows
     ) -> tuple[Floats, Floats, Floats]:
         """Return losses of rows before and after, each of shape (n_columns, n_rows), and the totals of the draws."""
 
@@ -92,18 +88,14 @@ class EngineGrower(Grower, Generic[Prepared]):
         return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
 
 
-def sorted_columns(X: Matrix) -> SortedColumns:
+def sorted_columns(X: Matrix) -> _engine.SortedColumns:
     """Return the columns in the order of their values."""
-    from ppfs._engine import SortedColumns
-
-    return SortedColumns.from_sparse(X) if sp.issparse(X) else SortedColumns.from_dense(X)
+    return _engine.SortedColumns.from_sparse(X) if sp.issparse(X) else _engine.SortedColumns.from_dense(X)
 
 
-def engine_splits(problem: Problem, draw: int) -> Splits:
+def engine_splits(problem: Problem, draw: int) -> _engine.Splits:
     """Return the splits as the engine reads them, with the shuffles of one draw."""
-    from ppfs._engine import Splits
-
-    return Splits.from_sequences(
+    return _engine.Splits.from_sequences(
         [split.train for split in problem.splits],
         [split.test for split in problem.splits],
         [split.permutations[draw] for split in problem.splits],

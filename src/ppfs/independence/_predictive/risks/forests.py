@@ -19,6 +19,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ppfs import _engine
 from ppfs._conventions import Floats, bags_draw_by_weight, draw_by_weight
 from ppfs._data import Table
 from ppfs._fitting import KnownParameters, drawn_counts, seeded, tree_seeds
@@ -32,7 +33,6 @@ from ppfs.independence._predictive.risks.trees import (
 )
 
 if TYPE_CHECKING:
-    from ppfs._engine import DrawnRows, PreparedForest, SortedColumns, Splits, TreeRules
     from ppfs.independence._predictive.risks.trees import AnyForest
 
 _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
@@ -93,23 +93,19 @@ def why_not_forest(problem: Problem, table: Table) -> str | None:
 
 def why_not_drawn(problem: Problem) -> str | None:
     """Return None if the engine can count how often trees draw a row, else the reason why not."""
-    from ppfs._engine import MOST_DRAWN
-
     if problem.weights.fit is None and problem.estimator.max_samples is None:
         # As many draws as rows, all alike: none comes near.
         return None
     most = max(int(counts.max()) for counts in samples_of(problem))
     return (
-        f"the engine counts to {MOST_DRAWN} draws of a row, and there are {most}"
-        if most > MOST_DRAWN
+        f"the engine counts to {_engine.MOST_DRAWN} draws of a row, and there are {most}"
+        if most > _engine.MOST_DRAWN
         else None
     )
 
 
 def why_not_parameters(estimator: Any) -> str | None:
     """Return None if the engine can grow forests with these parameters, else the reason why not."""
-    from ppfs._engine import MOST_TREES
-
     tree = tree_of(estimator)
     unknown = (
         _KNOWN_FOREST.first_unknown(estimator)
@@ -118,8 +114,10 @@ def why_not_parameters(estimator: Any) -> str | None:
     )
     if unknown is not None:
         return f"the engine does not know {unknown}"
-    if estimator.n_estimators > MOST_TREES:
-        return f"the engine grows at most {MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
+    if estimator.n_estimators > _engine.MOST_TREES:
+        return (
+            f"the engine grows at most {_engine.MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
+        )
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
     return None
@@ -162,23 +160,21 @@ class ForestRisks(TreeRisks):
         """Return what grows forests on single columns."""
         return ForestGrower(self.problem)
 
-    def _grow_on(self, columns: SortedColumns) -> AnyForest:
-        from ppfs._engine import ForestRules, grow_bagged_forest
-
+    def _grow_on(self, columns: _engine.SortedColumns) -> AnyForest:
         estimator = self.problem.estimator
         tree = tree_of(estimator)
         max_features = (estimator if tree is None else tree).max_features
-        rules = ForestRules(
+        rules = _engine.ForestRules(
             partial(n_tried, max_features), tree_keys(self._forests), type(estimator) in _EXTRA
         )
-        return grow_bagged_forest(columns, self._prepared, rules, self._n_threads)
+        return _engine.grow_bagged_forest(columns, self._prepared, rules, self._n_threads)
 
     @cached_property
     def _forests(self) -> list[Any]:
         return [seeded(self.problem.estimator, split.seed) for split in self.problem.splits]
 
     @cached_property
-    def _prepared(self) -> PreparedForest:
+    def _prepared(self) -> _engine.PreparedForest:
         return forest_problem(self.problem, on_one_column=False)
 
 
@@ -199,32 +195,30 @@ def tree_keys(forests: Sequence[Any]) -> NDArray[np.uint64]:
     return np.array([tree_seeds(forest) for forest in forests], dtype=np.uint64)
 
 
-class ForestGrower(EngineGrower["PreparedForest"]):
+class ForestGrower(EngineGrower["_engine.PreparedForest"]):
     """Grows a forest on each column of a block, in every split."""
 
     bytes_per_block = 2**19
 
-    def _prepare(self, n_draws: int) -> list[PreparedForest]:
-        from ppfs._engine import with_permutations
-
+    def _prepare(self, n_draws: int) -> list[_engine.PreparedForest]:
         first = forest_problem(self.problem, on_one_column=True)
-        others = [with_permutations(first, engine_splits(self.problem, draw)) for draw in range(1, n_draws)]
+        others = [
+            _engine.with_permutations(first, engine_splits(self.problem, draw)) for draw in range(1, n_draws)
+        ]
         return [first, *others]
 
-    def _splits_of(self, prepared: PreparedForest) -> Splits:
+    def _splits_of(self, prepared: _engine.PreparedForest) -> _engine.Splits:
         return prepared.shared.splits
 
-    def _risks_of(self, columns: SortedColumns, prepared: PreparedForest) -> tuple[Floats, Floats]:
-        from ppfs._engine import prepared_forest_risks
-
-        return prepared_forest_risks(columns, prepared)
+    def _risks_of(
+        self, columns: _engine.SortedColumns, prepared: _engine.PreparedForest
+    ) -> tuple[Floats, Floats]:
+        return _engine.prepared_forest_risks(columns, prepared)
 
     def _row_losses_of(
-        self, columns: SortedColumns, prepared: PreparedForest, draws: DrawnRows
+        self, columns: _engine.SortedColumns, prepared: _engine.PreparedForest, draws: _engine.DrawnRows
     ) -> tuple[Floats, Floats, Floats]:
-        from ppfs._engine import prepared_forest_row_losses
-
-        return prepared_forest_row_losses(columns, prepared, draws)
+        return _engine.prepared_forest_row_losses(columns, prepared, draws)
 
 
 def samples_of(problem: Problem) -> list[NDArray[np.integer[Any]]]:
@@ -239,7 +233,7 @@ def samples_of(problem: Problem) -> list[NDArray[np.integer[Any]]]:
 
 def forest_problem(
     problem: Problem, *, on_one_column: bool, fit_weights: Floats | None = None
-) -> PreparedForest:
+) -> _engine.PreparedForest:
     """Return a problem as the engine reads it, the trees' samples drawn as scikit-learn draws them.
 
     Parameters
@@ -250,15 +244,13 @@ def forest_problem(
     fit_weights : ndarray of shape (n_rows,) or None
         What a row counts each time that it was drawn; needed where columns have gaps.
     """
-    from ppfs._engine import prepare_forest
-
     forests = [seeded(problem.estimator, split.seed) for split in problem.splits]
     weights = problem.weights
     samples = samples_of(problem)
     is_random = type(problem.estimator) in _EXTRA
     if on_one_column and not is_random and all((counts == counts[0]).all() for counts in samples):
         samples = [counts[:1] for counts in samples]
-    return prepare_forest(
+    return _engine.prepare_forest(
         problem.truth,
         problem.classes.size,
         engine_splits(problem, draw=0),
@@ -271,10 +263,8 @@ def forest_problem(
     )
 
 
-def forest_rules(problem: Problem) -> TreeRules:
+def forest_rules(problem: Problem) -> _engine.TreeRules:
     """Return how the trees of a forest, or a single tree, are grown."""
-    from ppfs._engine import TreeRules
-
     tree = tree_of(problem.estimator)
     parameters = (problem.estimator if tree is None else tree).get_params(deep=False)
-    return TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)
+    return _engine.TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)

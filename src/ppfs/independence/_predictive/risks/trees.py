@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Table
 from ppfs._fitting import Design, KnownParameters
@@ -21,17 +22,7 @@ from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 if TYPE_CHECKING:
-    from ppfs._engine import (
-        BaggedForest,
-        DrawnRows,
-        Forest,
-        PreparedColumns,
-        SortedColumns,
-        Splits,
-        TreeRules,
-    )
-
-    AnyForest = Forest | BaggedForest
+    AnyForest = _engine.Forest | _engine.BaggedForest
 
 
 # `random_state` decides between equally good splits only; here the order of the columns' content does.
@@ -67,11 +58,9 @@ def why_not_engine(problem: Problem, table: Table) -> str | None:
 
 def why_not_these_data(problem: Problem, table: Table, criterion: str) -> str | None:
     """Return None if the engine can grow trees by this criterion from these data, else the reason why not."""
-    from ppfs._engine import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA
-
-    if criterion not in (CLASS_CRITERIA if problem.classes.size else NUMBER_CRITERIA):
+    if criterion not in (_engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA):
         return f"the engine does not know criterion={criterion!r}"
-    if problem.loss.name not in LOSSES:
+    if problem.loss.name not in _engine.LOSSES:
         return f"the engine does not know the loss {problem.loss.name!r}"
     if problem.y.ndim > 1:
         return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
@@ -225,11 +214,9 @@ class TreeRisks:
         self.n_fits += len(self.problem.splits)
         return self._grow_on(self._columns(ordered))
 
-    def _grow_on(self, columns: SortedColumns) -> AnyForest:
+    def _grow_on(self, columns: _engine.SortedColumns) -> AnyForest:
         """Grow the models of all splits on some columns."""
-        from ppfs._engine import grow_forest
-
-        return grow_forest(
+        return _engine.grow_forest(
             columns,
             self.problem.truth,
             self.problem.classes.size,
@@ -239,23 +226,21 @@ class TreeRisks:
             self.problem.weights.by_class,
         )
 
-    def _columns(self, columns: Sequence[int]) -> SortedColumns:
+    def _columns(self, columns: Sequence[int]) -> _engine.SortedColumns:
         return sorted_columns(self._table.take(columns))
 
 
 @dataclass(frozen=True)
-class TreeGrower(EngineGrower["PreparedColumns"]):
+class TreeGrower(EngineGrower["_engine.PreparedColumns"]):
     """Grows a tree on each column of a block, in every split."""
 
-    rules: TreeRules
+    rules: _engine.TreeRules
     bytes_per_block = 2**21
 
-    def _prepare(self, n_draws: int) -> list[PreparedColumns]:
-        from ppfs._engine import prepare_columns
-
+    def _prepare(self, n_draws: int) -> list[_engine.PreparedColumns]:
         problem = self.problem
         return [
-            prepare_columns(
+            _engine.prepare_columns(
                 problem.truth,
                 problem.classes.size,
                 engine_splits(problem, draw),
@@ -265,20 +250,18 @@ class TreeGrower(EngineGrower["PreparedColumns"]):
             for draw in range(n_draws)
         ]
 
-    def _splits_of(self, prepared: PreparedColumns) -> Splits:
+    def _splits_of(self, prepared: _engine.PreparedColumns) -> _engine.Splits:
         return prepared.splits
 
-    def _risks_of(self, columns: SortedColumns, prepared: PreparedColumns) -> tuple[Floats, Floats]:
-        from ppfs._engine import prepared_column_risks
-
-        return prepared_column_risks(columns, prepared)
+    def _risks_of(
+        self, columns: _engine.SortedColumns, prepared: _engine.PreparedColumns
+    ) -> tuple[Floats, Floats]:
+        return _engine.prepared_column_risks(columns, prepared)
 
     def _row_losses_of(
-        self, columns: SortedColumns, prepared: PreparedColumns, draws: DrawnRows
+        self, columns: _engine.SortedColumns, prepared: _engine.PreparedColumns, draws: _engine.DrawnRows
     ) -> tuple[Floats, Floats, Floats]:
-        from ppfs._engine import prepared_column_row_losses
-
-        return prepared_column_row_losses(columns, prepared, draws)
+        return _engine.prepared_column_row_losses(columns, prepared, draws)
 
 
 def _total_weights(problem: Problem) -> list[float]:
@@ -289,9 +272,7 @@ def _total_weights(problem: Problem) -> list[float]:
     ]
 
 
-def tree_rules(problem: Problem) -> TreeRules:
+def tree_rules(problem: Problem) -> _engine.TreeRules:
     """Return how a single tree is grown, and its predictions are scored."""
-    from ppfs._engine import TreeRules
-
     parameters = problem.estimator.get_params(deep=False)
-    return TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)
+    return _engine.TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
@@ -30,10 +31,8 @@ class Ridge:
         if len(regressors) == 1:
             slopes, intercepts = self._lines(regressors[0], target)
             return slopes[:, np.newaxis, np.newaxis], intercepts[:, np.newaxis]
-        from ppfs._engine import ridge_columns
-
         weights = np.ones(target.values.size) if target.weights is None else target.weights
-        slopes, intercepts, is_solved = ridge_columns(
+        slopes, intercepts, is_solved = _engine.ridge_columns(
             regressors, weights, target.values, self.penalty, self.has_intercept
         )
         for column in np.flatnonzero(~is_solved):
@@ -43,12 +42,10 @@ class Ridge:
 
     def _lines(self, X: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit a line a column: a closed form."""
-        from ppfs._engine import line_columns
-
         y = target.values
         weights = np.ones(y.size) if target.weights is None else target.weights
         y_mean = float((weights * y).sum() / weights.sum()) if self.has_intercept else 0.0
-        slopes, x_mean = line_columns(
+        slopes, x_mean = _engine.line_columns(
             np.ascontiguousarray(X), weights, y - y_mean, self.penalty, self.has_intercept
         )
         return slopes, y_mean - slopes * x_mean
@@ -104,25 +101,21 @@ class RidgeData:
         """Return the same data with what models of some of the regressors can share."""
         if not self._has_more_rows or self.gram is not None:
             return self
-        from ppfs._engine import products
-
-        return replace(self, gram=products(self.design))
+        return replace(self, gram=_engine.products(self.design))
 
     def fit(self) -> tuple[Floats, Floats]:
         """Return slopes of shape (1, n_regressors) and intercepts of shape (1,)."""
-        from ppfs._engine import row_products, solve_ridge, solve_symmetric
-
         penalty = self.model.penalty
         if self._has_more_rows:
             data = self.with_products()
             assert data.gram is not None
             slopes = np.empty(len(self.design))
-            if solve_ridge(self.design, data.gram, self.values, penalty, slopes):
+            if _engine.solve_ridge(self.design, data.gram, self.values, penalty, slopes):
                 return self._with_intercept(slopes)
         elif penalty > 0.0:
             # With more regressors than rows the coefficients are a combination of the rows.
             shares = np.empty(self.values.size)
-            if solve_symmetric(row_products(self.design), self.values, penalty, shares):
+            if _engine.solve_symmetric(_engine.row_products(self.design), self.values, penalty, shares):
                 return self._with_intercept(np.einsum("rn,n->r", self.design, shares))
         return self.by_singular_values()
 
@@ -212,20 +205,16 @@ class ElasticNetData:
 
     def with_products(self) -> ElasticNetData:
         """Return the same data with what models of some of the regressors can share."""
-        from ppfs._engine import products
-
-        return self if self.gram is not None else replace(self, gram=products(self.design))
+        return self if self.gram is not None else replace(self, gram=_engine.products(self.design))
 
     def fit(self) -> tuple[Floats, Floats]:
         """Return slopes of shape (1, n_regressors) and intercepts of shape (1,)."""
-        from ppfs._engine import solve_elastic_net
-
         data = self.with_products()
         assert data.gram is not None
         slopes = np.empty(len(self.design))
         right = (self.design * self.values).sum(axis=1)
         n_rows, model = self.values.size, self.model
-        solve_elastic_net(
+        _engine.solve_elastic_net(
             data.gram, right, n_rows * model.squares, n_rows * model.sizes, model.is_positive, slopes
         )
         return slopes[np.newaxis], np.array([self.centre - (slopes * self.centres).sum()])

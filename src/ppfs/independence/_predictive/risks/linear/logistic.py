@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.utils.class_weight import compute_class_weight
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
@@ -44,10 +45,8 @@ class Logistic:
                 np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0))
             )
             return slopes, intercepts
-        from ppfs._engine import logistic_columns
-
         return labels.aligned(
-            *logistic_columns(
+            *_engine.logistic_columns(
                 regressors,
                 labels.codes,
                 labels.weights,
@@ -100,10 +99,8 @@ class LogisticData:
             return labels.aligned(np.zeros((1, 0, len(self.design))), np.zeros((1, 0)))
         if len(self.design) > self.design.shape[1] and self.model.penalty > 0.0:
             return labels.aligned(*self._from_rows())
-        from ppfs._engine import logistic_columns
-
         return labels.aligned(
-            *logistic_columns(
+            *_engine.logistic_columns(
                 self.design[:, :, np.newaxis],
                 labels.codes,
                 labels.weights,
@@ -121,14 +118,12 @@ class LogisticData:
         The products of the rows are those of shorter rows, with as many entries as there are independent rows. A model
         of these has the same outputs and the same penalty.
         """
-        from ppfs._engine import Likelihood, fit_scores, independent_rows, row_products
-
         labels, has_intercept = self.labels, self.model.has_intercept
         centres = self.design.mean(axis=1) if has_intercept else np.zeros(len(self.design))
         centred = self.design - centres[:, np.newaxis]
-        factor, pivots = independent_rows(row_products(centred), _SMALLEST_SHARE)
+        factor, pivots = _engine.independent_rows(_engine.row_products(centred), _SMALLEST_SHARE)
         ones = np.ones((int(has_intercept), labels.codes.size))
-        likelihood = Likelihood(
+        likelihood = _engine.Likelihood(
             design=np.ascontiguousarray(np.vstack([factor, ones])),
             classes=labels.codes,
             weights=labels.weights,
@@ -137,7 +132,7 @@ class LogisticData:
             is_symmetric=labels.n_seen > 2,
         )
         start = np.zeros((labels.n_seen - 1, len(likelihood.design)))
-        scores, _ = fit_scores(likelihood, start, _TOLERANCE * labels.total)
+        scores, _ = _engine.fit_scores(likelihood, start, _TOLERANCE * labels.total)
         shares = solve_triangular(factor[:, pivots], scores[:, : len(factor)].T, check_finite=False)
         slopes = np.einsum("rk,ka->ar", centred[:, pivots], shares)
         intercepts = scores[:, len(factor) :].sum(axis=1) - (slopes * centres).sum(axis=1)

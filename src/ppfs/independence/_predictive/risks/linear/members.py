@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._fitting import Design, dense
 from ppfs._rows import Split
@@ -102,8 +103,6 @@ class LinearMembers:
         n_threads: int,
         larger: LinearMembers | None = None,
     ) -> None:
-        from ppfs._engine import run_tasks
-
         self._problem = problem
         self._recipe = recipe
         self._design = design
@@ -118,7 +117,7 @@ class LinearMembers:
             is_kept = part.n_numbers * len(problem.splits) <= _MAX_SHARED
             return part if is_kept else None, _fitted(part)
 
-        both = run_tasks(fitted, range(len(problem.splits)), n_threads)
+        both = _engine.run_tasks(fitted, range(len(problem.splits)), n_threads)
         self._models = [model for _, model in both]
         self._width = self._models[0].slopes.shape[1] // self._columns.shape[1]
         self._outputs = np.concatenate([model.outputs for model in self._models])

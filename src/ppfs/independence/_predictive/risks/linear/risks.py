@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 
 from joblib import effective_n_jobs
 
+from ppfs import _engine
 from ppfs._data import Table
 from ppfs._fitting import Design
 from ppfs.independence._predictive.problem import Problem
@@ -85,10 +86,9 @@ class LinearRisks(ModelRisks):
             return self.of_members(xs, given | {xs[0]})
         if not all(self._can_fit(given | {x}) for x in xs):
             return super().of_added(xs, given)
-        from ppfs._engine import run_tasks
 
         def answered(x: int) -> PairedRisks:
             return self._fitted(given | {x}, n_threads=1).risks([x])
 
         self.n_fits += len(xs) * len(self.problem.splits)
-        return PairedRisks.joined(run_tasks(answered, xs, self._n_threads))
+        return PairedRisks.joined(_engine.run_tasks(answered, xs, self._n_threads))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.logistic import Labels
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
@@ -48,10 +49,8 @@ class SparseLogistic:
         n_regressors, n_rows, n_columns = regressors.shape
         if labels.n_seen == 1:
             return labels.aligned(np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0)))
-        from ppfs._engine import sparse_logistic_columns
-
         return labels.aligned(
-            *sparse_logistic_columns(
+            *_engine.sparse_logistic_columns(
                 np.ascontiguousarray(regressors),
                 labels.codes,
                 labels.weights if labels.weights.size else np.ones(n_rows),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.preprocessing import SplineTransformer
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 
 
@@ -33,12 +34,12 @@ class Splines:
 
     def transform(self, X: Floats) -> Floats:
         """Return the values of the splines, column after column: shape (n_rows, n_columns * n_splines)."""
-        from ppfs._engine import spline_values
-
         n_splines = self.knots.shape[0] - self.degree - 1
         n_kept = n_splines if self.keeps_last else n_splines - 1
         knots = np.ascontiguousarray(self.knots.T)
-        made: Floats = spline_values(np.ascontiguousarray(X, dtype=np.float64), knots, self.degree, n_kept)
+        made: Floats = _engine.spline_values(
+            np.ascontiguousarray(X, dtype=np.float64), knots, self.degree, n_kept
+        )
         return made.reshape(len(X), -1)
 
 
