@@ -1,5 +1,7 @@
-"""Linear algebra takes one thread while small models are fitted, and what it had before afterwards."""
+"""Compiled libraries take one thread while small models are fitted, and what they had before afterwards."""
 
+import os
+import subprocess
 import sys
 from threading import Thread
 
@@ -8,65 +10,133 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ppfs import PPFS
+from ppfs import PPFS, PPFSCV
 from ppfs._parallel.threads import _controller, small_fits
+from ppfs.independence import PPI
+from ppfs.wrappers import PermutationImportance, Stepwise
+
+
+def threads_of(user_api):
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == user_api}
 
 
 def blas_threads():
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    return threads_of("blas")
 
 
 @pytest.fixture(autouse=True)
 def two_threads():
     if not blas_threads():
         pytest.skip("no library of linear algebra says how many threads it takes")
-    with threadpool_limits(limits=2, user_api="blas"):
+    with threadpool_limits(limits=2):
         if blas_threads() != {2}:
             pytest.skip("this build of linear algebra has one thread only")
         yield
 
 
 class Watching(LogisticRegression):
-    """A model that notes how many threads it was fitted with."""
+    """A model that notes how many threads compiled libraries have while it is fitted and while it predicts."""
 
     seen = set()
 
     def fit(self, X, y, sample_weight=None):
-        Watching.seen |= blas_threads()
+        self.watch("fit")
         return super().fit(X, y, sample_weight)
 
+    def predict(self, X):
+        self.watch("predict")
+        return super().predict(X)
 
-def test_a_search_fits_small_models_with_one_thread_and_leaves_the_setting_alone():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
+    def predict_proba(self, X):
+        self.watch("predict")
+        return super().predict_proba(X)
+
+    @staticmethod
+    def watch(when):
+        Watching.seen |= {(when, pool["user_api"], pool["num_threads"]) for pool in threadpool_info()}
+
+
+ONE_EACH = {(when, api, 1) for when in ("fit", "predict") for api in ("blas", "openmp")}
+
+
+def table():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    return X, X[:, 0] > 0
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda model, X, y: PPFS(model, n_splits=5, random_state=0).fit(X, y),
+        lambda model, X, y: PPFSCV(model, cv=2, random_state=0).fit(X, y),
+        lambda model, X, y: Stepwise(model, cv=2, random_state=0).fit(X, y),
+        lambda model, X, y: PermutationImportance(model, random_state=0).fit(X, y),
+        lambda model, X, y: PPI(model, n_splits=5, random_state=0).evaluate(X, y, 0),
+    ],
+    ids=["PPFS", "PPFSCV", "Stepwise", "PermutationImportance", "evaluate"],
+)
+def test_small_models_are_fitted_with_one_thread_and_the_setting_comes_back(work):
     Watching.seen = set()
-    PPFS(Watching(), n_splits=5, random_state=0).fit(X, X[:, 0] > 0)
-    assert Watching.seen == {1}
-    assert blas_threads() == {2}
+    work(Watching(), *table())
+    assert Watching.seen == ONE_EACH
+    assert blas_threads() == threads_of("openmp") == {2}
+
+
+WORKERS = """
+import joblib, sys
+sys.path.insert(0, {folder!r})
+from test_threads import Watching, table
+from ppfs import PPFS
+for n_jobs in (1, 2):
+    with joblib.parallel_config("threading", n_jobs=n_jobs):
+        PPFS(Watching(), n_splits=5, n_jobs=n_jobs, random_state=0).fit(*table())
+print(sorted({{one for one in Watching.seen if one[1] == "openmp"}}))
+"""
+
+
+def test_models_that_are_fitted_in_threads_have_one_thread_each():
+    """In a process of its own: a thread starts with the number that the environment gave to the process."""
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    script = WORKERS.format(folder=os.path.dirname(__file__))
+    told = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == str([("fit", "openmp", 1), ("predict", "openmp", 1)])
 
 
 def test_many_rows_keep_their_threads():
     with small_fits(10_001):
-        assert blas_threads() == {2}
+        assert blas_threads() == threads_of("openmp") == {2}
 
 
 def test_the_setting_comes_back_after_an_error():
     with pytest.raises(ZeroDivisionError), small_fits(10):
         raise ZeroDivisionError
-    assert blas_threads() == {2}
+    assert blas_threads() == threads_of("openmp") == {2}
+    with small_fits(10):
+        assert blas_threads() == threads_of("openmp") == {1}
 
 
-def test_other_threads_leave_the_setting_alone():
+def test_other_threads_limit_what_is_theirs():
+    """The number of linear algebra's threads is that of all threads, and so left alone."""
     seen = []
 
     def search():
-        with small_fits(10):
-            seen.append(blas_threads())
+        with threadpool_limits(limits=2, user_api="openmp"), small_fits(10):
+            seen.append((blas_threads(), threads_of("openmp")))
 
     thread = Thread(target=search)
     thread.start()
     thread.join()
-    assert seen == [{2}]
+    assert seen == [({2}, {1})]
+
+
+def test_a_limit_inside_another_changes_nothing():
+    with small_fits(10):
+        with small_fits(10):
+            assert blas_threads() == threads_of("openmp") == {1}
+        assert blas_threads() == threads_of("openmp") == {1}
+    assert blas_threads() == threads_of("openmp") == {2}
 
 
 def test_libraries_are_looked_for_again_only_when_a_module_came(monkeypatch):

@@ -17,6 +17,7 @@ from ppfs._conventions import integer_seed, stream
 from ppfs._data import Matrix, Table, Task, listed
 from ppfs._fitting.encoding import Impute, prepared_for, weight_arguments
 from ppfs._fitting.seeding import fitted_clone, seeded
+from ppfs._parallel import small_fits
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
@@ -126,7 +127,8 @@ def weighted_score(
     scorer: Scorer, model: Any, X: Matrix, y: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> float:
     """Return a fitted model's score, with weights where there are some; what is no number is no score."""
-    score = float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
+    with small_fits(len(y)):
+        score = float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
     if not np.isfinite(score):
         raise FloatingPointError(f"the score of {len(y)} rows is {score}")
     return score

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+
+from ppfs._parallel import small_fits
 
 _GLOBAL_GENERATOR = RLock()
 
@@ -28,10 +30,9 @@ def fitted_clone(model: Any, X: Any, y: Any, *, seed: int = 0, **arguments: Any)
     """
     copy = clone(model)
     parts = _unseeded(copy)
-    if not parts:
-        return copy.fit(X, y, **arguments)
     _give_seed(parts, seed)
-    with _global_generator_kept(copy, seed):
+    kept = _global_generator_kept(copy, seed) if parts else nullcontext()
+    with kept, small_fits(len(y)):
         return copy.fit(X, y, **arguments)
 
 

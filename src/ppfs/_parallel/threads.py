@@ -1,4 +1,4 @@
-"""How many threads linear algebra may take while small models are fitted."""
+"""How many threads compiled libraries may take while small models are fitted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import current_thread, main_thread
+from threading import current_thread, local, main_thread
 
 from threadpoolctl import ThreadpoolController
 
@@ -14,17 +14,34 @@ from threadpoolctl import ThreadpoolController
 _FEW_ROWS = 10_000
 
 
+class _Limited(local):
+    """Of the current thread: how many modules were loaded when its limit was set, or None without a limit."""
+
+    n_modules: int | None = None
+
+
+_limited = _Limited()
+
+
 @contextmanager
 def small_fits(n_rows: int) -> Iterator[None]:
-    """Let linear algebra use one thread while models are fitted on few rows; with many rows nothing changes.
+    """Let linear algebra and OpenMP use one thread while models are fitted on few rows; with many rows nothing changes.
 
-    The limit is the process's, and two who set it at the same time could leave it behind. So only the main thread does.
+    OpenMP's limit belongs to the thread that sets it, so each thread that fits models calls this. The limit of linear
+    algebra belongs to the process, and two threads that set it at the same time could leave it behind, so only the main
+    thread sets it. Models that say how many threads they take, such as XGBoost with `n_jobs=4`, take them all the same.
     """
-    if n_rows > _FEW_ROWS or current_thread() is not main_thread():
+    n_modules = len(sys.modules)
+    if n_rows > _FEW_ROWS or _limited.n_modules == n_modules:
         yield
         return
-    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
-        yield
+    both = None if current_thread() is main_thread() else "openmp"
+    with _controller(n_modules).limit(limits=1, user_api=both):
+        before, _limited.n_modules = _limited.n_modules, n_modules
+        try:
+            yield
+        finally:
+            _limited.n_modules = before
 
 
 # Looking for the libraries takes as long as a search in a small table. They come with modules, so that they are looked

@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier
 from ppfs._conventions import Floats
 from ppfs._data import FrameColumns, Matrix
 from ppfs._fitting import Design, Impute, ToFrame, fitted_clone, prepared, stacked, weight_arguments
+from ppfs._parallel import small_fits
 from ppfs._rows import RowWeights, Split
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.knockoffs import Knockoff
@@ -126,7 +127,8 @@ class Problem:
 
     def predicted(self, model: Any, X: Matrix) -> NDArray[Any]:
         """Ask a fitted model for what the loss needs."""
-        answer = predict(model, X, self.loss.output, self.classes)
+        with small_fits(len(self.y)):
+            answer = predict(model, X, self.loss.output, self.classes)
         is_label = self.loss.wants_labels and self.loss.output == "labels"
         return np.asarray(self.classes[answer]) if is_label else answer
 
