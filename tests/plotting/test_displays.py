@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from ppfs import PPFS, PPFSCV
+from ppfs.blanket import StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
     BlanketDisplay,
@@ -14,11 +15,13 @@ from ppfs.plotting import (
     StabilityDisplay,
     TimelineDisplay,
 )
+from ppfs.plotting._canvas import shown
 from ppfs.wrappers import Stepwise
 
 pd = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
 Figure = pytest.importorskip("matplotlib.figure").Figure
+Text = pytest.importorskip("matplotlib.text").Text
 
 ODD = "cost in $ of $x^2$"
 OF_A_SEARCH = [ImportanceDisplay, BlanketDisplay, TimelineDisplay, PValueDisplay, StabilityDisplay]
@@ -156,3 +159,38 @@ def test_a_plot_of_questions_wants_some(frame):
     fitted = Stepwise(cv=2, random_state=0).fit(*frame)
     with pytest.raises(InvalidInputError, match="Stepwise keeps no trace of questions to draw"):
         TimelineDisplay.from_estimator(fitted)
+
+
+def test_stability_selection_is_drawn_by_its_shares(frame, ax):
+    stable = StabilitySelection(PPFS(n_splits=5), n_pairs=3, random_state=0).fit(*frame)
+    drawn = StabilityDisplay.from_estimator(stable, ax=ax)
+    assert drawn.threshold == stable.threshold_
+    by_name = dict(zip(frame[0].columns, stable.stability_, strict=True))
+    assert [by_name[name] for name in drawn.names] == drawn.shares.tolist()
+    assert drawn.shares.tolist() == sorted(drawn.shares, reverse=True)
+
+
+def test_importances_that_nobody_measured_are_not_drawn(frame):
+    stable = StabilitySelection(PPFS(n_splits=5), n_pairs=2, random_state=0).fit(*frame)
+    with pytest.raises(InvalidInputError, match="StabilityDisplay"):
+        ImportanceDisplay.from_estimator(stable)
+
+
+def test_long_names_are_shortened_in_the_middle():
+    first, second = (f"measurement of the patient at admission {side}" for side in ("left", "right"))
+    assert shown(first) != shown(second)
+    assert len(shown(first)) == 32
+    assert shown(first).startswith("measurement")
+
+
+def test_names_of_methods_do_not_overprint(ax):
+    n = 8
+    ScoreSizeDisplay(
+        np.full(n, 3.0), np.full(n, 0.9), np.full(n, 0.01), labels=[f"method {i}" for i in range(n)]
+    ).plot(ax=ax)
+    ax.figure.canvas.draw()
+    places = sorted(text.xyann[1] * ax.bbox.height for text in ax.texts)
+    # Without the line that joins a name to its point.
+    height = max(Text.get_window_extent(text).height for text in ax.texts)
+    assert len(places) == n
+    assert np.diff(places).min() > height

@@ -59,7 +59,13 @@ def summary_of(n_columns):
     names = [HOSTILE, *(f"gene {i}" for i in range(1, n_columns))]
     pvalues = rng.random(n_columns).round(6).tolist()
     return {
-        "headline": f"1 of {n_columns} columns is enough",
+        "headline": f"1 of {n_columns} columns was selected",
+        "lead": "There is evidence for one column.",
+        "created": "2026-01-01",
+        "scores": None,
+        "confirmation": None,
+        "explanations": {"0": [f"{HOSTILE} was selected.", "growth: p = 0.01"]},
+        "code": "selector = PPFS().fit(X, y)",
         "selected": [HOSTILE],
         "test": "PPI",
         "alpha": 0.05,
@@ -87,6 +93,8 @@ def summary_of(n_columns):
             "pvalue": pvalues,
             "adjusted_pvalue": pvalues,
             "stability": [None] * n_columns,
+            "marginal_pvalue": pvalues,
+            "confirmed_pvalue": [None] * n_columns,
             "phase": ["growth"] * n_columns,
             "reason": ["needed", *["tells nothing on its own"] * (n_columns - 1)],
             "redundant_with": [[]] * n_columns,
@@ -112,12 +120,12 @@ def test_the_table_sorts_both_ways_and_searches(opened):
     page = opened(html_page(summary_of(50), []))
     page.click("#head button:text-is('p')")
     ascending = page.eval_on_selector_all(
-        "#rows .row", "rows => rows.map(row => Number(row.children[3].textContent))"
+        "#rows .row", "rows => rows.map(row => Number(row.children[4].textContent))"
     )
     assert ascending == sorted(ascending)
     page.click("#head button:has-text('p ▴')")
     descending = page.eval_on_selector_all(
-        "#rows .row", "rows => rows.map(row => Number(row.children[3].textContent))"
+        "#rows .row", "rows => rows.map(row => Number(row.children[4].textContent))"
     )
     assert descending == sorted(descending, reverse=True)
     page.fill("#search", "GENE 7")
@@ -153,3 +161,34 @@ def test_a_hundred_thousand_columns_open_and_scroll(opened):
     page.click("#head button:text-is('Column')")
     page.click("#head button:has-text('Column ▴')")
     assert first_cells(page)[0] == f"gene {N_WIDE - 1}"
+
+
+def test_a_row_opens_its_questions_by_mouse_and_by_keyboard(opened):
+    page = opened(html_page(summary_of(5), []))
+    page.click("#rows .row:first-child")
+    assert page.inner_text("#detail h3") == HOSTILE
+    assert "growth: p = 0.01" in page.inner_text("#detail")
+    page.focus("#rows .row:nth-child(2)")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#detail h3") == page.inner_text("#rows .row:nth-child(2) > :first-child")
+
+
+def test_no_cell_is_cut_at_desktop_width(opened):
+    summary = summary_of(5)
+    columns = summary["columns"]
+    columns["importance"] = [0.00848] * 5
+    columns["importance_low"], columns["importance_high"] = [-0.00255] * 5, [0.00848] * 5
+    columns["confirmed_pvalue"], columns["pvalue"] = [2.13e-05] * 5, [2.26e-15] * 5
+    columns["reason"] = ["the target depends on it given the others"] * 5
+    page = opened(html_page(summary, []))
+    page.set_viewport_size({"width": 1280, "height": 800})
+    cut = (
+        "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"
+    )
+    assert page.eval_on_selector_all("#rows .row > :not(:first-child)", cut) == []
+
+
+def test_columns_without_a_value_are_not_shown(opened):
+    page = opened(html_page(summary_of(5), []))
+    titles = page.eval_on_selector_all("#head button", "all => all.map(one => one.textContent)")
+    assert titles == ["Column", "Kept ▴", "Importance", "p alone", "p", "Why"]

@@ -58,9 +58,9 @@ def test_drawings_on_a_page_do_not_share_marks(page):
 
 def test_json_is_the_summary_and_has_no_nan(selector):
     report = selector.report()
-    read = json.loads(report.json(), parse_constant=lambda text: pytest.fail(f"{text} is no JSON"))
+    read = json.loads(report.json(), parse_constant=lambda text: pytest.fail(f"{text} is not valid JSON"))
     assert read == json.loads(json.dumps(report.summary))
-    assert read["headline"] == "2 of 4 columns are enough to predict bought & paid"
+    assert read["headline"] == "2 of 4 columns were selected to predict bought & paid"
     assert sum(count for _, count in read["data"]["classes"]) == 150
     assert read["parameters"] == {"n_splits": "10", "random_state": "0"}
 
@@ -68,7 +68,7 @@ def test_json_is_the_summary_and_has_no_nan(selector):
 def test_markdown_keeps_names_on_one_line_and_in_one_cell(selector):
     text = selector.report().markdown()
     rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
-    assert all(len(re.findall(r"(?<!\\)\|", row)) == 6 for row in rows)
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 7 for row in rows)
     assert len(rows) == 5
     assert HOSTILE not in text
 
@@ -90,8 +90,10 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(selector):
     assert "<script" not in shown
 
 
-def test_the_same_fit_gives_the_same_page(selector, page):
-    assert selector.report().html() == page
+def test_the_same_fit_gives_the_same_page_but_for_the_date(selector, page):
+    again = selector.report()
+    again.summary["created"] = re.search(r"<dt>date</dt><dd>(.*?)</dd>", page).group(1)
+    assert again.html() == page
 
 
 def test_other_searches_and_folds_have_reports_too():
@@ -99,7 +101,7 @@ def test_other_searches_and_folds_have_reports_too():
     X = rng.normal(size=(200, 3))
     search = FBED(independence="fisher-z", n_folds=2, random_state=0).fit(X, X[:, 0] + rng.normal(size=200))
     page = search.report().html()
-    assert "Would other rows have given the same?" in page
+    assert "Agreement between folds" in page
     assert "from ppfs.blanket import FBED" in page
     assert search.report().summary["data"]["quartiles"]
 
@@ -108,9 +110,72 @@ def test_nothing_selected_is_said_in_words():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 3)), rng.permutation(np.arange(60) % 2)
     report = PPFS(n_splits=10, alpha=0.002, random_state=0).fit(X, y).report()
-    assert report.summary["headline"] == "None of the 3 columns helps to predict target"
+    assert report.summary["headline"] == "No column was selected to predict target"
     assert "no column was selected" in report.html()
 
 
 def test_the_command_that_made_it_can_be_given(selector):
     assert "ppfs select data.csv" in Report(selector, command="ppfs select data.csv").html()
+
+
+def test_the_report_claims_no_more_than_was_tested(selector, page):
+    assert "no evidence that any of the other 2 columns adds" in selector.report().summary["lead"]
+    for claim in ("enough to predict", "gains nothing", "adds nothing", "tells nothing"):
+        assert claim not in page
+
+
+def test_p_alone_is_that_of_growth_with_its_correction():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    found = PPFS(n_splits=20, correction="bh", random_state=0).fit(X, X[:, 0] + X[:, 1] > 0)
+    columns = found.report().summary["columns"]
+    growth = {step.feature: step.adjusted_pvalue for step in found.trace_ if step.phase == "growth"}
+    np.testing.assert_allclose(columns["marginal_pvalue"], [growth[i] for i in range(6)], rtol=1e-5)
+    kept = found.blanket_[0]
+    assert columns["marginal_pvalue"][kept] != columns["pvalue"][kept]
+
+
+def test_held_out_rows_are_in_every_way_of_writing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    found = PPFS.calibrated(confirm=0.3, random_state=0).fit(X, X[:, 0] + 0.3 * rng.normal(size=200))
+    report = found.report()
+    confirmed = report.summary["confirmation"]
+    assert confirmed["n_rows"] == 60
+    assert confirmed["columns"][0]["feature"] == "x0"
+    assert report.summary["columns"]["confirmed_pvalue"][0] == confirmed["columns"][0]["adjusted_pvalue"]
+    assert "Confirmed on rows held out" in report.html()
+    assert "Confirmed on rows held out" in report.markdown()
+
+
+def test_every_row_has_its_questions(selector, page):
+    data = re.search(
+        r'<script id="explanations" type="application/json">(.*?)</script>', page, re.DOTALL
+    ).group(1)
+    explanations = json.loads(data)
+    assert explanations["0"] == selector.trace_.explain(0).splitlines()
+    assert len(explanations) == 4
+
+
+def test_scores_come_with_the_selection_repeated_inside_the_folds():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    y = X["a"] + X["b"] > 0
+    found = PPFS(n_splits=10, random_state=0).fit(X, y)
+    summary = found.report(X, y).summary
+    scores = summary["scores"]
+    assert scores["scoring"] == "accuracy"
+    assert scores["n_folds"] == 5
+    assert scores["all"]["n_columns"] == 5
+    assert scores["selection"]["n_columns"] < 5
+    assert summary["columns"]["refits"][0] >= 0.8
+    assert summary["columns"]["refits"][4] <= 0.2
+    assert "cross-validation" in summary["lead"]
+    assert "cross-validated" in found.report(X, y).html()
+
+
+def test_the_date_and_code_to_repeat_are_there(selector, page):
+    assert re.search(r"<dt>date</dt><dd>\d{4}-\d\d-\d\d</dd>", page)
+    assert "selector = PPFS(n_splits=10, random_state=0).fit(X, y)" in page
+    with_command = Report(selector, command="ppfs select data.csv").html()
+    assert "selector = PPFS(" in with_command

@@ -1,4 +1,4 @@
-"""The questions of one fold as arrays, for whoever draws or counts them."""
+"""The questions of one fold as arrays, for plots and counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class QuestionArrays:
     phases : ndarray of str, shape (n_questions,)
         The part of the search that asked.
 
-    pvalues, effects : ndarray of shape (n_questions,)
+    pvalues, adjusted_pvalues, effects : ndarray of shape (n_questions,)
 
     is_favourable : ndarray of bool, shape (n_questions,)
         Whether the decision spoke for the feature.
@@ -36,6 +36,7 @@ class QuestionArrays:
     features: NDArray[np.intp]
     phases: NDArray[np.str_]
     pvalues: Floats
+    adjusted_pvalues: Floats
     effects: Floats
     is_favourable: NDArray[np.bool_]
     is_marginal: NDArray[np.bool_]
@@ -51,11 +52,8 @@ def asked_in(parts: Sequence[Step | StepBatch], fold: int) -> QuestionArrays:
     if not pieces:
         empty = np.empty(0)
         none = np.empty(0, dtype=bool)
-        return QuestionArrays(empty.astype(np.intp), empty.astype(str), empty, empty, none, none)
-    features, phases, pvalues, effects, is_favourable, is_marginal = (
-        np.concatenate(column) for column in zip(*pieces, strict=True)
-    )
-    return QuestionArrays(features, phases, pvalues, effects, is_favourable, is_marginal)
+        return QuestionArrays(empty.astype(np.intp), empty.astype(str), empty, empty, empty, none, none)
+    return QuestionArrays(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
 def _piece(part: Step | StepBatch) -> tuple[NDArray[np.generic], ...]:
@@ -65,6 +63,7 @@ def _piece(part: Step | StepBatch) -> tuple[NDArray[np.generic], ...]:
             np.full(n, part.feature, dtype=np.intp),
             np.full(n, part.phase),
             np.full(n, part.pvalue),
+            np.full(n, part.adjusted_pvalue),
             np.full(n, part.effect),
             np.full(n, part.decision in FAVOURABLE),
             np.full(n, not part.others),
@@ -74,6 +73,7 @@ def _piece(part: Step | StepBatch) -> tuple[NDArray[np.generic], ...]:
         part.features[rows],
         np.full(len(rows), part.phase),
         part.pvalues[rows],
+        part.adjusted_pvalues[rows],
         part.effects[rows],
         part.is_favourable[rows],
         np.full(len(rows), not part.given),

@@ -1,4 +1,4 @@
-"""The blanket as a drawing: the target, what it needs, and what that made superfluous."""
+"""The blanket as a drawing: the target, the selected columns, and those that are redundant given them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, axes_for, plain, shown, tidy
+from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, Display, axes_for, plain, shown, tidy
 from ppfs.plotting._results import results_of, search_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class BlanketDisplay:
-    """The target in the middle, the selected columns around it, and beside each the columns that gave way to it.
+class BlanketDisplay(Display):
+    """The target in the middle, the selected columns around it, and beside each those that are redundant given it.
 
     Parameters
     ----------
@@ -27,7 +26,7 @@ class BlanketDisplay:
         How important each of them is: the width of its line.
 
     redundant : mapping of str to sequence of str
-        The columns that gave way to a member.
+        The columns that are redundant given a member.
 
     target : str, default="target"
         What the target is called.
@@ -40,9 +39,6 @@ class BlanketDisplay:
     figure_ : matplotlib Figure
         The figure it belongs to.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -86,7 +82,7 @@ class BlanketDisplay:
         members = [names[column] for column in search.blanket_[:max_members]]
         redundant: dict[str, list[str]] = {name: [] for name in members}
         for name, reasons in zip(names, results.lists("redundant_with"), strict=True):
-            # To the most important of the members that it gave way to: one line each is enough to read.
+            # Beside the most important of the members that it is redundant with: one line per column is enough to read.
             first = next((member for member in members if member in reasons), None)
             if first is not None:
                 redundant[first].append(name)
@@ -94,7 +90,7 @@ class BlanketDisplay:
         return cls(members, weights, redundant, target).plot(ax=ax)
 
     def plot(self, *, max_neighbours: int = 4, ax: Axes | None = None) -> Self:
-        """Draw on axes, or on a new figure; each member with so many of the columns that gave way to it."""
+        """Draw on axes, or on a new figure; each member with at most `max_neighbours` redundant columns."""
         ax = axes_for(ax, figsize=(7.2, 5.6))
         weights = np.nan_to_num(np.array(self.importances, dtype=float))
         widths = 1 + 5 * np.clip(weights, 0, None) / max(float(weights.max(initial=0.0)), 1e-300)
@@ -119,8 +115,7 @@ class BlanketDisplay:
         ax.set_ylim(*((-2.1, 2.1) if has_outer else (-1.2, 1.2)))
         ax.set_axis_off()
         tidy(ax)
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
-        return self
+        return self._drawn_on(ax)
 
 
 def _node(ax: Axes, place: tuple[float, float], text: str, colour: str) -> None:
@@ -138,7 +133,7 @@ def _node(ax: Axes, place: tuple[float, float], text: str, colour: str) -> None:
 
 
 def _neighbours(ax: Axes, member: tuple[float, float], place: tuple[float, float], text: str) -> None:
-    """Write what gave way to a member, joined to it by a dashed line that ends at the box."""
+    """Write the columns that are redundant given a member, joined to it by a dashed line that ends at the box."""
     note = ax.annotate(
         text,
         xy=member,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ppfs._printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Told apart by readers with any colour vision (Okabe and Ito's palette), and on white and dark pages.
 SELECTED = "#0072B2"
@@ -15,6 +16,26 @@ DROPPED = "#8A8F98"
 ACCENT = "#D55E00"
 
 _LONGEST_NAME = 32
+
+
+class Display:
+    """What a plot keeps of where it was drawn.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def _drawn_on(self, ax: Axes) -> Self:
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
 
 
 def axes_for(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
@@ -48,9 +69,13 @@ def tidy(ax: Axes, *, grid: str | None = None) -> None:
 
 
 def shown(name: Any) -> str:
-    """Return a name as a plot can show it: on one line, not too long, control characters escaped."""
+    """Return a name as a plot can show it: on one line, shortened in the middle, control characters escaped."""
     text = printable(str(name))
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+    if len(text) <= _LONGEST_NAME:
+        return text
+    # Long names tend to share their beginnings: both ends are needed to tell them apart.
+    half = (_LONGEST_NAME - 1) // 2
+    return f"{text[: _LONGEST_NAME - 1 - half]}…{text[-half:]}"
 
 
 def plain(texts: list[Any]) -> None:

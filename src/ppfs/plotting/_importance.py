@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs.plotting._canvas import DROPPED, SELECTED, axes_for, ink, plain, shown, tidy
+from ppfs.exceptions import InvalidInputError
+from ppfs.plotting._canvas import DROPPED, SELECTED, Display, axes_for, ink, plain, shown, tidy
 from ppfs.plotting._results import results_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class ImportanceDisplay:
-    """The importance of columns, with the interval that the data leave open.
+class ImportanceDisplay(Display):
+    """The importance of columns, with intervals.
 
-    The importance of a column is the mean rise in risk when it is replaced by its knockoff. Columns that were
-    selected come first, then those that came closest.
+    The importance of a column is the mean rise in risk when it is replaced by a random stand-in. Selected columns
+    come first, then those that came closest. Columns without a measured importance are left out.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ImportanceDisplay:
         The columns, from the top.
 
     importances, lows, highs : ndarray of shape (n_columns,)
-        Importance, and the ends of its interval; NaN where there is none.
+        Importance, and the ends of its interval; the ends are NaN where there is no interval.
 
     selected : ndarray of bool, shape (n_columns,)
 
@@ -51,9 +51,6 @@ class ImportanceDisplay:
     >>> display.ax_.get_xlabel()
     'rise in risk without the column'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -90,7 +87,13 @@ class ImportanceDisplay:
         results = results_of(selector)
         importances = results.numbers("importance")
         selected = results.flags("selected")
-        rank = np.lexsort((-np.nan_to_num(importances, nan=-np.inf), ~selected))[:max_columns]
+        known = np.flatnonzero(np.isfinite(importances))
+        if not known.size:
+            raise InvalidInputError(
+                f"{type(selector).__name__} measured the importance of no column, so there is nothing to draw. "
+                "StabilityDisplay draws how often each column was selected."
+            )
+        rank = known[np.lexsort((-importances[known], ~selected[known]))][:max_columns]
         names = results.texts("column")
         display = cls(
             [names[i] for i in rank],
@@ -105,19 +108,16 @@ class ImportanceDisplay:
         """Draw on axes, or on a new figure."""
         places = np.arange(len(self.names))
         ax = axes_for(ax, figsize=(6.4, max(1.8, 0.9 + 0.27 * len(places))))
-        is_known = np.isfinite(self.importances)
         for mask, colour, label in (
             (self.selected, SELECTED, "selected"),
             (~self.selected, DROPPED, "not selected"),
         ):
-            rows = np.flatnonzero(mask & is_known)
+            rows = np.flatnonzero(mask)
             if rows.size:
                 ax.barh(places[rows], self.importances[rows], color=colour, height=0.62, label=label)
-        rows = np.flatnonzero(is_known & np.isfinite(self.lows) & np.isfinite(self.highs))
+        rows = np.flatnonzero(np.isfinite(self.lows) & np.isfinite(self.highs))
         if rows.size:
             ax.hlines(places[rows], self.lows[rows], self.highs[rows], color=ink(), alpha=0.65, linewidth=1.4)
-        for place in places[~is_known]:
-            ax.annotate(" not asked about", (0, place), va="center", fontsize="small", alpha=0.7)
         ax.set_yticks(places, [shown(name) for name in self.names])
         plain(ax.get_yticklabels())
         ax.invert_yaxis()
@@ -126,5 +126,4 @@ class ImportanceDisplay:
         if self.selected.any() and not self.selected.all():
             ax.legend(frameon=False, loc="lower right")
         tidy(ax, grid="x")
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
-        return self
+        return self._drawn_on(ax)

@@ -8,15 +8,14 @@ import numpy as np
 
 from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.plotting._canvas import ACCENT, SELECTED, axes_for, ink, tidy
+from ppfs.plotting._canvas import ACCENT, SELECTED, Display, axes_for, ink, tidy
 from ppfs.plotting._results import search_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class PValueDisplay:
+class PValueDisplay(Display):
     """A histogram of the p-values of all columns on their own, with the line that chance alone would give.
 
     A peak at the left are columns that predict. A level line is a table with nothing to find. A peak anywhere
@@ -37,9 +36,6 @@ class PValueDisplay:
     figure_ : matplotlib Figure
         The figure it belongs to.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, pvalues: Floats, alpha: float) -> None:
         self.pvalues = pvalues
@@ -85,5 +81,4 @@ class PValueDisplay:
         ax.set_ylabel("columns")
         ax.legend(frameon=False)
         tidy(ax)
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
-        return self
+        return self._drawn_on(ax)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,14 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, axes_for, plain, shown, tidy
+from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, Display, axes_for, plain, shown, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class ScoreSizeDisplay:
+# What a line of small text takes of the height of the axes.
+_LINE = 0.06
+
+
+class ScoreSizeDisplay(Display):
     """The cross-validated score of candidates, or of methods, against the number of columns that they keep.
 
     Up and to the left is better. The line joins those that no other beats in both.
@@ -44,9 +48,6 @@ class ScoreSizeDisplay:
     figure_ : matplotlib Figure
         The figure it belongs to.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -138,18 +139,44 @@ class ScoreSizeDisplay:
             x, y = self.sizes[self.chosen], self.scores[self.chosen]
             ax.scatter([x], [y], s=150, facecolors="none", edgecolors=ACCENT, linewidths=2, zorder=4)
             ax.annotate("chosen", (x, y), xytext=(9, 9), textcoords="offset points", color=ACCENT)
-        texts = [
-            ax.annotate(shown(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small")
-            for label, x, y in zip(self.labels, self.sizes, self.scores, strict=False)
-        ]
-        plain(texts)
         if np.nanmax(self.sizes, initial=0) > 30 * max(np.nanmin(self.sizes, initial=np.inf), 1):
             ax.set_xscale("symlog")
+        if self.labels:
+            self._write_labels(ax)
         ax.set_xlabel("columns kept")
         ax.set_ylabel(self.score_name)
         tidy(ax, grid="y")
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
-        return self
+        return self._drawn_on(ax)
+
+    def _write_labels(self, ax: Axes) -> None:
+        """Write the names beside the plot, each at the height of its point or just above the one below.
+
+        Methods that keep as many columns and score alike share a place: names beside the points would overprint.
+        """
+        low, high = ax.get_ylim()
+        heights = (np.nan_to_num(self.scores) - low) / (high - low)
+        step = min(_LINE, 1 / max(len(heights) - 1, 1))
+        order = np.argsort(heights, kind="stable")
+        for below, above in pairwise(order):
+            heights[above] = max(heights[above], heights[below] + step)
+        # Those that were pushed over the top come down again, from the highest.
+        heights[order[-1]] = min(heights[order[-1]], 1.0)
+        for above, below in pairwise(order[::-1]):
+            heights[below] = min(heights[below], heights[above] - step)
+        texts = [
+            ax.annotate(
+                shown(label),
+                (x, y),
+                xytext=(1.03, height),
+                textcoords="axes fraction",
+                va="center",
+                fontsize="small",
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": DROPPED, "linewidth": 0.6, "alpha": 0.7},
+            )
+            for label, x, y, height in zip(self.labels, self.sizes, self.scores, heights, strict=True)
+        ]
+        plain(texts)
 
 
 def _front(sizes: Floats, scores: Floats) -> list[int]:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs.plotting._canvas import DROPPED, SELECTED, axes_for, ink, tidy
+from ppfs.plotting._canvas import DROPPED, SELECTED, Display, axes_for, ink, tidy
 from ppfs.plotting._results import search_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Smaller p-values than this are drawn at it: a strong column would flatten all others.
 _SMALLEST = 1e-12
@@ -23,7 +22,7 @@ _SMALLEST = 1e-12
 _MOST_POINTS = 5_000
 
 
-class TimelineDisplay:
+class TimelineDisplay(Display):
     """Every question of a search in its order, with its p-value and what followed.
 
     Growth goes over the columns one by one; shrink then asks about the candidates given each other. High points
@@ -50,9 +49,6 @@ class TimelineDisplay:
     figure_ : matplotlib Figure
         The figure it belongs to.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, pvalues: Floats, phases: Sequence[str], is_favourable: NDArray[np.bool_], alpha: float
@@ -104,13 +100,12 @@ class TimelineDisplay:
         )
         self._mark_phases(ax)
         ax.set_xlabel("question")
-        ax.set_ylabel("evidence: digits of 1/p")
+        ax.set_ylabel("-log10(p)")
         ax.set_ylim(bottom=-0.15)
         if len(heights):
             ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
         tidy(ax)
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
-        return self
+        return self._drawn_on(ax)
 
     def _shown(self) -> NDArray[np.intp]:
         """Return which questions are drawn: all that went in favour, and as many of the others as there is room for."""

@@ -13,7 +13,7 @@ _MOST_COLUMNS = 200
 def markdown_page(summary: dict[str, Any]) -> str:
     """Return the summary as Markdown: the verdict, the kept columns, warnings, data, and how to do it again."""
     data = summary["data"]
-    lines = [f"# {_escaped(summary['headline'])}", ""]
+    lines = [f"# {_escaped(summary['headline'])}", "", _escaped(summary["lead"]), ""]
     lines += [
         f"{data['n_rows']:,} rows, {data['n_columns']:,} columns, {data['task']}. {summary['search']} with "
         f"{summary['test']}, level {summary['alpha']:g}; {summary['n_questions']:,} questions, "
@@ -21,14 +21,19 @@ def markdown_page(summary: dict[str, Any]) -> str:
         "",
     ]
     if summary["warnings"]:
-        lines += ["## Please look at these", ""]
+        lines += ["## Check these columns", ""]
         lines += [f"- {_escaped(each['message'])}" for each in summary["warnings"]]
         lines.append("")
     lines += ["## Columns", "", *_table(summary), ""]
+    if summary["confirmation"]:
+        lines += ["## Confirmed on rows held out", "", f"{_escaped(summary['confirmation']['summary'])}.", ""]
     lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in summary["notes"]), ""]
-    lines += ["## How it was made", "", "```", summary["command"], "```", ""]
+    lines += ["## How to repeat it", ""]
+    if summary["command"] is not None:
+        lines += ["```", summary["command"], "```", ""]
+    lines += ["```python", summary["code"], "```", ""]
     versions = ", ".join(f"{name} {number}" for name, number in summary["versions"].items())
-    lines += [f"Seed {summary['seed']}. {versions}.", ""]
+    lines += [f"{summary['created']}. Seed {summary['seed']}. {versions}.", ""]
     return "\n".join(lines)
 
 
@@ -38,11 +43,15 @@ def _table(summary: dict[str, Any]) -> list[str]:
     kept = [place[name] for name in summary["selected"]]
     members = set(kept)
     order = (kept + [i for i in range(len(columns["column"])) if i not in members])[:_MOST_COLUMNS]
-    lines = ["| column | kept | importance | p | reason |", "| --- | --- | ---: | ---: | --- |"]
+    lines = [
+        "| column | kept | importance | p alone | p | reason |",
+        "| --- | --- | ---: | ---: | ---: | --- |",
+    ]
     for i in order:
         lines.append(
             f"| {_escaped(columns['column'][i])} | {'yes' if columns['selected'][i] else ''} | "
-            f"{_number(columns['importance'][i])} | {_number(columns['pvalue'][i])} | "
+            f"{_number(columns['importance'][i])} | {_number(columns['marginal_pvalue'][i])} | "
+            f"{_number(columns['pvalue'][i])} | "
             f"{_escaped(columns['reason'][i])} |"
         )
     left = len(columns["column"]) - len(order)

@@ -20,7 +20,7 @@ def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
         css=folder.joinpath("page.css").read_text(encoding="utf-8"),
         script=folder.joinpath("page.js").read_text(encoding="utf-8"),
         title=escape(summary["headline"]),
-        lead=escape(_lead(summary)),
+        lead=escape(summary["lead"]),
         facts=_facts(summary),
         kept=_kept(summary),
         warnings=_warnings(summary),
@@ -30,30 +30,18 @@ def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
         parameters=_pairs(summary["parameters"]),
         versions=_pairs(summary["versions"]),
         seed=escape(summary["seed"]),
-        command=escape(summary["command"]),
+        created=escape(summary["created"]),
+        command=_command(summary["command"]),
+        code=escape(summary["code"]),
+        confirmation=_confirmation(summary["confirmation"]),
         table=_as_data(_packed(summary["columns"])),
-    )
-
-
-def _lead(summary: dict[str, Any]) -> str:
-    n_left = summary["data"]["n_columns"] - len(summary["selected"])
-    if not summary["selected"]:
-        return (
-            "On these rows no column predicts the target better than chance would, as far as this test and its model "
-            "can see. More rows, or another model, may see more."
-        )
-    if not n_left:
-        return "Every column adds something that the others do not tell."
-    known = "this column" if len(summary["selected"]) == 1 else "these columns"
-    return (
-        f"A model that has {known} gains nothing from the other {n_left:,}: they either tell nothing about "
-        f"{summary['data']['target']}, or only what is already known."
+        explanations=_as_data(summary["explanations"]),
     )
 
 
 def _facts(summary: dict[str, Any]) -> str:
     data = summary["data"]
-    correction = f", corrected ({summary['correction']})" if summary["correction"] else ""
+    correction = f", growth corrected ({summary['correction']})" if summary["correction"] else ""
     facts = [
         (f"{data['n_rows']:,}", "rows"),
         (f"{data['n_columns']:,}", "columns"),
@@ -62,6 +50,22 @@ def _facts(summary: dict[str, Any]) -> str:
         (f"{summary['n_fits']:,}", "models fitted"),
         (summary["test"], f"test, level {summary['alpha']:g}{correction}"),
     ]
+    if summary["scores"]:
+        scores = summary["scores"]
+        for name, called in (("selection", "with the selected columns"), ("all", "with all columns")):
+            if scores[name]["score"] is not None:
+                facts.append(
+                    (f"{scores[name]['score']:.3f}", f"{scores['scoring']} {called}, cross-validated")
+                )
+    if summary["confirmation"]:
+        confirmed = summary["confirmation"]
+        n_confirmed = sum(column["confirmed"] for column in confirmed["columns"])
+        facts.append(
+            (
+                f"{n_confirmed} of {len(confirmed['columns'])}",
+                f"confirmed on {confirmed['n_rows']:,} rows held out",
+            )
+        )
     return "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for value, name in facts)
 
 
@@ -88,7 +92,32 @@ def _warnings(summary: dict[str, Any]) -> str:
     if not summary["warnings"]:
         return ""
     items = _items([each["message"] for each in summary["warnings"]])
-    return f'<section class="warn"><h2>Please look at these columns</h2><ul>{items}</ul></section>'
+    return f'<section class="warn"><h2>Check these columns</h2><ul>{items}</ul></section>'
+
+
+def _confirmation(confirmation: dict[str, Any] | None) -> str:
+    """Return what the rows that were held out say, as a table."""
+    if confirmation is None:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(column['feature'])}</td><td>{_digits(column['pvalue'])}</td>"
+        f"<td>{_digits(column['adjusted_pvalue'])}</td><td>{'yes' if column['confirmed'] else 'no'}</td></tr>"
+        for column in confirmation["columns"]
+    )
+    return (
+        f'<section class="confirmed"><h2>Confirmed on rows held out</h2><p>{escape(confirmation["summary"])}.</p>'
+        "<table><thead><tr><th>Column</th><th>p</th>"
+        f"<th>adjusted p ({escape(confirmation['correction'])})</th><th>confirmed</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></section>"
+    )
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}"
+
+
+def _command(command: str | None) -> str:
+    return "" if command is None else f"<h3>On the command line</h3><pre><code>{escape(command)}</code></pre>"
 
 
 def _figure(picture: Picture) -> str:
@@ -110,7 +139,7 @@ def _data(summary: dict[str, Any]) -> str:
         hidden = data["n_classes"] - len(data["classes"])
         facts["Classes"] = f"{shown}{f' and {hidden} more' if hidden else ''}"
     if data["quartiles"]:
-        names = ("least", "lower quarter", "middle", "upper quarter", "greatest")
+        names = ("min", "25 %", "median", "75 %", "max")
         facts["Values"] = ", ".join(
             f"{name} {value:.4g}" for name, value in zip(names, data["quartiles"], strict=True)
         )

@@ -1,4 +1,4 @@
-"""The plots of a report, as drawings inside the page that take its colours."""
+"""The plots of a report, as drawings inside the page that take its colors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ppfs.plotting import (
     TimelineDisplay,
 )
 
-# Stands for the colour of the page's text while a plot is drawn: no plot uses it otherwise.
+# Stands for the color of the page's text while a plot is drawn: no plot uses it otherwise.
 _INK = "#010203"
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -52,15 +52,15 @@ def pictures_of(selector: Any) -> list[Picture]:
     wanted: list[tuple[str, str, tuple[float, float], Callable[[Any], Any]]] = [
         (
             "How much each column matters",
-            "The rise in the model's error when the column is replaced by noise that looks like it. The thin lines are "
-            "intervals at the level of the test. Grey columns were not needed.",
+            "The rise in the model's error when the column is replaced by a random stand-in. The thin lines are "
+            "intervals at the level of the test. Gray columns were not selected.",
             (7.0, 1.0 + 0.27 * n_shown),
             lambda ax: ImportanceDisplay.from_estimator(selector, max_columns=20, ax=ax),
         ),
         (
-            "What each column made superfluous",
-            "The target in the middle, around it the columns that were kept; thicker lines matter more. Dashed: "
-            "columns that predict the target on their own, but add nothing to the one that they hang on.",
+            "The selected columns",
+            "The target in the middle, around it the selected columns; thicker lines mean larger importance. Dashed: "
+            "columns that predict the target on their own, but for which no evidence is left given the selected one.",
             (7.6, 5.2),
             lambda ax: BlanketDisplay.from_estimator(selector, target=selector.trace_.data.target, ax=ax),
         ),
@@ -72,9 +72,9 @@ def pictures_of(selector: Any) -> list[Picture]:
             lambda ax: TimelineDisplay.from_estimator(selector, ax=ax),
         ),
         (
-            "Was there anything to find?",
+            "P-values of single columns",
             "The p-values of all columns on their own. Without any link to the target they would follow the line; "
-            "a peak at the left are columns that predict.",
+            "a peak at the left shows columns that predict the target.",
             (7.0, 3.0),
             lambda ax: PValueDisplay.from_estimator(selector, ax=ax),
         ),
@@ -83,7 +83,7 @@ def pictures_of(selector: Any) -> list[Picture]:
         n_members = min(20, len({column for fold in selector.folds_ for column in fold.blanket}))
         wanted.append(
             (
-                "Would other rows have given the same?",
+                "Agreement between folds",
                 "Each column that some fold selected, and the folds that did.",
                 (7.0, 1.2 + 0.27 * n_members),
                 lambda ax: StabilityDisplay.from_estimator(selector, ax=ax),

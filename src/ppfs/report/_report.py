@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import json
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from ppfs._comparison import Comparison, compare
 from ppfs.exceptions import InvalidInputError
 from ppfs.report._markdown import markdown_page
 from ppfs.report._page import html_page
@@ -23,14 +25,18 @@ _WRITERS = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown"}
 
 
 class Report:
-    """What was selected, why, from which data and how to do it again.
+    """What was selected, why, from which data and how to repeat it.
 
     Parameters
     ----------
     selector : fitted search
 
     command : str, default=None
-        The command or code that made the selection. None writes the call in Python.
+        The command that made the selection, where it was not Python code.
+
+    comparison : Comparison, default=None
+        What `ppfs.compare` returned for the methods "selection" and "all": their cross-validated scores, and how
+        often each column was selected when the selection was repeated.
 
     Examples
     --------
@@ -39,18 +45,58 @@ class Report:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> report = PPFS(n_splits=10, random_state=0).fit(X, y).report()
     >>> print(report.markdown().splitlines()[0])
-    # 2 of 4 columns are enough to predict target
+    # 2 of 4 columns were selected to predict target
     """
 
-    def __init__(self, selector: Any, *, command: str | None = None) -> None:
+    def __init__(
+        self, selector: Any, *, command: str | None = None, comparison: Comparison | None = None
+    ) -> None:
         check_is_fitted(selector)
         self.selector = selector
         self.command = command
+        self.comparison = comparison
+
+    @classmethod
+    def with_scores(
+        cls, selector: Any, X: Any, y: Any, *, cv: int = 5, command: str | None = None, **rows: Any
+    ) -> Self:
+        """Return a report with cross-validated scores: the selection is repeated inside each training part.
+
+        Parameters
+        ----------
+        selector : fitted search
+
+        X, y : array or data frame, array-like
+            The data that the search was fitted on.
+
+        cv : int, default=5
+            Number of folds: the selection is made so often again.
+
+        command : str, default=None
+            As above.
+
+        rows : array-likes
+            `sample_weight` and `groups`, where the search was fitted with them.
+        """
+        check_is_fitted(selector)
+        model = getattr(selector, "estimator", None)
+        seed = selector.random_state
+        comparison = compare(
+            X,
+            y,
+            methods={"selection": selector, "all": "all"},
+            estimator=model if hasattr(model, "fit") else None,
+            cv=cv,
+            task=selector.trace_.data.task,
+            random_state=int(seed) if isinstance(seed, Integral) else 0,
+            **rows,
+        )
+        return cls(selector, command=command, comparison=comparison)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """Everything that the report says, as plain lists, texts and numbers."""
-        return summarise(self.selector, self.command)
+        return summarise(self.selector, self.command, self.comparison)
 
     def html(self) -> str:
         """Return one self-contained page: no other file and no network is needed to read it."""

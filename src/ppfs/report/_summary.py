@@ -1,20 +1,27 @@
-"""From a fitted search to one plain dictionary, which every way of writing reads."""
+"""What a result says: one plain dictionary, which every way of writing reads."""
 
 from __future__ import annotations
 
 import platform
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
 from ppfs.plotting import results_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
+# An explanation takes some hundred bytes: with all of a hundred thousand columns the page would not open.
+_MOST_EXPLAINED = 500
 
-def summarise(selector: Any, command: str | None = None) -> dict[str, Any]:
+
+def summarise(
+    selector: Any, command: str | None = None, comparison: Comparison | None = None
+) -> dict[str, Any]:
     """Return everything that a report says.
 
     Parameters
@@ -22,7 +29,10 @@ def summarise(selector: Any, command: str | None = None) -> dict[str, Any]:
     selector : fitted search
 
     command : str, default=None
-        What made the selection; None writes the call in Python.
+        The command that made the selection, where it was not Python code.
+
+    comparison : Comparison, default=None
+        The methods "selection" and "all" on the same folds.
 
     Returns
     -------
@@ -31,15 +41,21 @@ def summarise(selector: Any, command: str | None = None) -> dict[str, Any]:
     """
     trace = selector.trace_
     data = trace.data
-    columns = _columns(selector)
     selected = [trace.column_names[column] for column in selector.blanket_]
+    columns = _columns(selector)
+    scores = None if comparison is None else _scores(comparison)
+    if comparison is not None:
+        columns["refits"] = _shares(comparison["selection"].selected, columns["column"])
     return {
         "format": "ppfs-report",
-        "format_version": 1,
+        "format_version": 2,
+        "created": datetime.now(UTC).strftime("%Y-%m-%d"),
         "headline": _headline(len(selected), data.n_columns, data.target),
+        "lead": _lead(len(selected), data.n_columns, float(selector.alpha), scores),
         "selected": selected,
         "search": type(selector).__name__,
         "test": type(selector.independence_).__name__,
+        "models": list(trace.models),
         "alpha": float(selector.alpha),
         "correction": getattr(selector, "correction", None),
         "n_questions": int(selector.n_tests_),
@@ -55,25 +71,118 @@ def summarise(selector: Any, command: str | None = None) -> dict[str, Any]:
             "n_classes": data.n_classes,
             "quartiles": list(data.quartiles),
         },
+        "scores": scores,
+        "confirmation": confirmation_of(selector),
         "warnings": [
             {"column": each.column, "kind": each.kind, "message": each.message} for each in selector.warnings_
         ],
         "notes": list(trace.notes),
         "columns": columns,
-        "parameters": {name: _said(value) for name, value in changed_parameters(selector).items()},
-        "seed": _said(selector.random_state),
+        "explanations": _explanations(selector, columns),
+        "parameters": {name: _shown(value) for name, value in changed_parameters(selector).items()},
+        "seed": _shown(selector.random_state),
         "versions": _versions(),
-        "command": _code(selector) if command is None else command,
+        "command": command,
+        "code": _code(selector),
     }
+
+
+def confirmation_of(selector: Any) -> dict[str, Any] | None:
+    """Return what rows that were held out say about the selected columns; None where none were."""
+    confirmed = getattr(selector, "confirmed_", None)
+    if confirmed is None:
+        return None
+    return {
+        "summary": str(confirmed),
+        "n_rows": int(confirmed.n_rows),
+        "alpha": float(confirmed.alpha),
+        "correction": confirmed.correction,
+        "columns": [
+            {
+                "feature": feature,
+                "pvalue": plain_number(confirmed.pvalues[i]),
+                "adjusted_pvalue": plain_number(confirmed.adjusted_pvalues[i]),
+                "effect": plain_number(confirmed.effects[i]),
+                "confirmed": bool(confirmed.is_confirmed[i]),
+            }
+            for i, feature in enumerate(confirmed.features)
+        ],
+    }
+
+
+def plain_number(value: float) -> float | None:
+    """Return a number as JSON has it, with as many digits as anyone reads; None for NaN and infinity."""
+    return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
 def _headline(n_selected: int, n_columns: int, target: str) -> str:
     if not n_selected:
-        return f"None of the {n_columns} columns helps to predict {target}"
+        return f"No column was selected to predict {target}"
     if n_selected == n_columns:
-        return f"All {n_columns} columns are needed to predict {target}"
-    verb = "is" if n_selected == 1 else "are"
-    return f"{n_selected} of {n_columns} columns {verb} enough to predict {target}"
+        return f"All {n_columns} columns were selected to predict {target}"
+    return f"{n_selected} of {n_columns} columns were selected to predict {target}"
+
+
+def _lead(n_selected: int, n_columns: int, alpha: float, scores: dict[str, Any] | None) -> str:
+    """Say what was tested and found, and no more."""
+    n_left = n_columns - n_selected
+    if not n_selected:
+        found = (
+            f"At level {alpha:g} there is no evidence that a column predicts the target better than chance. More rows, "
+            "or another model, may show more."
+        )
+    elif not n_left:
+        found = f"At level {alpha:g} there is evidence that each column adds to the others."
+    else:
+        rest = "the other column adds" if n_left == 1 else f"any of the other {n_left:,} columns adds"
+        found = (
+            f"At level {alpha:g} there is no evidence that {rest} to the selected ones. A weak effect can "
+            "still have been missed."
+        )
+    return found if scores is None else f"{found} {_in_words(scores)}"
+
+
+def _in_words(scores: dict[str, Any]) -> str:
+    selection, everything = scores["selection"], scores["all"]
+    if selection["score"] is None or everything["score"] is None:
+        return ""
+    return (
+        f"In {scores['n_folds']}-fold cross-validation, with the selection repeated inside each training part, "
+        f"{scores['model']} reached a mean {scores['scoring']} of {_with_error(selection)} with the selected columns "
+        f"({selection['n_columns']:g} on average) and {_with_error(everything)} with all {everything['n_columns']:g}."
+    )
+
+
+def _with_error(method: dict[str, Any]) -> str:
+    error = "" if method["error"] is None else f" ± {method['error']:.3f}"
+    return f"{method['score']:.3f}{error}"
+
+
+def _scores(comparison: Comparison) -> dict[str, Any]:
+    """Return the scores of the selection and of all columns on the same folds."""
+    return {
+        "scoring": comparison.scoring,
+        "model": comparison.model,
+        "n_folds": comparison.n_folds,
+        **{
+            method.name: {
+                "score": plain_number(method.score),
+                "error": plain_number(method.score_error),
+                "n_columns": plain_number(method.n_columns),
+                "stability": plain_number(method.stability),
+                "note": method.note,
+            }
+            for method in comparison.methods
+        },
+    }
+
+
+def _shares(selections: tuple[tuple[str, ...], ...], names: list[str]) -> list[float | None]:
+    """Return the share of the repeated selections that have each column."""
+    if not selections:
+        return [None] * len(names)
+    sets = [set(selection) for selection in selections]
+    return [sum(name in selection for selection in sets) / len(sets) for name in names]
 
 
 def _columns(selector: Any) -> dict[str, list[Any]]:
@@ -83,27 +192,52 @@ def _columns(selector: Any) -> dict[str, list[Any]]:
     return {
         "column": results.texts("column"),
         "selected": results.flags("selected").tolist(),
-        **{name: [_number(value) for value in results.numbers(name).tolist()] for name in numbers},
+        **{name: [plain_number(value) for value in results.numbers(name).tolist()] for name in numbers},
+        "marginal_pvalue": [plain_number(value) for value in _marginal_pvalues(selector.trace_)],
+        "confirmed_pvalue": _confirmed_pvalues(selector),
         "phase": results.texts("phase"),
         "reason": results.texts("reason"),
         "redundant_with": results.lists("redundant_with"),
     }
 
 
-def _number(value: float) -> float | None:
-    """Return a number that JSON has, with as many digits as anyone reads."""
-    return float(f"{value:.6g}") if np.isfinite(value) else None
+def _marginal_pvalues(trace: Any) -> list[float]:
+    """Return the adjusted p-value of each column on its own; NaN where it was not asked about alone."""
+    asked = trace.asked()
+    by_feature = np.full(len(trace.names), np.nan)
+    # A column that is asked about again is judged by the last answer.
+    by_feature[asked.features[asked.is_marginal]] = asked.adjusted_pvalues[asked.is_marginal]
+    return [float(by_feature[feature]) for feature in trace.features_of_columns()]
 
 
-def _said(value: Any) -> str:
+def _confirmed_pvalues(selector: Any) -> list[float | None]:
+    """Return the adjusted p-value of each column on the rows that were held out."""
+    values: list[float | None] = [None] * len(selector.trace_.column_names)
+    confirmed = getattr(selector, "confirmed_", None)
+    if confirmed is not None:
+        for group, pvalue in zip(confirmed.columns, confirmed.adjusted_pvalues, strict=True):
+            for column in group:
+                values[column] = plain_number(pvalue)
+    return values
+
+
+def _explanations(selector: Any, columns: dict[str, list[Any]]) -> dict[str, list[str]]:
+    """Return all questions about a column in words, by its number: the selected columns and those closest to them."""
+    pvalues = [1.0 if value is None else value for value in columns["pvalue"]]
+    order = sorted(range(len(pvalues)), key=lambda i: (not columns["selected"][i], pvalues[i], i))
+    return {str(i): selector.trace_.explain(i).splitlines() for i in sorted(order[:_MOST_EXPLAINED])}
+
+
+def _shown(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 300 else f"{text[:299]}…"
 
 
 def _code(selector: Any) -> str:
+    """Return Python code that repeats the selection."""
     name = type(selector).__name__
-    module = "ppfs" if name in ("PPFS", "PPFSCV") else type(selector).__module__.rsplit("._", 1)[0]
-    given = ", ".join(f"{key}={_said(value)}" for key, value in changed_parameters(selector).items())
+    module = "ppfs" if name in ("PPFS", "PPFSCV") else type(selector).__module__.split("._")[0]
+    given = ", ".join(f"{key}={_shown(value)}" for key, value in changed_parameters(selector).items())
     return f"from {module} import {name}\n\nselector = {name}({given}).fit(X, y)"
 
 

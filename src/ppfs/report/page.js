@@ -4,20 +4,23 @@
   const ROW = 32, SPARE = 12;
   const total = table.column.length;
   const number = digits => value => value === null ? "" : value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : value.toPrecision(digits);
-  const importance = i => {
-    const value = table.importance[i], low = table.importance_low[i], high = table.importance_high[i];
-    if (value === null) return "";
-    return low === null || high === null ? number(3)(value) : `${number(3)(value)} (${number(2)(low)} to ${number(2)(high)})`;
-  };
+  const interval = i => table.importance_low[i] === null || table.importance_high[i] === null ? "" : `${number(2)(table.importance_low[i])} to ${number(2)(table.importance_high[i])}`;
+  const share = name => i => table[name][i] === null ? "" : `${Math.round(100 * table[name][i])} %`;
+  const words = i => table.reason.words[table.reason.codes[i]];
+  const has = name => Boolean(table[name]) && table[name].some(value => value !== null);
   const columns = [
-    { title: "Column", of: i => table.column[i], key: i => table.column[i] },
-    { title: "Kept", of: i => table.selected[i] ? "yes" : "", key: i => -table.selected[i] },
-    { title: "Importance", of: importance, key: i => table.importance[i], down: true },
-    { title: "p", num: true, of: i => number(2)(table.pvalue[i]), key: i => table.pvalue[i] },
-    { title: "Adjusted p", num: true, of: i => number(2)(table.adjusted_pvalue[i]), key: i => table.adjusted_pvalue[i] },
-    { title: "Folds", num: true, of: i => table.stability[i] === null ? "" : `${Math.round(100 * table.stability[i])} %`, key: i => table.stability[i], down: true },
-    { title: "Why", of: i => table.reason.words[table.reason.codes[i]], key: i => table.reason.words[table.reason.codes[i]] },
-  ];
+    { title: "Column", width: "minmax(150px, 1.4fr)", of: i => table.column[i], key: i => table.column[i] },
+    { title: "Kept", width: "58px", of: i => table.selected[i] ? "yes" : "", key: i => -table.selected[i] },
+    { title: "Importance", width: "104px", num: true, of: i => number(3)(table.importance[i]), key: i => table.importance[i], down: true },
+    { title: "Interval", width: "148px", hint: "Of the importance, at the level of the test", of: interval, key: i => table.importance_low[i], down: true, shown: has("importance_low") },
+    { title: "p alone", width: "84px", hint: "Adjusted p-value of the column on its own", num: true, of: i => number(2)(table.marginal_pvalue[i]), key: i => table.marginal_pvalue[i], shown: has("marginal_pvalue") },
+    { title: "p", width: "82px", hint: "P-value of the answer that decided, not adjusted after the first phase", num: true, of: i => number(2)(table.pvalue[i]), key: i => table.pvalue[i] },
+    { title: "Confirmed p", width: "104px", hint: "Adjusted p-value on the rows held out", num: true, of: i => number(2)(table.confirmed_pvalue[i]), key: i => table.confirmed_pvalue[i], shown: has("confirmed_pvalue") },
+    { title: "Folds", width: "70px", hint: "Share of the folds that selected the column", num: true, of: share("stability"), key: i => table.stability[i], down: true, shown: has("stability") },
+    { title: "Again", width: "72px", hint: "Share of the repeated selections that have the column", num: true, of: i => share("refits")(i), key: i => table.refits[i], down: true, shown: has("refits") },
+    { title: "Why", width: "minmax(300px, 2fr)", of: words, key: words },
+  ].filter(column => column.shown !== false);
+  const widths = columns.map(column => column.width).join(" ");
   const small = table.column.map(name => name.toLowerCase());
   const scroll = document.getElementById("scroll"), space = document.getElementById("space");
   const rows = document.getElementById("rows"), head = document.getElementById("head");
@@ -57,6 +60,9 @@
       const row = document.createElement("div");
       row.className = table.selected[i] ? "row kept-row" : "row";
       row.setAttribute("role", "row");
+      row.style.gridTemplateColumns = widths;
+      row.dataset.column = i;
+      row.tabIndex = 0;
       for (const column of columns) {
         const cell = document.createElement("span");
         cell.setAttribute("role", "cell");
@@ -76,6 +82,7 @@
       cell.setAttribute("aria-sort", number !== sorted ? "none" : down ? "descending" : "ascending");
       if (column.num) cell.className = "num";
       cell.style.padding = "0";
+      if (column.hint) cell.title = column.hint;
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = column.title + (number === sorted ? (down ? " ▾" : " ▴") : "");
@@ -90,6 +97,24 @@
       return cell;
     }));
   }
+  const explanations = JSON.parse(document.getElementById("explanations").textContent);
+  const detail = document.getElementById("detail");
+  function explain(i) {
+    const lines = explanations[i] ?? [`${table.column[i]}: ${words(i)}. The JSON report has the numbers; explain() in Python or on the command line has the questions.`];
+    const title = document.createElement("h3");
+    title.textContent = table.column[i];
+    const made = lines.map((line, n) => {
+      const paragraph = document.createElement("p");
+      if (n > 0) paragraph.className = "question";
+      paragraph.textContent = line;
+      return paragraph;
+    });
+    detail.replaceChildren(title, ...made);
+  }
+  const rowOf = event => event.target.closest("[data-column]");
+  rows.addEventListener("click", event => { if (rowOf(event)) explain(Number(rowOf(event).dataset.column)); });
+  rows.addEventListener("keydown", event => { if (event.key === "Enter" && rowOf(event)) explain(Number(rowOf(event).dataset.column)); });
+  head.style.gridTemplateColumns = widths;
   let waiting = false;
   scroll.addEventListener("scroll", () => {
     if (waiting) return;

@@ -445,8 +445,18 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self.n_fits_ = searched.n_fits
         self.n_tests_ = searched.n_tests
 
-    def report(self) -> Report:
-        """Return a report for people who were not there: ``selector.report().save("report.html")``.
+    def report(self, X: Any = None, y: Any = None, **rows: Any) -> Report:
+        """Return a report to pass on: ``selector.report().save("report.html")``.
+
+        Parameters
+        ----------
+        X, y : array or data frame, array-like, default=None
+            The data that the search was fitted on. The report then has the cross-validated scores of the selection and
+            of all columns, and how often each column is selected again: the search is repeated five times, each time
+            inside a training part.
+
+        rows : array-likes
+            `sample_weight` and `groups`, where the search was fitted with them.
 
         Returns
         -------
@@ -455,7 +465,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         """
         from ppfs.report import Report
 
-        return Report(self)
+        return Report(self) if X is None else Report.with_scores(self, X, y, **rows)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.
