@@ -5,8 +5,12 @@ import pytest
 import scipy.sparse as sp
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from ppfs import PPFS
@@ -51,8 +55,8 @@ def test_default_and_known_parameters_go_to_the_engine(wdbc):
 @pytest.mark.parametrize(
     ("estimator", "reason"),
     [
-        (BernoulliNB(), "the engine knows decision trees only"),
-        (ExtraTreeClassifier(), "the engine knows decision trees only"),
+        (BernoulliNB(), "the engine has no faster way for this kind of model"),
+        (ExtraTreeClassifier(), "the engine has no faster way for this kind of model"),
         (DecisionTreeClassifier(splitter="random"), "the engine does not know splitter='random'"),
         (DecisionTreeClassifier(max_features=2), "the engine does not know max_features=2"),
         (DecisionTreeClassifier(class_weight="balanced"), "the engine does not know class_weight='balanced'"),
@@ -210,3 +214,25 @@ def test_whole_search_of_engine_and_generic_path_agree_on_the_papers_sets(name):
     assert [step.phase for step in engine.trace_].count("shrink") > 0
     np.testing.assert_array_equal(engine.support_, generic.support_)
     np.testing.assert_allclose(engine.pvalues_, generic.pvalues_, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (
+            make_pipeline(StandardScaler(), LogisticRegression(dual=True, solver="liblinear")),
+            "the engine does not know dual=True",
+        ),
+        (make_pipeline(PCA(), LogisticRegression()), "the engine does not know the step PCA()"),
+        (GaussianNB(priors=[0.5, 0.5]), "the engine does not know priors=[0.5, 0.5]"),
+        (
+            HistGradientBoostingClassifier(max_iter=3, l2_regularization=1.0, class_weight="balanced"),
+            "the engine does not know class_weight='balanced'",
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_source_made_for_a_kind_of_model_says_what_it_refuses(wdbc, estimator, reason):
+    X, y = wdbc
+    (text,) = note(estimator, X[:, :3], y)
+    assert text == f"{type(estimator).__name__} is fitted through scikit-learn's interface: {reason}"

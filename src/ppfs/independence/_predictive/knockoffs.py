@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -26,7 +25,16 @@ _MAX_REMEMBERED = 2**22
 
 
 class Draws(Protocol):
-    """What replaces one feature of one design."""
+    """What replaces one feature of one design.
+
+    Attributes
+    ----------
+    is_permutation : bool
+        Whether a draw is the feature's own values in the order of the split's permutations, so that whatever was
+        computed from these values can be permuted in place of them.
+    """
+
+    is_permutation: bool
 
     def values(self, split: Split, first: int, end: int) -> Floats:
         """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test, width)."""
@@ -35,6 +43,8 @@ class Draws(Protocol):
 
 class PermutedValues:
     """The feature's own values, shuffled within the test part, as in the paper."""
+
+    is_permutation = True
 
     def __init__(self, design: Design, feature: int) -> None:
         self._values = dense(design.X[:, design.places[feature]])
@@ -56,6 +66,8 @@ class StratifiedValues:
     strata : ndarray of int, shape (n_rows,)
         The number of the stratum that each row belongs to.
     """
+
+    is_permutation = False
 
     def __init__(self, design: Design, feature: int, strata: NDArray[np.intp]) -> None:
         self._values = dense(design.X[:, design.places[feature]])
@@ -90,6 +102,8 @@ class ConditionalValues:
         What earlier questions found about the other columns.
     """
 
+    is_permutation = False
+
     def __init__(
         self,
         design: Design,
@@ -100,7 +114,6 @@ class ConditionalValues:
     ) -> None:
         place = design.places[feature]
         others = np.delete(np.arange(design.X.shape[1]), place)
-        self._others = design.X[:, others]
         self._laws: list[ConditionalLaw] = []
         for column in range(place.start, place.stop):
             given = np.append(others, np.arange(place.start, column))
@@ -127,10 +140,30 @@ class ConditionalValues:
         return drawn
 
 
-# Makes the draws that replace one feature of a design.
-Knockoff = Callable[[Design, int], Draws]
+class Knockoff(Protocol):
+    """Makes the draws that replace one feature of a design.
+
+    Attributes
+    ----------
+    is_permutation : bool
+        Whether all draws are, whatever the other columns; see `Draws`.
+    """
+
+    is_permutation: bool
+
+    def __call__(self, design: Design, feature: int) -> Draws: ...
+
 
 KNOCKOFF_NAMES = ("permutation", "conditional")
+
+
+class PermutationKnockoff:
+    """Shuffles features, as in the paper."""
+
+    is_permutation = True
+
+    def __call__(self, design: Design, feature: int) -> Draws:
+        return PermutedValues(design, feature)
 
 
 class ConditionalKnockoff:
@@ -150,6 +183,8 @@ class ConditionalKnockoff:
     impute : {None, "median"}
         How gaps are filled for the caller's model.
     """
+
+    is_permutation = False
 
     def __init__(self, model: Any, n_test: int, impute: Impute = None) -> None:
         self.model = model
@@ -177,6 +212,9 @@ class SharedKnockoff:
     knockoff : Knockoff
         Makes the draws.
     """
+
+    # The models of a panel read the draws that they share.
+    is_permutation = False
 
     def __init__(self, knockoff: Knockoff) -> None:
         self._knockoff = knockoff
@@ -221,4 +259,4 @@ def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.
 
 def choose_knockoff(name: str, model: Any, n_test: int, impute: Impute = None) -> Knockoff:
     """Return the knockoff that users spell `name`, for test parts of about `n_test` rows."""
-    return PermutedValues if name == "permutation" else ConditionalKnockoff(model, n_test, impute)
+    return PermutationKnockoff() if name == "permutation" else ConditionalKnockoff(model, n_test, impute)

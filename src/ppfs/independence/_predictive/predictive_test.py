@@ -61,7 +61,8 @@ from ppfs.independence._predictive.losses import (
 from ppfs.independence._predictive.marginal import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.registry import Risks, risk_source
+from ppfs.independence._predictive.risks.registry import risk_source
+from ppfs.independence._predictive.risks.source import RiskSource
 from ppfs.independence._predictive.screening import outputs_of
 from ppfs.independence._test import IndependenceTest
 
@@ -278,7 +279,7 @@ class BoundPredictiveTest(BoundTest):
         self._fold = fold
         self._n_jobs = n_jobs
         # By the target and the number of the model.
-        self._risks: dict[tuple[int, int], Risks] = {}
+        self._risks: dict[tuple[int, int], RiskSource] = {}
         self._growths: dict[int, BlockFunction] = {}
         self._shared: dict[int, tuple[list[Split], Knockoff]] = {}
         self._tails: dict[int, PermutationTail] = {}
@@ -447,11 +448,11 @@ class BoundPredictiveTest(BoundTest):
         ]
         return PanelMembers.of(models, asked, len(self.models))
 
-    def _risks_about(self, target: int, is_marginal: bool) -> list[Risks]:
+    def _risks_about(self, target: int, is_marginal: bool) -> list[RiskSource]:
         """Return who answers about this target given nothing, or given another feature."""
         return self._risks_of(target, self._panel_of(0 if is_marginal else 1))
 
-    def _risks_of(self, target: int, members: PanelMembers) -> list[Risks]:
+    def _risks_of(self, target: int, members: PanelMembers) -> list[RiskSource]:
         """Return who answers about this target."""
         asked = members.asked
         for number in asked:

@@ -24,6 +24,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.source import RiskSource
 
 Read = TypeVar("Read")
 
@@ -262,34 +263,21 @@ def _design_of_column(block: Block, column: int) -> Design:
     return Design(as_models_like, {0: slice(0, 1)}, n_levels, n_levels > 0, name, name)
 
 
-class ModelRisks:
-    """Answers "what is the risk with x, and with its knockoff?" by fitting the caller's estimator.
-
-    Parameters
-    ----------
-    table : Table
-
-    problem : Problem
-
-    n_jobs : int or None
-
-    reason : str
-        Why it is this way and not the engine that answers.
-
-    Attributes
-    ----------
-    n_fits : int
-        Models fitted so far.
-    """
+class ModelRisks(RiskSource):
+    """Risks of any estimator, fitted through scikit-learn's interface."""
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str) -> None:
-        self.problem = problem
-        self.n_fits = 0
-        self.note = f"{type(problem.estimator).__name__} is fitted through scikit-learn's interface: {reason}"
-        self._table = table
-        self._n_jobs = n_jobs
+        super().__init__(table, problem, n_jobs, reason)
         self._members: Set[int] = frozenset()
         self._models: FittedModels | None = None
+
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return None: every estimator can be fitted this way."""
+        return None
+
+    def _note(self, name: str, reason: str) -> str:
+        return f"{name} is fitted through scikit-learn's interface: {reason}"
 
     def grower(self) -> Grower:
         """Return what fits models of single columns."""
@@ -312,10 +300,7 @@ class ModelRisks:
             self.n_fits += len(self.problem.splits)
         return self._models.risks(xs)
 
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
-        """Return the risks of questions about features outside `given`: each needs models of its own."""
-        if len(xs) == 1:
-            return self.of_members(xs, given | {xs[0]})
+    def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         blocks = np.array_split(np.array(xs), min(len(xs), count_workers(self._n_jobs)))
         answers = run_tasks(
             _answered_alone,

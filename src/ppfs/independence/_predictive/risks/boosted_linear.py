@@ -22,6 +22,7 @@ from ppfs.independence._predictive.risks.boosting import (
     boosting_problem,
 )
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.source import OTHER_KIND
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
 
@@ -37,24 +38,6 @@ def most_coefficients(problem: Problem) -> float:
     return float(n_outputs * (1 + model.n_rounds * (2**model.max_depth - 1)))
 
 
-def why_not_boosted_linear(problem: Problem, table: Table) -> str | None:
-    """Return None if the engine can fit these models to these data, else the reason why not."""
-    if problem.weights.fit is not None:
-        return "the engine does not know weights of rows"
-    if problem.impute is not None or table.is_sparse or table.is_mixed:
-        return "the engine fits these models to columns of numbers as they are"
-    if problem.y.ndim > 1 or table.codes.ndim > 1:
-        return "the engine predicts one output"
-    if problem.loss.name not in _engine.LOSSES:
-        return f"the engine does not know the loss {problem.loss.name!r}"
-    n_train = max(split.train.size for split in problem.splits)
-    rules = _rules_of(problem)
-    n_nodes = 2 * rules.most_leaves(n_train) * rules.max_iter * max(1, problem.classes.size)
-    if n_nodes > MOST_NODES:
-        return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
-    return None
-
-
 class BoostedLinearRisks(BoostingRisks):
     """Answers from linear fits and the trees behind them, one of each a split.
 
@@ -64,6 +47,26 @@ class BoostedLinearRisks(BoostingRisks):
     _X: Floats
     _binned: _engine.BinnedColumns
     _linear: Sequence[_engine.LinearStart]
+
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the engine cannot fit these models to these data, or None if it can."""
+        if not is_boosted_linear(problem.estimator):
+            return OTHER_KIND
+        if problem.weights.fit is not None:
+            return "the engine does not know weights of rows"
+        if problem.impute is not None or table.is_sparse or table.is_mixed:
+            return "the engine fits these models to columns of numbers as they are"
+        if problem.y.ndim > 1 or table.codes.ndim > 1:
+            return "the engine predicts one output"
+        if problem.loss.name not in _engine.LOSSES:
+            return f"the engine does not know the loss {problem.loss.name!r}"
+        n_train = max(split.train.size for split in problem.splits)
+        rules = _rules_of(problem)
+        n_nodes = 2 * rules.most_leaves(n_train) * rules.max_iter * max(1, problem.classes.size)
+        if n_nodes > MOST_NODES:
+            return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
+        return None
 
     def _make_grower(self) -> BoostingGrower:
         return BoostedLinearGrower(self.problem)

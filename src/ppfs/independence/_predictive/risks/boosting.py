@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
 
 # Without early stopping, which comes with more rows than `_ROWS_FOR_EARLY_STOPPING` where it is "auto", nothing is
 # drawn at random, and what governs the stop has no effect. "from_dtype" finds no categories in a matrix of numbers.
@@ -61,59 +62,15 @@ MOST_NODES = 1_000_000
 _ROWS_FOR_SAMPLED_BINS = 200_000
 
 
-def is_boosting(estimator: Any) -> bool:
-    """Tell whether a model is of a kind that the engine boosts; a subclass may do anything."""
-    return type(estimator) in (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+class BoostingRisks(RiskSource):
+    """Risks of boosted models, grown by the engine, from their first round or from a later one.
 
-
-def why_not_boosted(problem: Problem, table: Table) -> str | None:
-    """Return None if the engine can boost with these parameters and data, else the reason why not."""
-    estimator = problem.estimator
-    unknown = _KNOWN.first_unknown(estimator)
-    if unknown is not None:
-        return f"the engine does not know {unknown}"
-    n_train = max(split.train.size for split in problem.splits)
-    if n_train > (_ROWS_FOR_SAMPLED_BINS if estimator.early_stopping is False else _ROWS_FOR_EARLY_STOPPING):
-        return f"the engine neither stops early nor samples, and a train part has {n_train} rows"
-    if problem.weights.fit is not None and not are_bins_weighted():
-        return "the engine does not know how this version of scikit-learn makes bins of rows with weights"
-    if problem.impute is not None or table.is_sparse:
-        return "the engine boosts on columns as they are"
-    # The target is among the columns where another variable is predicted.
-    most = max(
-        int(table.n_levels.max(initial=0)), table.classes.size if table.task == "classification" else 0
-    )
-    if most > estimator.max_bins:
-        return f"the engine does not merge categories, and a column has {most}"
-    if problem.y.ndim > 1 or table.codes.ndim > 1:
-        return "the engine predicts one output"
-    if problem.loss.name not in _engine.LOSSES:
-        return f"the engine does not know the loss {problem.loss.name!r}"
-    n_nodes = 2 * _rules_of(problem).most_leaves(n_train) * estimator.max_iter * max(1, problem.classes.size)
-    if n_nodes > MOST_NODES:
-        return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
-    if method_of_bins() is None:
-        return "the engine does not know how this version of scikit-learn makes bins"
-    return None
-
-
-class BoostingRisks:
-    """Answers "what is the risk with x, and with its knockoff?" from boosted models of the engine.
-
-    Columns are shown to the models in the order of their content, categories first as scikit-learn has them. That
+    The models see the columns in the order of their content, categories first as in scikit-learn. That
     decides ties, so removing a column that a model does not use leaves the model as it is.
-
-    Attributes
-    ----------
-    n_fits : int
-        Models grown so far, from their first round or from a later one.
     """
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        self.problem = problem
-        self.n_fits = 0
-        self.note = f"{type(problem.estimator).__name__} is grown by the engine"
-        self._table = table
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str = "") -> None:
+        super().__init__(table, problem, n_jobs, reason)
         self._n_threads = effective_n_jobs(n_jobs)
         self._grower = self._make_grower()
         self._members: Set[int] = frozenset()
@@ -121,16 +78,49 @@ class BoostingRisks:
         self._models: _engine.BoostedModels | None = None
         self._design: Design | None = None
 
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the engine cannot boost with these parameters and data, or None if it can."""
+        if type(problem.estimator) not in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
+            return OTHER_KIND
+        estimator = problem.estimator
+        unknown = _KNOWN.first_unknown(estimator)
+        if unknown is not None:
+            return f"the engine does not know {unknown}"
+        n_train = max(split.train.size for split in problem.splits)
+        if n_train > (
+            _ROWS_FOR_SAMPLED_BINS if estimator.early_stopping is False else _ROWS_FOR_EARLY_STOPPING
+        ):
+            return f"the engine neither stops early nor samples, and a train part has {n_train} rows"
+        if problem.weights.fit is not None and not are_bins_weighted():
+            return "the engine does not know how this version of scikit-learn makes bins of rows with weights"
+        if problem.impute is not None or table.is_sparse:
+            return "the engine boosts on columns as they are"
+        # The target is among the columns where another variable is predicted.
+        most = max(
+            int(table.n_levels.max(initial=0)), table.classes.size if table.task == "classification" else 0
+        )
+        if most > estimator.max_bins:
+            return f"the engine does not merge categories, and a column has {most}"
+        if problem.y.ndim > 1 or table.codes.ndim > 1:
+            return "the engine predicts one output"
+        if problem.loss.name not in _engine.LOSSES:
+            return f"the engine does not know the loss {problem.loss.name!r}"
+        n_nodes = (
+            2 * _rules_of(problem).most_leaves(n_train) * estimator.max_iter * max(1, problem.classes.size)
+        )
+        if n_nodes > MOST_NODES:
+            return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
+        if method_of_bins() is None:
+            return "the engine does not know how this version of scikit-learn makes bins"
+        return None
+
     def _make_grower(self) -> BoostingGrower:
         return BoostingGrower(self.problem)
 
     def grower(self) -> Grower:
         """Return what boosts on single columns."""
         return self._grower
-
-    def batch_sizes(self, are_members: bool) -> tuple[int, int]:
-        """Return how many questions to answer at once, at first and at most."""
-        return 1, 64
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set: one set of models serves all."""
@@ -145,14 +135,6 @@ class BoostingRisks:
                 for x in xs
             ]
         )
-
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
-        """Return the risks of questions about features outside `given`: each needs models of its own."""
-        if len(xs) == 1:
-            return self.of_members(xs, given | {xs[0]})
-        risks = PairedRisks.joined([self.of_members([x], given | {x}) for x in xs])
-        # What none of these models uses may be used by those of other features: only members are inert.
-        return replace(risks, unused=np.zeros(len(xs), dtype=bool))
 
     def _unused(self, base: Floats) -> PairedRisks:
         """Return the risks of a feature that no model uses: replacing it changes nothing."""

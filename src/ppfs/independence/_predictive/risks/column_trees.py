@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import _engine
 from ppfs._conventions import Floats
@@ -21,67 +21,72 @@ from ppfs.independence._predictive.risks.forests import (
     BAGS,
     RANDOM_FORESTS,
     ForestRisks,
+    criterion_of,
     draws_by_weight,
     forest_problem,
     forest_rules,
-    is_forest,
-    tree_of,
-    why_not_drawn,
-    why_not_parameters,
+    refusal_of_draws,
+    refusal_of_forest,
 )
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TreeRisks, tree_rules
+from ppfs.independence._predictive.risks.source import OTHER_KIND
+from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TREES, TreeRisks, tree_rules
 
-_TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
-
-def is_grown_alone(problem: Problem, table: Table) -> bool:
-    """Tell whether the model is a tree, or a forest of such, that the engine can grow on single columns of these data.
-
-    Extra trees are not: they cut at random.
-    """
+def _refusal_on_one_column(table: Table, problem: Problem) -> str | None:
+    """Return why the engine cannot grow these trees on single columns of these data, or None if it can."""
     estimator, facts = problem.estimator, table.facts
-    tree = tree_of(estimator)
-    if type(estimator) in (*RANDOM_FORESTS, *BAGS):
-        is_known = is_forest(estimator) and why_not_parameters(estimator) is None
+    if type(estimator) not in (*RANDOM_FORESTS, *BAGS, *TREES):
+        # Extra trees cut at random.
+        return OTHER_KIND
+    if type(estimator) in TREES:
+        unknown = KNOWN_TREE.first_unknown(estimator)
+        reason = None if unknown is None else f"the engine does not know {unknown}"
     else:
-        is_known = type(estimator) in _TREES and KNOWN_TREE.first_unknown(estimator) is None
-    return (
-        is_known
-        and (estimator if tree is None else tree).criterion
-        in (_engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA)
-        and problem.loss.output in ("probabilities", "labels", "values")
-        and problem.y.ndim == 1
-        and problem.impute is None
-        and problem.frame is None
-        and not table.is_sparse
-        and not (facts.has_infinite.any() or facts.is_too_large.any())
-        and (not facts.has_missing.any() or _parts_gaps_from_one_value())
-    )
+        reason = refusal_of_forest(estimator)
+    if reason is not None:
+        return reason
+    if criterion_of(estimator) not in (
+        _engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA
+    ):
+        return f"the engine does not know criterion={criterion_of(estimator)!r}"
+    if problem.loss.output not in ("probabilities", "labels", "values"):
+        return f"the engine does not predict {problem.loss.output}"
+    if problem.y.ndim > 1:
+        return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
+    if problem.impute is not None or problem.frame is not None or table.is_sparse:
+        return "the engine grows trees on dense columns of numbers as they are"
+    if facts.has_infinite.any() or facts.is_too_large.any():
+        return "the columns have numbers too large for 32 bits"
+    if facts.has_missing.any() and not _separates_missing_from_one_value():
+        return "this version of scikit-learn does not separate missing values from a single value"
+    return None
+
+
+def _refusal_on_several(table: Table, problem: Problem) -> str | None:
+    """Return why the engine cannot grow these trees on several columns, or None if it can."""
+    reason = _refusal_on_one_column(table, problem)
+    if reason is not None:
+        return reason
+    if problem.loss.name not in _engine.LOSSES or table.codes.ndim > 1:
+        return "the engine knows its own losses and targets of one column"
+    return None if type(problem.estimator) in TREES else refusal_of_draws(problem)
 
 
 @cache
-def _parts_gaps_from_one_value() -> bool:
-    """Tell whether scikit-learn's trees part gaps from a single value, as the kernel does; older ones did not."""
+def _separates_missing_from_one_value() -> bool:
+    """Return whether scikit-learn's trees separate missing values from a single value, as the kernel does."""
     X = np.array([[1.0], [1.0], [np.nan], [np.nan]])
     return bool(DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1]).get_depth() == 1)
 
 
-def is_grown_together(problem: Problem, table: Table) -> bool:
-    """Tell whether the engine can also grow the model on several columns, where `is_grown_alone`."""
-    if problem.loss.name not in _engine.LOSSES or table.codes.ndim > 1:
-        return False
-    return type(problem.estimator) in _TREES or why_not_drawn(problem) is None
-
-
-def weighted_risks(table: Table, problem: Problem, n_jobs: int | None) -> TreeRisks:
-    """Return the risks of a tree or a forest that `is_grown_together`."""
-    kind = WeightedTreeRisks if type(problem.estimator) in _TREES else WeightedForestRisks
-    return kind(table, problem, n_jobs)
-
-
 class WeightedTreeRisks(TreeRisks):
-    """`TreeRisks` of single trees whose rows have weights, or whose columns have gaps."""
+    """`TreeRisks` of single trees whose rows have weights, or whose columns have missing values."""
+
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the engine cannot grow these trees on several columns, or None if it can."""
+        return _refusal_on_several(table, problem) if type(problem.estimator) in TREES else OTHER_KIND
 
     def grower(self) -> Grower:
         """Return what grows trees on single columns."""
@@ -107,7 +112,12 @@ class WeightedTreeRisks(TreeRisks):
 
 
 class WeightedForestRisks(ForestRisks):
-    """`ForestRisks` of random forests and bags that weigh rows as real numbers, or whose columns have gaps."""
+    """`ForestRisks` of random forests and bags with weights that are no counts, or columns with missing values."""
+
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the engine cannot grow these forests on several columns, or None if it can."""
+        return OTHER_KIND if type(problem.estimator) in TREES else _refusal_on_several(table, problem)
 
     def grower(self) -> Grower:
         """Return what grows forests on single columns."""
@@ -130,19 +140,17 @@ def _columns_with_gaps(table: Table, columns: Sequence[int]) -> _engine.SortedCo
 
 
 class ColumnTreeRisks(ModelRisks):
-    """`ModelRisks` of trees and forests that the engine grows on single columns.
+    """`ModelRisks` of trees and forests that the engine grows on single columns only."""
 
-    Parameters
-    ----------
-    reason : str
-        Why the engine does not grow them on several columns.
-    """
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the engine cannot grow these models on single columns, or None if it can."""
+        return _refusal_on_one_column(table, problem)
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str) -> None:
-        super().__init__(table, problem, n_jobs, reason)
-        self.note = (
-            f"{type(problem.estimator).__name__} is grown by the engine on one column, and fitted through "
-            f"scikit-learn's interface on several: {reason}"
+    def _note(self, name: str, reason: str) -> str:
+        return (
+            f"{name} is grown by the engine on one column, and fitted through scikit-learn's interface on several: "
+            f"{reason}"
         )
 
     def grower(self) -> Grower:
@@ -188,7 +196,7 @@ class ColumnTreeGrower(ColumnGrower[Any]):
         problem = self.problem
         own = problem.weights.fit_of(split.train)
         counts: Floats = np.ones((1, split.train.size))
-        if type(problem.estimator) not in _TREES:
+        if type(problem.estimator) not in TREES:
             forest = seeded(problem.estimator, split.seed)
             is_drawn_by_weight = own is not None and draws_by_weight(problem.estimator)
             counts = drawn_counts(forest, split.train.size, own if is_drawn_by_weight else None).astype(float)

@@ -26,11 +26,8 @@ from ppfs._fitting import KnownParameters, drawn_counts, seeded, tree_seeds
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.trees import (
-    KNOWN_TREE,
-    TreeRisks,
-    why_not_these_data,
-)
+from ppfs.independence._predictive.risks.source import OTHER_KIND
+from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TREES, TreeRisks, refusal_of_data
 
 if TYPE_CHECKING:
     from ppfs.independence._predictive.risks.trees import AnyForest
@@ -39,7 +36,6 @@ _EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor)
 RANDOM_FORESTS = (RandomForestClassifier, RandomForestRegressor)
 _FORESTS = (*RANDOM_FORESTS, *_EXTRA)
 BAGS = (BaggingClassifier, BaggingRegressor)
-_TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 _KNOWN_FOREST = KnownParameters(
     read=(
@@ -71,28 +67,8 @@ _KNOWN_BAG = KnownParameters(
 )
 
 
-def is_forest(estimator: Any) -> bool:
-    """Tell whether a model is of a kind that the engine grows forests for; a subclass may do anything."""
-    if type(estimator) in BAGS:
-        return estimator.estimator is None or type(estimator.estimator) in _TREES
-    return type(estimator) in _FORESTS
-
-
-def why_not_forest(problem: Problem, table: Table) -> str | None:
-    """Return None if the engine can grow forests with these parameters and data, else the reason why not."""
-    estimator = problem.estimator
-    reason = why_not_parameters(estimator)
-    if reason is not None:
-        return reason
-    if problem.weights.fit is not None and not draws_by_weight(estimator):
-        return "the engine knows weights of rows where forests draw their rows by them"
-    tree = tree_of(estimator)
-    reason = why_not_these_data(problem, table, (estimator if tree is None else tree).criterion)
-    return why_not_drawn(problem) if reason is None else reason
-
-
-def why_not_drawn(problem: Problem) -> str | None:
-    """Return None if the engine can count how often trees draw a row, else the reason why not."""
+def refusal_of_draws(problem: Problem) -> str | None:
+    """Return why the engine cannot count how often trees draw a row, or None if it can."""
     if problem.weights.fit is None and problem.estimator.max_samples is None:
         # As many draws as rows, all alike: none comes near.
         return None
@@ -104,8 +80,12 @@ def why_not_drawn(problem: Problem) -> str | None:
     )
 
 
-def why_not_parameters(estimator: Any) -> str | None:
-    """Return None if the engine can grow forests with these parameters, else the reason why not."""
+def refusal_of_forest(estimator: Any) -> str | None:
+    """Return why the engine cannot grow such a forest, whatever the data, or None if it can."""
+    is_bag_of_others = type(estimator) in BAGS and type(estimator.estimator) not in (*TREES, type(None))
+    if type(estimator) not in (*_FORESTS, *BAGS) or is_bag_of_others:
+        # A subclass may do anything.
+        return OTHER_KIND
     tree = tree_of(estimator)
     unknown = (
         _KNOWN_FOREST.first_unknown(estimator)
@@ -139,8 +119,14 @@ def tree_of(estimator: Any) -> Any:
     return DecisionTreeClassifier() if type(estimator) is BaggingClassifier else DecisionTreeRegressor()
 
 
+def criterion_of(estimator: Any) -> str:
+    """Return the criterion by which a tree, or the trees of a forest, are grown."""
+    tree = tree_of(estimator)
+    return str((estimator if tree is None else tree).criterion)
+
+
 class ForestRisks(TreeRisks):
-    """Answers "what is the risk with x, and with its knockoff?" from the engine's forests.
+    """Risks of forests, grown by the engine.
 
     On one column a forest is its samples, and they are drawn as scikit-learn draws them. On several columns trees also
     draw the columns that they try. Here these draws depend on the place of a node and on the content of a column, so
@@ -148,13 +134,23 @@ class ForestRisks(TreeRisks):
     scikit-learn's forest with another seed.
     """
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        super().__init__(table, problem, n_jobs)
-        name = type(problem.estimator).__name__
-        if type(problem.estimator) in _EXTRA:
-            self.note = f"{name} is grown by the engine, from seeds of its own"
-        else:
-            self.note = f"{name} is grown by the engine: scikit-learn's own on one column, with another seed on several"
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the engine cannot grow forests with these parameters and data, or None if it can."""
+        estimator = problem.estimator
+        reason = refusal_of_forest(estimator)
+        if reason is not None:
+            return reason
+        if problem.weights.fit is not None and not draws_by_weight(estimator):
+            return "the engine knows weights of rows where forests draw their rows by them"
+        return refusal_of_data(table, problem, criterion_of(estimator)) or refusal_of_draws(problem)
+
+    def _note(self, name: str, reason: str) -> str:
+        if type(self.problem.estimator) in _EXTRA:
+            return f"{name} is grown by the engine, from seeds of its own"
+        return (
+            f"{name} is grown by the engine: scikit-learn's own on one column, with another seed on several"
+        )
 
     def grower(self) -> Grower:
         """Return what grows forests on single columns."""

@@ -19,14 +19,10 @@ from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.any_model import ModelGrower, ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.source import OTHER_KIND
 
 # Up to so many values in a design a fit takes one thread, where the caller left that open.
 _FEW_VALUES = 2**20
-
-
-def is_of_library(estimator: Any) -> bool:
-    """Tell whether a model of one of the libraries is fitted."""
-    return has_library_model(estimator)
 
 
 @dataclass(frozen=True)
@@ -89,11 +85,18 @@ class LibraryProblem(Problem):
 class LibraryRisks(ModelRisks):
     """`ModelRisks` of models that bring their own compiled library."""
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        super().__init__(table, LibraryProblem.of(problem), n_jobs, "")
-        self.note = (
-            f"{type(problem.estimator).__name__} is fitted by its own library, with one thread a fit unless it says "
-            "otherwise or there are many values"
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str = "") -> None:
+        super().__init__(table, LibraryProblem.of(problem), n_jobs, reason)
+
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return `OTHER_KIND` for models that bring no library of their own."""
+        return None if has_library_model(problem.estimator) else OTHER_KIND
+
+    def _note(self, name: str, reason: str) -> str:
+        return (
+            f"{name} is fitted by its own library, with one thread per fit unless n_jobs is set or there are many "
+            "values"
         )
 
     def grower(self) -> Grower:

@@ -14,31 +14,34 @@ from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.any_model import ColumnGrower, ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.source import OTHER_KIND
 
 _KNOWN = KnownParameters(read=("var_smoothing",), only={"priors": (None,)}, without_effect=())
 
 
-def is_naive_bayes(problem: Problem, table: Table) -> bool:
-    """Tell whether the model is Gaussian naive Bayes, on data whose columns it sees as they are."""
-    return (
-        type(problem.estimator) is GaussianNB
-        and _KNOWN.first_unknown(problem.estimator) is None
-        and problem.weights.fit is None
-        and problem.impute is None
-        and problem.frame is None
-        and problem.loss.output in ("probabilities", "labels")
-        and not table.is_sparse
-    )
-
-
 class NaiveBayesRisks(ModelRisks):
-    """`ModelRisks` that grow on all columns of a block at once."""
+    """`ModelRisks` of Gaussian naive Bayes, solved for all columns of a block at once."""
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        super().__init__(table, problem, n_jobs, "")
-        self.note = (
-            f"{type(problem.estimator).__name__} is solved for all columns at once in growth, and fitted through "
-            "scikit-learn's interface on several"
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the models cannot be solved at once, or None if they can."""
+        if type(problem.estimator) is not GaussianNB:
+            return OTHER_KIND
+        unknown = _KNOWN.first_unknown(problem.estimator)
+        if unknown is not None:
+            return f"the engine does not know {unknown}"
+        if problem.weights.fit is not None:
+            return "the engine does not know weights of rows"
+        if problem.impute is not None or problem.frame is not None or table.is_sparse:
+            return "the engine reads dense columns of numbers as they are"
+        if problem.loss.output not in ("probabilities", "labels"):
+            return f"the engine does not predict {problem.loss.output}"
+        return None
+
+    def _note(self, name: str, reason: str) -> str:
+        return (
+            f"{name} is solved for all columns at once in growth, and fitted through scikit-learn's interface on "
+            "several"
         )
 
     def grower(self) -> Grower:

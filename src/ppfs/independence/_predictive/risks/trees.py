@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,15 +15,17 @@ from ppfs._conventions import Floats
 from ppfs._data import Table
 from ppfs._fitting import Design, KnownParameters
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.knockoffs import PermutedValues
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits, sorted_columns
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
 
 if TYPE_CHECKING:
     AnyForest = _engine.Forest | _engine.BaggedForest
 
+
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 # `random_state` decides between equally good splits only; here the order of the columns' content does.
 KNOWN_TREE = KnownParameters(
@@ -42,22 +44,8 @@ KNOWN_TREE = KnownParameters(
 )
 
 
-def why_not_engine(problem: Problem, table: Table) -> str | None:
-    """Return None if the engine can answer by counting rows of these data, else the reason why not."""
-    estimator = problem.estimator
-    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
-        return "the engine knows decision trees only"
-    unknown = KNOWN_TREE.first_unknown(estimator)
-    if unknown is not None:
-        return f"the engine does not know {unknown}"
-    reason = why_not_these_data(problem, table, estimator.criterion)
-    if reason is None and problem.weights.fit is not None:
-        return "the engine knows weights of rows in dense columns only"
-    return reason
-
-
-def why_not_these_data(problem: Problem, table: Table, criterion: str) -> str | None:
-    """Return None if the engine can grow trees by this criterion from these data, else the reason why not."""
+def refusal_of_data(table: Table, problem: Problem, criterion: str) -> str | None:
+    """Return why the engine cannot grow trees by this criterion from these data, or None if it can."""
     if criterion not in (_engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA):
         return f"the engine does not know criterion={criterion!r}"
     if problem.loss.name not in _engine.LOSSES:
@@ -72,23 +60,15 @@ def why_not_these_data(problem: Problem, table: Table, criterion: str) -> str | 
     return None
 
 
-class TreeRisks:
-    """Answers "what is the risk with x, and with its knockoff?" from the engine's trees.
+class TreeRisks(RiskSource):
+    """Risks of single trees, grown by the engine.
 
-    Columns are shown to the trees in the order of their content (see `Table.canonical`), which decides ties,
+    The trees see the columns in the order of their content (see `Table.canonical`), which decides ties,
     so removing a column that a tree does not use leaves that tree as it is.
-
-    Attributes
-    ----------
-    n_fits : int
-        Trees grown so far.
     """
 
-    def __init__(self, table: Table, problem: Problem, n_jobs: int | None) -> None:
-        self.problem = problem
-        self.n_fits = 0
-        self.note = f"{type(problem.estimator).__name__} is grown by the engine"
-        self._table = table
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str = "") -> None:
+        super().__init__(table, problem, n_jobs, reason)
         self._n_threads = effective_n_jobs(n_jobs)
         self._splits = engine_splits(problem, draw=0)
         self._totals = _total_weights(problem)
@@ -97,13 +77,23 @@ class TreeRisks:
         self._forest: AnyForest | None = None
         self._design: Design | None = None
 
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why these trees cannot be grown by counting rows, or None if they can."""
+        estimator = problem.estimator
+        if type(estimator) not in TREES:
+            return OTHER_KIND
+        unknown = KNOWN_TREE.first_unknown(estimator)
+        if unknown is not None:
+            return f"the engine does not know {unknown}"
+        reason = refusal_of_data(table, problem, estimator.criterion)
+        if reason is None and problem.weights.fit is not None:
+            return "the engine knows weights of rows in dense columns only"
+        return reason
+
     def grower(self) -> Grower:
         """Return what grows trees on single columns."""
         return TreeGrower(self.problem, tree_rules(self.problem))
-
-    def batch_sizes(self, are_members: bool) -> tuple[int, int]:
-        """Return how many questions to answer at once, at first and at most."""
-        return 1, 64
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set.
@@ -137,7 +127,7 @@ class TreeRisks:
     def _is_plain(self) -> bool:
         """Whether a feature is shuffled once in each split, and means are compared: the paper's test."""
         problem = self.problem
-        return problem.knockoff is PermutedValues and problem.n_draws == 1 and not problem.is_by_row
+        return problem.knockoff.is_permutation and problem.n_draws == 1 and not problem.is_by_row
 
     def _base(self, forest: AnyForest) -> Floats:
         return np.concatenate(forest.row_losses()) if self.problem.is_by_row else forest.base_risk
@@ -180,14 +170,6 @@ class TreeRisks:
         if self._design is None:
             self._design = Design.of(self._table, self._table.canonical(self._members))
         return self._design
-
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
-        """Return the risks of questions about features outside `given`."""
-        if len(xs) == 1:
-            return self.of_members(xs, given | {xs[0]})
-        risks = PairedRisks.joined([self.of_members([x], given | {x}) for x in xs])
-        # What no tree of these models uses may be used by those of other features: only members are inert.
-        return replace(risks, unused=np.zeros(len(xs), dtype=bool))
 
     def _forest_of(self, members: Set[int]) -> AnyForest:
         forest = self._forest

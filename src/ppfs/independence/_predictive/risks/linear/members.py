@@ -15,7 +15,7 @@ from ppfs._conventions import Floats
 from ppfs._fitting import Design, dense
 from ppfs._rows import Split
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.knockoffs import Draws, PermutedValues
+from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear.outputs import as_predicted
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
@@ -174,7 +174,7 @@ class LinearMembers:
 
     def _moved(self, feature: int, draws: Draws, first: int, end: int) -> Floats:
         """Return how the outputs change when a feature gives way to draws, shape (n_draws, n_tested, n_scores)."""
-        if isinstance(draws, PermutedValues):
+        if draws.is_permutation:
             own = self._contributions(feature)
             moved: Floats = own[self._shuffles[first:end]] - own
             return moved

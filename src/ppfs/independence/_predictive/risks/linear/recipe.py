@@ -27,6 +27,7 @@ from ppfs.independence._predictive.risks.linear.steps import (
     is_known_step,
     keeps_width,
 )
+from ppfs.independence._predictive.risks.source import OTHER_KIND
 
 # Parameters of an iteration have no effect: here it ends at the optimum.
 _ITERATION = ("copy_X", "max_iter", "n_jobs", "random_state", "tol", "verbose", "warm_start")
@@ -108,40 +109,58 @@ class Recipe:
         return int(np.linalg.matrix_rank(centred))
 
 
-def recipe_of(problem: Problem, table: Table) -> Recipe | None:
-    """Return how the models of this problem are fitted, or None where that is left to scikit-learn."""
-    is_wide = table.codes.ndim > 1 and problem.y.ndim == 1  # The target may be among the columns.
-    if table.is_mixed or is_wide or problem.loss.name == "callable":
-        return None
-    is_weighted = problem.weights.fit is not None
-    # Gaps are filled before the first step. Medians of weighted rows are left to the general way.
-    if problem.y.ndim > 1 or (table.has_missing and (problem.impute is None or is_weighted)):
-        return None
-    steps = _steps(problem.estimator)
-    if steps is None or (is_weighted and not _weigh_the_last(steps)):
-        return None
-    *before, last = steps
-    if type(last) not in _SOLVERS or not all(
-        is_known_step(step, of_sparse=table.is_sparse) for step in before
-    ):
-        return None
-    if _KNOWN[type(last)].first_unknown(last) is not None:
-        return None
-    if any(map(is_joint, before)) and not _are_powers(before):
-        return None
+def recipe_of(table: Table, problem: Problem) -> Recipe | str:
+    """Return how the models of this problem are fitted, or why that is left to scikit-learn."""
+    *before, last = steps = _steps(problem.estimator)
+    if type(last) not in _SOLVERS:
+        return OTHER_KIND
+    refusal = _refusal_of_data(table, problem) or _refusal_of_steps(table, problem, steps)
+    if refusal is not None:
+        return refusal
     for step in steps:
         require_valid_parameters(step, f"{type(problem.estimator).__name__}'s step")
     solver = _SOLVERS[type(last)](last, problem)
+    if isinstance(solver, str):
+        return solver
     filling = [Medians()] if table.has_missing else []
-    return None if solver is None else Recipe((*filling, *before), solver)
+    return Recipe((*filling, *before), solver)
 
 
-def _steps(estimator: Any) -> list[Any] | None:
-    """Return the steps of a pipeline, or the estimator alone; None for a pipeline that does more than its steps do."""
+def _refusal_of_data(table: Table, problem: Problem) -> str | None:
+    if table.is_mixed:
+        return "the engine fits linear models to columns of numbers"
+    if problem.loss.name == "callable":
+        return "the engine does not know the loss 'callable'"
+    if problem.y.ndim > 1 or table.codes.ndim > 1:
+        # Where another variable is predicted, the target may be among the columns.
+        return "the engine predicts one output from single columns"
+    if table.has_missing and problem.impute is None:
+        return "the columns have missing values"
+    if table.has_missing and problem.weights.fit is not None:
+        return "the engine does not fill missing values by weighted medians"
+    return None
+
+
+def _refusal_of_steps(table: Table, problem: Problem, steps: Sequence[Any]) -> str | None:
+    *before, last = steps
+    for model in (problem.estimator, last):
+        unknown = _KNOWN[type(model)].first_unknown(model)
+        if unknown is not None:
+            return f"the engine does not know {unknown}"
+    if problem.weights.fit is not None and not _weigh_the_last(steps):
+        return "the engine passes weights of rows to the last step of a pipeline only"
+    for step in before:
+        if not is_known_step(step, of_sparse=table.is_sparse):
+            return f"the engine does not know the step {step!r}"
+    if any(map(is_joint, before)) and not _are_powers(before):
+        return "the engine does not multiply columns made by other steps"
+    return None
+
+
+def _steps(estimator: Any) -> list[Any]:
+    """Return the steps of a pipeline, or the estimator alone."""
     if type(estimator) is not Pipeline:
         return [estimator]
-    if _KNOWN[Pipeline].first_unknown(estimator) is not None:
-        return None
     steps = [step for _, step in estimator.steps]
     return [step for step in steps[:-1] if step is not None and step != "passthrough"] + steps[-1:]
 
@@ -164,18 +183,16 @@ def _of_least_squares(estimator: LinearRegression, problem: Problem) -> Solver:
     return least_squares.Ridge(0.0, estimator.fit_intercept)
 
 
-def _of_ridge(estimator: Ridge, problem: Problem) -> Solver | None:
-    return (
-        least_squares.Ridge(float(estimator.alpha), estimator.fit_intercept)
-        if not np.ndim(estimator.alpha)
-        else None
-    )
+def _of_ridge(estimator: Ridge, problem: Problem) -> Solver | str:
+    if np.ndim(estimator.alpha):
+        return "the engine knows one alpha for all columns"
+    return least_squares.Ridge(float(estimator.alpha), estimator.fit_intercept)
 
 
-def _of_elastic_net(estimator: ElasticNet, problem: Problem) -> Solver | None:
-    # Without a penalty scikit-learn advises against this solver, and its answer is where it stopped.
+def _of_elastic_net(estimator: ElasticNet, problem: Problem) -> Solver | str:
     if estimator.alpha == 0:
-        return None
+        # scikit-learn advises against it, and its answer is where it stopped.
+        return "alpha=0 has no unique answer"
     l1_ratio = float(estimator.l1_ratio)
     return least_squares.ElasticNet(
         estimator.alpha * l1_ratio,
@@ -185,24 +202,24 @@ def _of_elastic_net(estimator: ElasticNet, problem: Problem) -> Solver | None:
     )
 
 
-def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | None:
+def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | str:
     parameters = estimator.get_params(deep=False)
     is_weighted = problem.weights.fit is not None
     if parameters["class_weight"] == "balanced" and is_weighted:
-        # Versions of scikit-learn differ in whether rows or their weights are balanced.
-        return None
+        return "versions of scikit-learn differ in whether rows or their weights are balanced"
     l1_ratio = _l1_ratio(parameters)
     is_liblinear = parameters["solver"] == "liblinear"
     is_sparse = l1_ratio is not None and l1_ratio > 0.0
     n_scores = 1 if problem.classes.size == 2 else problem.classes.size
-    if l1_ratio is None or (is_liblinear and n_scores > 1):
-        return None
+    if l1_ratio is None:
+        return "penalty and l1_ratio disagree"
+    if is_liblinear and n_scores > 1:
+        return "liblinear fits one model per class"
     if is_sparse and parameters["solver"] != "saga" and not (is_liblinear and l1_ratio == 1.0):
-        # scikit-learn refuses it, and says why.
-        return None
+        return "scikit-learn refuses this penalty with this solver"
     has_penalty = parameters.get("penalty", "deprecated") is not None and np.isfinite(parameters["C"])
     if (is_liblinear or is_sparse) and not has_penalty:
-        return None
+        return f"the engine does not know C={parameters['C']} with solver={parameters['solver']!r}"
     penalty = 1.0 / parameters["C"] if has_penalty else 0.0
     has_own_intercept = parameters["fit_intercept"] and not is_liblinear
     class_weight = parameters["class_weight"]
@@ -230,7 +247,7 @@ def _l1_ratio(parameters: Mapping[str, Any]) -> float | None:
     return own if l1_ratio in (None, 0.0, own) else None
 
 
-_SOLVERS: dict[type, Callable[[Any, Problem], Solver | None]] = {
+_SOLVERS: dict[type, Callable[[Any, Problem], Solver | str]] = {
     LinearRegression: _of_least_squares,
     Ridge: _of_ridge,
     Lasso: _of_elastic_net,

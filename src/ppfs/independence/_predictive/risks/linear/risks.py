@@ -14,7 +14,7 @@ from ppfs.independence._predictive.risks.any_model import ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear.members import LinearMembers
 from ppfs.independence._predictive.risks.linear.products import JointMembers, n_products
-from ppfs.independence._predictive.risks.linear.recipe import Recipe
+from ppfs.independence._predictive.risks.linear.recipe import Recipe, recipe_of
 from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
@@ -26,26 +26,28 @@ _MAX_DENSE = 2**23
 
 
 class LinearRisks(ModelRisks):
-    """`ModelRisks` of linear models, which needs no fit of scikit-learn's.
+    """`ModelRisks` of linear models, which the engine fits."""
 
-    Parameters
-    ----------
-    recipe : Recipe
-        The model, and what stands before it.
-    """
-
-    def __init__(
-        self, table: Table, problem: Problem, n_jobs: int | None, reason: str, recipe: Recipe
-    ) -> None:
-        super().__init__(table, problem, n_jobs, reason)
-        name = type(problem.estimator).__name__
-        self.note = f"{name} is a linear model and fitted by the engine"
-        if not recipe.is_additive:
-            self.note += f", with more than {_MAX_PRODUCTS} products through scikit-learn's interface"
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str = "") -> None:
+        recipe = recipe_of(table, problem)
+        assert isinstance(recipe, Recipe)
         self._recipe = recipe
+        super().__init__(table, problem, n_jobs, reason)
         self._n_threads = effective_n_jobs(n_jobs)
         self._linear: LinearMembers | None = None
         self._fitted_members: Set[int] = frozenset()
+
+    @classmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why the model is not fitted as a linear model of its columns, or None if it is."""
+        recipe = recipe_of(table, problem)
+        return None if isinstance(recipe, Recipe) else recipe
+
+    def _note(self, name: str, reason: str) -> str:
+        note = f"{name} is a linear model and fitted by the engine"
+        if self._recipe.is_additive:
+            return note
+        return f"{note}, with more than {_MAX_PRODUCTS} products through scikit-learn's interface"
 
     def grower(self) -> Grower:
         """Return what fits all columns of a block at once."""
@@ -80,12 +82,9 @@ class LinearRisks(ModelRisks):
         kind = LinearMembers if self._recipe.is_additive else JointMembers
         return kind(self.problem, self._recipe, design, n_threads, larger)
 
-    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
-        """Return the risks of questions about features outside `given`."""
-        if len(xs) == 1:
-            return self.of_members(xs, given | {xs[0]})
+    def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         if not all(self._can_fit(given | {x}) for x in xs):
-            return super().of_added(xs, given)
+            return super()._of_several_added(xs, given)
 
         def answered(x: int) -> PairedRisks:
             return self._fitted(given | {x}, n_threads=1).risks([x])

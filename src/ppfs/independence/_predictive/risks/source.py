@@ -1,0 +1,80 @@
+"""What every source of risks offers: the risks, and why it refuses a problem, if it does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+import numpy as np
+
+from ppfs._data import Table
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.paired import PairedRisks
+
+# The refusal of a source that computes the risks of other kinds of models.
+OTHER_KIND = "the engine has no faster way for this kind of model"
+
+
+class RiskSource(ABC):
+    """Computes the risk with a feature and with its knockoff, for one table and one model.
+
+    Parameters
+    ----------
+    table : Table
+
+    problem : Problem
+
+    n_jobs : int or None
+
+    reason : str
+        Why the faster sources refused.
+
+    Attributes
+    ----------
+    n_fits : int
+        Models fitted so far.
+
+    note : str
+        How the models are fitted: a sentence for the trace.
+    """
+
+    def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str) -> None:
+        self.problem = problem
+        self.n_fits = 0
+        self.note = self._note(type(problem.estimator).__name__, reason)
+        self._table = table
+        self._n_jobs = n_jobs
+
+    @classmethod
+    @abstractmethod
+    def refusal(cls, table: Table, problem: Problem) -> str | None:
+        """Return why this source cannot compute these risks exactly, or None if it can.
+
+        `OTHER_KIND` is the refusal of models that the source is not made for.
+        """
+
+    def _note(self, name: str, reason: str) -> str:
+        return f"{name} is grown by the engine"
+
+    @abstractmethod
+    def grower(self) -> Grower:
+        """Return what computes the risks of models of single columns."""
+
+    def batch_sizes(self, are_members: bool) -> tuple[int, int]:
+        """Return how many questions to answer at once, at first and at most."""
+        return 1, 64
+
+    @abstractmethod
+    def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
+        """Return the risks of questions about members of one feature set: one set of models serves all."""
+
+    def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        """Return the risks of questions about features outside `given`: each needs models of its own."""
+        return self.of_members(xs, given | {xs[0]}) if len(xs) == 1 else self._of_several_added(xs, given)
+
+    def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
+        risks = PairedRisks.joined([self.of_members([x], given | {x}) for x in xs])
+        # A feature that none of these models uses may be used by the models of others: only members are inert.
+        return replace(risks, unused=np.zeros(len(xs), dtype=bool))
