@@ -43,7 +43,7 @@ from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import Progress, RandomStateLike
-from ppfs._data import Task, listed, require_sound
+from ppfs._data import Task, listed, readable
 from ppfs._estimator import in_one_step
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
@@ -296,7 +296,7 @@ class _PyImpetusSelector(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         """Return an array or sparse matrix of which columns can be taken."""
-        require_sound(X)
+        X = readable(X)
         tags = get_tags(self).input_tags
         rules = {"accept_sparse": "csr", "ensure_all_finite": not tags.allow_nan, "dtype": None}
         if not hasattr(self, "n_features_in_"):

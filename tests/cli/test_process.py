@@ -75,6 +75,17 @@ def test_an_error_that_nobody_expected_asks_for_debug(ppfs, table, monkeypatch):
     assert "run again with --debug" in result.stderr
 
 
+@pytest.mark.parametrize(("words", "said"), [((), "fewer splits, columns or rows"), (("5 GiB",), "5 GiB")])
+def test_too_little_memory_says_what_helps(ppfs, table, monkeypatch, words, said):
+    def fail(*_, **__):
+        raise MemoryError(*words)
+
+    monkeypatch.setattr("ppfs.PPFS.fit", fail)
+    result = ppfs("select", table, "-t", "ill")
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
 def test_progress_goes_to_stderr_in_lines_where_nobody_watches(ppfs, table):
     result = ppfs("select", table, "-t", "ill", "--test", "paper", "--splits", 5)
     assert result.stdout == "bmi\n"

@@ -3,7 +3,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS, PPFSCV
-from ppfs._data.reading import read_table, unmasked
+from ppfs._data.reading import read_table
+from ppfs._data.reading.masked import unmasked
 from ppfs.blanket import StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers import Stepwise

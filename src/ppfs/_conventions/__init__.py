@@ -4,6 +4,7 @@ from ppfs._conventions.messages import warn_caller
 from ppfs._conventions.progress import Progress, ProgressBar
 from ppfs._conventions.random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._conventions.sklearn_compat import (
+    N_JOBS_RULE,
     HasMethods,
     Interval,
     IsModel,
@@ -26,6 +27,7 @@ from ppfs._conventions.sklearn_compat import (
 from ppfs._conventions.types import Floats
 
 __all__ = [
+    "N_JOBS_RULE",
     "Floats",
     "HasMethods",
     "Interval",

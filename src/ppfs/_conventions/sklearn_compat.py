@@ -32,6 +32,7 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as n_rows_of
 
 __all__ = [
+    "N_JOBS_RULE",
     "HasMethods",
     "Interval",
     "IsModel",
@@ -48,6 +49,13 @@ __all__ = [
     "output_config",
     "refuse_wrong_parameters",
     "take_rows",
+]
+
+# For joblib no number of workers is 0; negative ones are counted from the number of cores.
+N_JOBS_RULE: list[Any] = [
+    Interval(Integral, None, 0, closed="neither"),
+    Interval(Integral, 1, None, closed="left"),
+    None,
 ]
 
 

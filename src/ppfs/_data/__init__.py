@@ -7,6 +7,7 @@ from ppfs._data.combinations import number_combinations
 from ppfs._data.facts import ColumnFacts, facts_of, is_compact
 from ppfs._data.frames import FrameColumns, backend_of, new_frame
 from ppfs._data.kinds import as_rows, can_be_levels
+from ppfs._data.naming import COLUMNS_RULE, ColumnsLike, column_index, listed
 from ppfs._data.reading import (
     BY_ESTIMATOR,
     BY_TASK,
@@ -18,15 +19,14 @@ from ppfs._data.reading import (
     only_rows,
     read_table,
     read_target,
+    readable,
     require_finite,
     require_two_classes,
-    unmasked,
     warn_if_ambiguous,
     weights_among,
 )
 from ppfs._data.sources import GAPS, FileBlock, LazyColumns, TextFormat, convert_text, is_path, open_source
-from ppfs._data.sparse import require_sound
-from ppfs._data.table import COLUMNS_RULE, ColumnsLike, Table, Task, column_index, dense_column, listed
+from ppfs._data.table import Table, Task, dense_column
 from ppfs._data.target_task import agreed_task, choose_task
 
 __all__ = [
@@ -70,11 +70,10 @@ __all__ = [
     "open_source",
     "read_table",
     "read_target",
+    "readable",
     "require_finite",
-    "require_sound",
     "require_two_classes",
     "summary",
-    "unmasked",
     "warn_if_ambiguous",
     "weights_among",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,15 +18,11 @@ from ppfs._data.facts import ColumnFacts, facts_of, in_floats, is_compact
 from ppfs._data.frames import CallersFrame
 from ppfs._data.kinds import ColumnKinds
 from ppfs._data.labels import coded_labels
+from ppfs._data.naming import ColumnsLike, column_index, listed, one_or_more
 from ppfs._data.sources import FileBlock, LazyColumns, LazyKinds
 from ppfs._data.target_task import Task as Task
 from ppfs._data.target_task import TaskChoice
 from ppfs.exceptions import InvalidInputError
-
-# Columns as callers name them: a lone name or number is one column, not a list of letters.
-ColumnsLike: TypeAlias = Collection[int | str] | int | str
-# The same as scikit-learn's parameter constraints have it.
-COLUMNS_RULE: list[Any] = ["array-like", set, frozenset, str, Integral]
 
 # What a gap in a column of categories is called.
 MISSING_LABEL = "(missing)"
@@ -528,40 +523,3 @@ def dense_column(X: Matrix, position: int) -> NDArray[Any]:
     values = np.zeros(X.shape[0], dtype=X.dtype)
     values[X.indices[stored]] = X.data[stored]
     return values
-
-
-def column_index(column: int | str, names: Sequence[str]) -> int:
-    """Turn a column's number or name into its number."""
-    if isinstance(column, str):
-        if column not in names:
-            raise InvalidInputError(f"There is no column {column!r}. The columns are {listed(names)}.")
-        return names.index(column)
-    # A mask would otherwise be read as columns 0 and 1.
-    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise InvalidInputError(
-            f"{column!r} is neither the name nor the number of a column. Use a name or a whole number; "
-            "np.flatnonzero(mask) makes numbers of a mask."
-        )
-    number = int(column)
-    if not -len(names) <= number < len(names):
-        raise InvalidInputError(f"There is no column {number}: columns are numbered 0 to {len(names) - 1}.")
-    return number % len(names)
-
-
-def one_or_more(columns: ColumnsLike, parameter: str) -> list[int | str]:
-    """Return columns as a list, a lone name or number as a list of one, or say that they are neither."""
-    if isinstance(columns, np.ndarray) and columns.ndim == 0:
-        columns = columns.item()
-    if isinstance(columns, str | Integral):
-        return [columns]
-    if columns is None or isinstance(columns, Mapping) or not isinstance(columns, Iterable):
-        raise InvalidInputError(
-            f"{parameter} must name columns, but is {columns!r}. Write a name, a number, or a list of them."
-        )
-    return list(columns)
-
-
-def listed(names: Sequence[object], limit: int = 5) -> str:
-    """Write names for a message, the first few of a long list."""
-    shown = ", ".join(repr(str(name)) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

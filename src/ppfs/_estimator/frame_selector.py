@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -12,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import output_config, warn_caller
-from ppfs._data import is_path, open_source, require_sound, unmasked
+from ppfs._data import is_path, open_source, readable
 from ppfs.exceptions import InvalidInputError
 
 
@@ -20,13 +21,16 @@ class FrameSelector(SelectorMixin):
     """A selector that takes weights, and whose `transform` leaves the columns of any data frame as they are.
 
     scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
-    numbers beside text are objects. A subclass sets `support_` in ``fit``, and `_has_gaps_in_text`.
+    numbers beside text are objects. A subclass sets `support_` in ``fit``, `_column_names` and
+    `_has_gaps_in_text`.
     """
 
     # What metadata routing may pass to fit beside its named arguments.
     __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
 
     support_: NDArray[np.bool_]
+
+    _column_names: Sequence[str]
 
     _has_gaps_in_text: bool = False
 
@@ -50,8 +54,7 @@ class FrameSelector(SelectorMixin):
         check_is_fitted(self)
         if is_path(X):
             return self._transform_file(X)
-        require_sound(X)
-        X = unmasked(X)
+        X = readable(X)
         wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
         if not self.get_support().any():
@@ -65,6 +68,23 @@ class FrameSelector(SelectorMixin):
             return selected.to_native()
         columns = {name: selected[name].to_numpy() for name in selected.columns}
         return nw.from_dict(columns, backend="pandas").to_native()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the selected columns; a column that is named by an integer has its digits as a name.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            The names of all columns, the same as in `fit`.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        if input_features is None and not hasattr(self, "feature_names_in_"):
+            input_features = [str(name) for name in self._column_names]
+        return np.asarray(super().get_feature_names_out(input_features))
 
     def _transform_to_nothing(self, X: Any) -> Any:
         """Return a table without columns, and say so at the caller's line, where scikit-learn would at its own."""
@@ -109,5 +129,4 @@ class FrameSelector(SelectorMixin):
         -------
         array or sparse matrix of shape (n_rows, n_columns)
         """
-        require_sound(X)
-        return super().inverse_transform(unmasked(X))
+        return super().inverse_transform(readable(X))

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import (
+    N_JOBS_RULE,
     HasMethods,
     Interval,
     IsModel,
@@ -254,7 +255,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "refit": ["boolean"],
         "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS_RULE,
         "progress": ["boolean", StrOptions({"log"})],
     }
 
@@ -431,6 +432,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         self.support_[self.selected_] = True
         self.task_ = table.task
         self._has_gaps_in_text = table.has_gaps_in_text
+        self._column_names = table.column_names
 
     def _fit_model(self, model: Any, table: Table) -> None:
         """Fit the model on the selected columns, in the caller's order, as `predict` will read them."""

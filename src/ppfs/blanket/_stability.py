@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import (
+    N_JOBS_RULE,
     HasMethods,
     Interval,
     Progress,
@@ -33,6 +34,7 @@ from ppfs._data import (
     column_names,
     is_path,
     read_table,
+    readable,
     weights_among,
 )
 from ppfs._estimator import FrameSelector, in_one_step
@@ -133,7 +135,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         "threshold": [Interval(Real, 0.5, 1, closed="right")],
         "max_false": [Interval(Real, 0, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS_RULE,
         "progress": ["boolean", StrOptions({"log"})],
     }
 
@@ -189,6 +191,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
             raise InvalidInputError(
                 "StabilitySelection divides rows in memory, but X is a path. Read the columns into memory first."
             )
+        X = readable(X)
         validate_data(self, X, skip_check_array=True)
         if y is None:
             raise InvalidInputError(

@@ -70,7 +70,7 @@ def _ended_by(error: BaseException) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else ExitCode.input
     if isinstance(error, MemoryError):
-        say(f"There is not enough memory for this: {error or 'use fewer splits, columns or rows'}")
+        say(f"There is not enough memory for this: {str(error) or 'use fewer splits, columns or rows.'}")
         return ExitCode.input
     return _ended_by_the_library(error)
 

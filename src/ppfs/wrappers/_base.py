@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._conventions import Interval, IsModel, RandomStateLike, StrOptions, root_entropy
+from ppfs._conventions import N_JOBS_RULE, Interval, IsModel, RandomStateLike, StrOptions, root_entropy
 from ppfs._data import (
     BY_ESTIMATOR,
     CATEGORICAL_FEATURES_CONSTRAINT,
@@ -54,7 +54,7 @@ WRAPPER_CONSTRAINTS: dict[str, Any] = {
     "feature_groups": [Mapping, None],
     "categorical_features": CATEGORICAL_FEATURES_CONSTRAINT,
     "random_state": ["random_state", np.random.Generator],
-    "n_jobs": [Integral, None],
+    "n_jobs": N_JOBS_RULE,
 }
 
 
@@ -75,7 +75,6 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     task_: Task
     warnings_: tuple[ColumnWarning, ...]
 
-    _column_names: tuple[str, ...]
     # The library of the caller's data frame.
     _backend: str | None
 

@@ -9,7 +9,8 @@ from datetime import datetime
 import numpy as np
 
 from ppfs._data.column_checks.warning import ColumnWarning
-from ppfs._data.table import MISSING_LABEL, Table, listed
+from ppfs._data.naming import listed
+from ppfs._data.table import MISSING_LABEL, Table
 
 _MOST_LABELS = 50
 _FEWEST_DATES = 5

@@ -5,9 +5,9 @@ from ppfs._data.reading.columns import column_names
 from ppfs._data.reading.files import available_memory
 from ppfs._data.reading.finite import require_finite
 from ppfs._data.reading.kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
-from ppfs._data.reading.masked import unmasked
 from ppfs._data.reading.new_rows import NewRows
 from ppfs._data.reading.read import read_table
+from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import only_rows, weights_among
 from ppfs._data.reading.target import read_target, require_two_classes
 
@@ -22,9 +22,9 @@ __all__ = [
     "only_rows",
     "read_table",
     "read_target",
+    "readable",
     "require_finite",
     "require_two_classes",
-    "unmasked",
     "warn_if_ambiguous",
     "weights_among",
 ]

@@ -17,10 +17,10 @@ from sklearn.utils import check_array
 
 from ppfs._data.block import Matrix
 from ppfs._data.facts import is_compact
+from ppfs._data.naming import as_names, listed
 from ppfs._data.reading.categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
 from ppfs._data.reading.large_integers import beyond_floats, exact_columns
 from ppfs._data.reading.library_codes import library_codes, pandas_categories
-from ppfs._data.table import listed
 from ppfs.exceptions import InvalidInputError
 
 
@@ -51,7 +51,6 @@ class Columns:
 
 def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     """Read X: plain numbers as they are, the rest column by column."""
-    _refuse_lazy(X)
     names = column_names(X)
     check = partial(
         check_array,
@@ -84,16 +83,6 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     )
 
 
-def _refuse_lazy(X: Any) -> None:
-    """Refuse what scikit-learn would read one object a row: queries, and arrays of records."""
-    if nw.dependencies.is_polars_lazyframe(X):
-        raise InvalidInputError("X is a LazyFrame, whose values are not there yet. Pass X.collect().")
-    if isinstance(X, np.ndarray) and X.dtype.names is not None:
-        raise InvalidInputError(
-            f"X is a structured array with the fields {listed(X.dtype.names)}. Pass a data frame: pandas.DataFrame(X)."
-        )
-
-
 def _has_compact_numbers(X: Any) -> bool:
     """Tell whether X is an array, or a pandas frame, of one type of numbers that take less room than floats."""
     if isinstance(X, np.ndarray):
@@ -114,7 +103,7 @@ def column_names(X: Any) -> list[str] | None:
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
-    names = [str(name) for name in columns]
+    names = as_names(columns)
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise InvalidInputError(

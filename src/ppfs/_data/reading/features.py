@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ppfs._data.naming import ColumnsLike, column_index, listed, one_or_more
 from ppfs._data.reading.columns import Columns
-from ppfs._data.table import ColumnsLike, column_digest, column_index, listed, one_or_more
+from ppfs._data.table import column_digest
 from ppfs.exceptions import InvalidInputError
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._data.table import Table, listed
+from ppfs._data.naming import listed
+from ppfs._data.table import Table
 from ppfs.exceptions import InvalidInputError
 
 # For those who cannot fill gaps themselves.

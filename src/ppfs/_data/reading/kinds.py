@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._data.facts import in_floats
+from ppfs._data.naming import column_index, listed
 from ppfs._data.reading.categories import Coded, coded_numbers
 from ppfs._data.reading.columns import Columns
-from ppfs._data.table import MISSING_LABEL, column_index, listed
+from ppfs._data.table import MISSING_LABEL
 from ppfs.exceptions import InvalidInputError
 
 # "auto", "from_dtype", a name or a number, several of them, a mask, or None.

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ppfs._data.block import Matrix
 from ppfs._data.reading.columns import Columns, read_columns
 from ppfs._data.reading.large_integers import beyond_floats
-from ppfs._data.reading.masked import unmasked
-from ppfs._data.sparse import require_sound
+from ppfs._data.reading.readable import readable
 from ppfs._data.table import MISSING_LABEL, Table
 from ppfs.exceptions import InvalidInputError
 
@@ -57,8 +56,7 @@ class NewRows:
 
     def read(self, X: Any, owner: object) -> Matrix:
         """Return the columns as numbers and codes, shape (n_rows, n_columns)."""
-        require_sound(X)
-        chosen = self._chosen(unmasked(X))
+        chosen = self._chosen(readable(X))
         self._require_comparable(chosen)
         found = read_columns(chosen, owner=owner, min_rows=1)
         if sp.issparse(found.matrix):

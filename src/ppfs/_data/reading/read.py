@@ -10,16 +10,17 @@ from sklearn.utils import check_consistent_length
 
 from ppfs._data.frames import CallersFrame
 from ppfs._data.kinds import ColumnKinds
+from ppfs._data.naming import ColumnsLike
 from ppfs._data.reading.columns import read_columns
 from ppfs._data.reading.features import read_features
 from ppfs._data.reading.files import read_file_table
 from ppfs._data.reading.kinds import CategoricalFeatures, is_auto, with_kinds
 from ppfs._data.reading.masked import unmasked
+from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import only_rows, read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
 from ppfs._data.sources import is_path
-from ppfs._data.sparse import require_sound
-from ppfs._data.table import ColumnsLike, Table, Task
+from ppfs._data.table import Table, Task
 from ppfs.exceptions import InvalidInputError
 
 P = ParamSpec("P")
@@ -93,7 +94,7 @@ def read_table(
     -------
     Table
     """
-    X, y, sample_weight, groups = map(unmasked, (X, y, sample_weight, groups))
+    y, sample_weight, groups = map(unmasked, (y, sample_weight, groups))
     if is_path(X):
         if feature_groups:
             raise InvalidInputError(
@@ -108,7 +109,7 @@ def read_table(
             groups=groups,
             memory_limit=memory_limit,
         )
-    require_sound(X)
+    X = readable(X)
     weights, kept_rows = read_weights(sample_weight, X, y)
     n_callers_rows = None
     if kept_rows is not None:

@@ -18,6 +18,7 @@ from ppfs._conventions import warn_caller
 from ppfs._data.reading.categories import converts, is_missing
 from ppfs._data.reading.large_integers import LARGEST_EXACT, as_floats
 from ppfs._data.reading.library_codes import pandas_labels
+from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target_task import Task, TaskChoice, choose_task
 from ppfs.exceptions import InvalidInputError
@@ -34,6 +35,7 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     labels = pandas_labels(y)
     if labels is not None:
         return labels
+    require_values(y, "y")
     plain = _plain(y)
     if _is_structured(plain):
         return _complete_record(plain)

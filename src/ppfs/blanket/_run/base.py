@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import (
+    N_JOBS_RULE,
     Interval,
     Options,
     Progress,
@@ -74,7 +75,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "random_state": ["random_state", np.random.Generator],
-    "n_jobs": [Integral, None],
+    "n_jobs": N_JOBS_RULE,
     "progress": ["boolean", StrOptions({"log"})],
     "always_keep": COLUMNS_RULE,
     "condition_on": COLUMNS_RULE,
@@ -250,6 +251,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         self._conclude(searched, special, trace, table)
         trace.data = summary_of(table)
         self._has_gaps_in_text = table.has_gaps_in_text
+        self._column_names = table.column_names
         self.task_ = table.task
         self.independence_ = test
         self.trace_ = trace

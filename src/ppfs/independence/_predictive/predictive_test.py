@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from ppfs._conventions import Floats, HasMethods, Interval, IsModel, RandomStateLike, StrOptions, root_entropy
+from ppfs._conventions import (
+    N_JOBS_RULE,
+    Floats,
+    HasMethods,
+    Interval,
+    IsModel,
+    RandomStateLike,
+    StrOptions,
+    root_entropy,
+)
 from ppfs._data import Table, Task, require_finite
 from ppfs._fitting import (
     DEFAULT_PANEL,
@@ -82,7 +91,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "splitter": [HasMethods(["split", "get_n_splits"]), list, tuple, Iterator, None],
     "task": [StrOptions({"auto", "classification", "regression"})],
     "random_state": ["random_state", np.random.Generator],
-    "n_jobs": [Integral, None],
+    "n_jobs": N_JOBS_RULE,
 }
 
 

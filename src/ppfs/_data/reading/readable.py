@@ -1,0 +1,56 @@
+"""What callers may pass as X or y: checked before anything is read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from ppfs._data.naming import listed
+from ppfs._data.reading.masked import unmasked
+from ppfs._data.sparse import require_sound
+from ppfs.exceptions import InvalidInputError
+
+_KINDS = {
+    "X": "an array, a sparse matrix, a data frame, a list of rows or a path",
+    "y": "an array, a series or a list with one value per row",
+}
+
+
+def readable(X: Any) -> Any:
+    """Return X, with missing values in place of masked entries, or raise if its columns cannot be read.
+
+    Raises
+    ------
+    InvalidInputError
+        If X is a dict, an iterator, a query that was not run, an array of records, or a malformed sparse matrix.
+    """
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InvalidInputError("X is a LazyFrame, whose values are not there yet. Pass X.collect().")
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise InvalidInputError(
+            f"X is a structured array with the fields {listed(X.dtype.names)}. Pass a data frame: pandas.DataFrame(X)."
+        )
+    require_values(X, "X")
+    require_sound(X)
+    return unmasked(X)
+
+
+def require_values(values: Any, name: str) -> None:
+    """Raise if `values`, the caller's X or y, is neither array-like nor a data frame."""
+    if sp.issparse(values):  # A DOK matrix is a dict.
+        return
+    if isinstance(values, Mapping):
+        way_out = f"Pass pandas.DataFrame({name})." if name == "X" else "Pass list(y.values())."
+    elif isinstance(values, Iterator | Set):
+        way_out = f"Pass list({name})."
+    elif any(hasattr(values, method) for method in ("__array__", "__getitem__")):
+        return
+    else:
+        way_out = "Pass one of these."
+    raise InvalidInputError(
+        f"{name} must be {_KINDS[name]}, but is of type {type(values).__name__}. {way_out}"
+    )

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from ppfs import PPFS, PPFSCV
+from ppfs.blanket import IAMB, StabilitySelection
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import PPI
+from ppfs.wrappers import Stepwise
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+NOT_TABLES = [
+    (dict(enumerate(X.T)), "type dict. Pass pandas.DataFrame"),
+    ((row for row in X), r"type generator. Pass list\(X\)"),
+    ({1, 2}, "type set"),
+    (None, "type NoneType"),
+    (object(), "type object"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), NOT_TABLES)
+@pytest.mark.parametrize("weights", [{}, {"sample_weight": np.arange(40.0)}])
+def test_what_is_no_table_is_named_by_its_type(given, message, weights):
+    with pytest.raises(InvalidInputError, match=f"X must be an array.*{message}"):
+        PPFS(n_splits=5).fit(given, Y, **weights)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        IAMB(),
+        PPFSCV(DecisionTreeClassifier()),
+        StabilitySelection(PPFS(n_splits=5), n_pairs=1),
+        Stepwise(DecisionTreeClassifier()),
+    ],
+)
+def test_every_selector_refuses_a_dict(selector):
+    with pytest.raises(InvalidInputError, match=r"X must be an array.*type dict"):
+        selector.fit({"a": X[:, 0], "b": X[:, 1]}, Y)
+
+
+def test_transform_and_evaluate_refuse_a_generator():
+    fitted = PPFS(n_splits=10, random_state=0).fit(X, Y)
+    with pytest.raises(InvalidInputError, match="type generator"):
+        fitted.transform(row for row in X)
+    with pytest.raises(InvalidInputError, match="type generator"):
+        PPI(DecisionTreeClassifier()).evaluate((row for row in X), Y, 0)
+
+
+@pytest.mark.parametrize("y", [dict(enumerate(Y)), iter(Y), set(Y), 3])
+def test_a_target_without_rows_is_named_by_its_type(y):
+    with pytest.raises(InvalidInputError, match=f"y must be an array.*type {type(y).__name__}"):
+        PPFS(n_splits=5).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        PPFS(n_splits=5, n_jobs=0),
+        IAMB(n_jobs=0),
+        PPFSCV(DecisionTreeClassifier(), n_jobs=0),
+        StabilitySelection(n_jobs=0),
+        Stepwise(DecisionTreeClassifier(), n_jobs=0),
+        IAMB(independence=PPI(DecisionTreeClassifier(), n_jobs=0)),
+    ],
+)
+def test_no_jobs_at_all_are_refused_before_the_fit(selector):
+    with pytest.raises(ValueError, match=r"'n_jobs' parameter of .* must be an int in the range.*Got 0"):
+        selector.fit(X, Y)
