@@ -14,6 +14,9 @@ test: lint types layers unit doctest
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/codespell
+	$(BIN)/codespell --builtin en-GB_to_en-US README.md docs examples
+	$(BIN)/python tools/prose.py
 
 types: $(VENV)/test.stamp
 	$(BIN)/mypy

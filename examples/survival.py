@@ -1,8 +1,8 @@
 """Find the columns that the survival of patients depends on.
 
-The target is a structured array, whether the event was seen and when, as scikit-survival wants it. Any of its
-estimators can be asked, with a loss that says how badly a prediction fits: here Cox regression and the negative
-logarithm of its partial likelihood. Run with ``python examples/survival.py``; needs scikit-survival.
+The target is a structured array as in scikit-survival: whether the event was observed, and when. All estimators of
+scikit-survival work, with a loss function for their predictions: here Cox regression with the negative logarithm of its
+partial likelihood. Run with ``python examples/survival.py``; needs scikit-survival.
 """
 
 import numpy as np

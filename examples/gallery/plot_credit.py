@@ -1,13 +1,13 @@
 """
-A file with categories and gaps: who gets credit
-================================================
+A table with categories: who gets credit
+========================================
 
-653 applications for credit, nine columns of letters and six of numbers, names removed.
+653 credit applications with nine categorical and six numeric columns, anonymized.
 Which columns does the decision depend on?
 """
 
 # %%
-# The table goes in as it is: text columns are categories, and nothing needs to be encoded first.
+# Pass the table as it is: text columns are categorical, and nothing needs to be encoded first.
 import pandas as pd
 
 from ppfs import PPFS
@@ -24,7 +24,7 @@ selector = PPFS.calibrated(random_state=0).fit(X, y)
 print(selector.get_feature_names_out())
 
 # %%
-# Why was a column dropped? The verdict comes first, then every question that was asked about it.
+# Why was a column dropped? The explanation starts with the decision and lists all questions about the column.
 print(selector.trace_.explain("A10"))
 
 # %%

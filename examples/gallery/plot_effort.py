@@ -2,11 +2,12 @@
 Regression with few rows: the effort of software projects
 =========================================================
 
-Desharnais lists 81 projects of a Canadian software house. What does the effort, in person-hours, depend on?
+Desharnais contains 81 projects of a Canadian software company.
+Which columns does the effort, in person-hours, depend on?
 """
 
 # %%
-# A project number is in the file as well. It has no meaning for new projects, so it is left out.
+# The table contains a project number, which has no meaning for new projects, so we drop it.
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,7 +22,7 @@ X = X.drop(columns=[name for name in X.columns if name.lower() in ("id", "projec
 print(list(X.columns))
 
 # %%
-# Folds show how far the answer depends on the rows.
+# Folds show how much the selection depends on the rows.
 model = make_pipeline(StandardScaler(), Ridge())
 selector = PPFS.calibrated(model, n_folds=5, random_state=0).fit(X, y)
 print(selector.get_feature_names_out())
