@@ -18,8 +18,10 @@ from ppfs.blanket._run.confirm import Confirmation, RowsAside, confirm
 from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
+from ppfs.blanket._steps.joint_growth import grow_jointly
 from ppfs.blanket._steps.pairs import grow_by_pairs
-from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.questions import Answered, Inquiry
+from ppfs.blanket._steps.second_look import look_again
 from ppfs.blanket._steps.shrink import shrink
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
@@ -31,6 +33,8 @@ from ppfs.independence import (
     OnError,
     PredictiveTest,
 )
+
+Growth = Literal["marginal", "joint", "both"]
 
 
 class PPFS(PanelParameters, BaseBlanketSelector):
@@ -100,6 +104,15 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         Share of the rows that the search never sees, such as 0.3. On them each selected column is tested given the
         other selected ones, corrected for their number ("bh" where `correction` is None): `confirmed_` holds the
         p-values, which a selection from the same rows could not give.
+
+    growth : {"marginal", "joint", "both"}, default="marginal"
+        How columns become candidates. "marginal", as in the paper, tests each column on its own. "joint" tests each
+        column given all others, by one set of models of all columns: it finds columns that matter only beside others,
+        such as the inputs of an exclusive-or. "both" takes the union.
+
+    second_look : bool, default=False
+        After the shrink phase, test every rejected column given the selected ones, and shrink again where one enters.
+        This finds suppressors: columns that have no link to the target on their own, but have one beside others.
 
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator; without one the target: text, truth values and at most 20
@@ -261,6 +274,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         "correction": [StrOptions(set(CORRECTIONS)), None],
         "confirm": [Interval(Real, 0, 1, closed="neither"), None],
         "interactions": [StrOptions({"pairs"}), None],
+        "growth": [StrOptions({"marginal", "joint", "both"})],
+        "second_look": ["boolean"],
         "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest, None],
         "n_draws": [*PPI_CONSTRAINTS["n_draws"], None],
     }
@@ -285,6 +300,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         correction: str | None = None,
         confirm: float | None = None,
         interactions: Literal["pairs"] | None = None,
+        growth: Growth = "marginal",
+        second_look: bool = False,
         task: Task | Literal["auto"] = "auto",
         growth_estimator: Any = None,
         independence: IndependenceTest | str | None = None,
@@ -317,6 +334,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         self.correction = correction
         self.confirm = confirm
         self.interactions = interactions
+        self.growth = growth
+        self.second_look = second_look
         self.task = task
         self.growth_estimator = growth_estimator
         self.independence = independence
@@ -413,14 +432,27 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
-        candidates = grow_marginally(inquiry, inquiry.candidates, self.correction)
+        candidates = self._grow(inquiry)
         if self.interactions is not None:
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
         # Least important first, so that false positives go before they can displace a strong
         # column. Copies are equal in everything: the later ones are asked, and dropped, first.
         candidates.sort(key=lambda found: (-found[1].pvalue, found[1].effect, table.key(found[0]), -found[0]))
-        return shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
+        blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
+        return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
+
+    def _grow(self, inquiry: Inquiry) -> list[Answered]:
+        """Return the candidates: of growth column by column, by a model of all columns, or of both."""
+        columns = inquiry.candidates
+        if self.growth == "marginal":
+            return grow_marginally(inquiry, columns, self.correction)
+        found = grow_jointly(inquiry, columns, self.correction)
+        if self.growth == "joint":
+            return found
+        entered = {x for x, _ in found}
+        alone = grow_marginally(inquiry, columns, self.correction)
+        return [*found, *((x, result) for x, result in alone if x not in entered)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -88,6 +88,8 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         "impute",
         "n_jobs",
         "interactions",
+        "growth",
+        "second_look",
         "confirm",
         "memory_limit",
         "checkpoint",

@@ -111,6 +111,8 @@ class SearchRequest:
     alpha: float | None
     correction: str | None
     interactions: str | None
+    growth: str | None
+    second_look: bool | None
     confirm: float | None
     task: str | None
     n_folds: int | None
@@ -192,6 +194,18 @@ _FLAGS = [
         "--interactions",
         type=click.Choice(["pairs"]),
         help="Also look for columns that help only together with another one.",
+    ),
+    flag(
+        _SEARCH,
+        "--growth",
+        type=click.Choice(["marginal", "joint", "both"]),
+        help="Test columns on their own, given all others, or both.  [default: marginal]",
+    ),
+    flag(
+        _SEARCH,
+        "--second-look/--no-second-look",
+        default=None,
+        help="Test rejected columns again, given the selected ones.",
     ),
     flag(
         _SEARCH,

@@ -1,0 +1,113 @@
+"""Which of many columns are worth a question beside the selected ones: those that explain what these leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import chi2
+
+from ppfs._conventions import Floats
+from ppfs._data import Table
+from ppfs.blanket._steps.column_values import dense_blocks
+
+# Categories with fewer rows than this are not told apart: a column of many rare ones explains anything.
+_ROWS_PER_LEVEL = 5
+# Products with more members than this are not looked at.
+_MOST_PRODUCTS = 20
+
+
+def most_promising_beside(
+    table: Table, target: int, members: Sequence[int], rest: Sequence[int], at_most: int
+) -> list[int]:
+    """Return the columns that explain most of what a linear model of the members leaves of the target.
+
+    The model has the members, their squares and their categories. A column of numbers scores by itself, by its square
+    and by its products with the members; one of categories by its groups' means. Where there are no more than `at_most`
+    columns, all are returned.
+    """
+    if len(rest) <= at_most:
+        return list(rest)
+    residuals, basis, factors = _left(table, target, members)
+    scores = np.zeros(len(rest))
+    place = {feature: number for number, feature in enumerate(rest)}
+    single = [feature for feature in rest if table.is_single(feature)]
+    for features, values in dense_blocks(table, single):
+        levels = table.n_levels_of(features)
+        for number, feature in enumerate(features):
+            column = values[:, number]
+            scores[place[feature]] = (
+                _score_of_groups(column, residuals)
+                if levels[number]
+                else _score(column, residuals, basis, factors)
+            )
+    # Groups of columns are few, and always asked about.
+    scores[[place[feature] for feature in rest if not table.is_single(feature)]] = np.inf
+    order = sorted(range(len(rest)), key=lambda i: (-scores[i], table.by_content(rest[i])))
+    return [rest[i] for i in order[:at_most]]
+
+
+def _left(table: Table, target: int, members: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+    """Return what a linear model leaves of the target, an orthonormal basis of its design, and what makes products."""
+    y = table.codes if target == table.target else table.take([target])[:, 0]
+    if target == table.target and table.task == "classification" and y.ndim == 1:
+        outcomes = (y[:, np.newaxis] == np.unique(y)[1:]).astype(np.float64)
+    else:
+        outcomes = np.asarray(y, dtype=np.float64).reshape(table.n_rows, -1)
+    outcomes = outcomes - outcomes.mean(axis=0)
+    design = [np.ones((table.n_rows, 1))]
+    factors = []
+    single = [feature for feature in members if table.is_single(feature)]
+    for features, values in dense_blocks(table, single):
+        for number, n_levels in enumerate(table.n_levels_of(features).tolist()):
+            column = values[:, number]
+            if n_levels:
+                design.append(_indicators(column))
+            else:
+                unit = _unit(column)
+                design += [unit[:, np.newaxis], unit[:, np.newaxis] ** 2]
+                factors.append(unit)
+    basis = np.linalg.qr(np.column_stack(design))[0]
+    residuals = outcomes - basis @ (basis.T @ outcomes)
+    scale = np.sqrt((residuals**2).sum(axis=0))
+    residuals = residuals / np.where(scale > 0, scale, 1.0)
+    products = np.column_stack(factors[:_MOST_PRODUCTS]) if factors else np.empty((table.n_rows, 0))
+    return residuals, basis, products
+
+
+def _score(column: Floats, residuals: Floats, basis: Floats, factors: Floats) -> float:
+    """Return the largest chi-squared statistic of the column, its square and its products with the members."""
+    unit = _unit(column)
+    views = np.column_stack([unit, unit**2, unit[:, np.newaxis] * factors])
+    views = views - basis @ (basis.T @ views)
+    lengths = (views**2).sum(axis=0)
+    explained = ((residuals.T @ views) ** 2).sum(axis=0) / np.where(
+        lengths > 1e-9 * len(column), lengths, np.inf
+    )
+    # One degree of freedom per outcome: the same for all columns of numbers.
+    return float(-chi2.logsf(len(column) * explained.max(), residuals.shape[1]))
+
+
+def _score_of_groups(column: Floats, residuals: Floats) -> float:
+    indicators = _indicators(column)
+    counts = indicators.sum(axis=0)
+    if len(counts) < 2:
+        return 0.0
+    explained = ((indicators.T @ residuals) ** 2 / counts[:, np.newaxis]).sum()
+    return float(-chi2.logsf(len(column) * explained, (len(counts) - 1) * residuals.shape[1]))
+
+
+def _indicators(column: Floats) -> Floats:
+    """Return one column per category with enough rows; a missing value is a category too."""
+    known = np.where(np.isnan(column), -1.0, column)
+    levels, counts = np.unique(known, return_counts=True)
+    indicators: Floats = (known[:, np.newaxis] == levels[counts >= _ROWS_PER_LEVEL]).astype(np.float64)
+    return indicators
+
+
+def _unit(column: Floats) -> Floats:
+    """Return a column with mean 0 and variance 1; missing values are at the mean."""
+    centered = np.nan_to_num(column - np.nanmean(column))
+    spread = centered.std()
+    unit: Floats = centered / (spread if spread > 0 else 1.0)
+    return unit

@@ -1,0 +1,32 @@
+"""The values of columns as screens read them: dense numbers, some columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from ppfs._conventions import Floats
+from ppfs._data import Table
+
+# Entries that are read at once: some megabytes of them.
+_ENTRIES_AT_ONCE = 2**21
+
+
+def numeric_columns(table: Table, features: Sequence[int]) -> tuple[list[int], Floats]:
+    """Return the features that are one column of numbers, and their values, shape (n_rows, n_features)."""
+    single = [feature for feature in features if table.is_single(feature)]
+    levels = table.n_levels_of(single) if single else np.empty(0, dtype=np.intp)
+    numeric = [feature for feature, n_levels in zip(single, levels.tolist(), strict=True) if not n_levels]
+    parts = [values for _, values in dense_blocks(table, numeric)]
+    return numeric, np.column_stack(parts) if parts else np.empty((table.n_rows, 0))
+
+
+def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
+    """Yield features of one column each with their values, so many at a time that they take some megabytes."""
+    n_at_once = max(1, _ENTRIES_AT_ONCE // max(table.n_rows, 1))
+    for start in range(0, len(features), n_at_once):
+        some = list(features[start : start + n_at_once])
+        X = table.block(some).read().X
+        yield some, np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

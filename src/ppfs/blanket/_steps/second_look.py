@@ -1,0 +1,78 @@
+"""A second look: whether a rejected column matters beside those that were selected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ppfs.blanket._steps.beside_screen import most_promising_beside
+from ppfs.blanket._steps.correction import adjust
+from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import shrink_weakest_first
+
+#: The phase that asks about rejected columns given the blanket.
+SECOND_LOOK = "second look"
+
+#: So many rejected columns are asked about at most; of more, the most promising.
+MOST_COLUMNS = 100
+
+#: So many rounds of second looks are made at most.
+MOST_ROUNDS = 3
+
+
+def look_again(inquiry: Inquiry, blanket: Sequence[int], correction: str | None) -> list[int]:
+    """Ask about every rejected column given the blanket, and shrink again where one enters.
+
+    A column can matter only beside others: a suppressor has no link to the target on its own, and of two columns that
+    act by their product one may enter alone. A second run of FBED does the same.
+
+    Parameters
+    ----------
+    blanket : sequence of int
+        What growth and shrinkage left.
+
+    correction : {"bh", "by", "bonferroni"} or None
+        How p-values are adjusted for the number of rejected columns, those that were not asked about included: they
+        count as p = 1.
+
+    Returns
+    -------
+    list of int
+        The blanket after at most `MOST_ROUNDS` rounds; the last one adds nothing, unless rounds ran out.
+    """
+    members = list(blanket)
+    seen = {frozenset(members)}
+    for _ in range(MOST_ROUNDS):
+        entrants = _entrants(inquiry, members, correction)
+        if not entrants:
+            break
+        members = shrink_weakest_first(inquiry, [*members, *entrants])
+        if frozenset(members) in seen:
+            break
+        seen.add(frozenset(members))
+    return members
+
+
+def _entrants(inquiry: Inquiry, members: Sequence[int], correction: str | None) -> list[int]:
+    rest = [x for x in inquiry.candidates if x not in set(members)]
+    asked = most_promising_beside(inquiry.test.table, inquiry.target, members, rest, MOST_COLUMNS)
+    if not asked:
+        return []
+    if len(asked) < len(rest):
+        inquiry.note(
+            f"{SECOND_LOOK}: {len(asked):,} of {len(rest):,} rejected columns were asked about, those most correlated "
+            "with what the selected columns leave; the p-values are adjusted for all of them"
+        )
+    given = inquiry.given(members)
+    answered = inquiry.ask(asked, given, SECOND_LOOK)
+    pvalues = np.ones(len(rest))
+    pvalues[: len(asked)] = [result.pvalue if result.is_reliable else 1.0 for _, result in answered]
+    adjusted = adjust(pvalues, correction)[: len(asked)]
+    entrants = []
+    for (x, result), pvalue in zip(answered, adjusted.tolist(), strict=True):
+        enters = pvalue <= inquiry.alpha
+        inquiry.record(SECOND_LOOK, x, given, result, "candidate" if enters else "rejected", pvalue)
+        if enters:
+            entrants.append(x)
+    return entrants
