@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast, get_origin, get_type_hints
 
 import numba
 import numpy as np
@@ -66,6 +66,11 @@ def allocating_kernel(function: AnyFunction) -> AnyFunction:
 
 
 def _compiled_kernel(function: AnyFunction, more: dict[str, Any]) -> AnyFunction:
+    if get_origin(get_type_hints(function).get("return")) is tuple:
+        # Numba does not notice a Ctrl-C that arrives while it wraps the first array: the call ends in a SystemError.
+        raise TypeError(
+            f"{function.__name__} returns several arrays. Fill arrays that the caller passes instead."
+        )
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **compiler_of(KernelCompiler)}
     compiled = _njit(**options, **more)(function)
     if hasattr(compiled, "enable_caching"):

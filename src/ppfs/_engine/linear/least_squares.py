@@ -120,19 +120,19 @@ def solve_symmetric(matrix: Float64s, right: Float64s, ridge: float, solution: F
     return True
 
 
-@allocating_kernel
 def ridge_columns(
     regressors: Float64s, weights: Float64s, values: Float64s, penalty: float, has_intercept: bool
 ) -> tuple[Float64s, Float64s, Bools]:
-    """Fit one model a column of a block.
+    """Fit one model per column of a block.
 
     Parameters
     ----------
     regressors : array of shape (n_regressors, n_rows, n_columns), float64
-        What the model of a column sees of it.
+        The regressors that are made of each column.
     weights : array of shape (n_rows,), float64
         How much each row counts.
     values : array of shape (n_rows,), float64
+        What is to be predicted.
 
     Returns
     -------
@@ -141,10 +141,26 @@ def ridge_columns(
     is_solved : array of shape (n_columns,), bool
         False where the regressors are all but linearly dependent.
     """
-    n_regressors, n_rows, n_columns = regressors.shape
-    slopes = np.zeros((n_columns, n_regressors))
-    intercepts = np.zeros(n_columns)
+    n_regressors, _, n_columns = regressors.shape
+    slopes, intercepts = np.zeros((n_columns, n_regressors)), np.zeros(n_columns)
     is_solved = np.zeros(n_columns, dtype=np.bool_)
+    _fill_ridges(regressors, weights, values, penalty, has_intercept, slopes, intercepts, is_solved)
+    return slopes, intercepts, is_solved
+
+
+@allocating_kernel
+def _fill_ridges(
+    regressors: Float64s,
+    weights: Float64s,
+    values: Float64s,
+    penalty: float,
+    has_intercept: bool,
+    slopes: Float64s,
+    intercepts: Float64s,
+    is_solved: Bools,
+) -> None:
+    """Fill what `ridge_columns` returns."""
+    n_regressors, n_rows, n_columns = regressors.shape
     design = np.empty((n_regressors, n_rows))
     gram = np.empty((n_regressors, n_regressors))
     centred = np.empty(n_rows)
@@ -178,16 +194,14 @@ def ridge_columns(
         intercepts[column] = centre
         for r in range(n_regressors):
             intercepts[column] -= slopes[column, r] * centres[r]
-    return slopes, intercepts, is_solved
 
 
-@allocating_kernel
 def line_columns(
     columns: Float64s, weights: Float64s, values: Float64s, penalty: float, has_intercept: bool
 ) -> tuple[Float64s, Float64s]:
-    """Fit a line a column of a block.
+    """Fit a line per column of a block.
 
-    Rows are added one after the other, so a column's line does not depend on its neighbours.
+    Rows are added one after the other, so the line of a column does not depend on the columns beside it.
 
     Parameters
     ----------
@@ -202,11 +216,25 @@ def line_columns(
     slopes, means : array of shape (n_columns,), float64
         The means are zeros where there is no intercept.
     """
+    slopes, means = np.zeros(columns.shape[1]), np.zeros(columns.shape[1])
+    _fill_lines(columns, weights, values, penalty, has_intercept, slopes, means)
+    return slopes, means
+
+
+@allocating_kernel
+def _fill_lines(
+    columns: Float64s,
+    weights: Float64s,
+    values: Float64s,
+    penalty: float,
+    has_intercept: bool,
+    slopes: Float64s,
+    means: Float64s,
+) -> None:
+    """Fill what `line_columns` returns, where there are zeros."""
     n_rows, n_columns = columns.shape
-    means = np.zeros(n_columns)
     pulls = np.zeros(n_columns)
     squares = np.zeros(n_columns)
-    slopes = np.zeros(n_columns)
     is_varied = np.zeros(n_columns, dtype=np.bool_)
     total = 0.0
     for i in range(n_rows):
@@ -230,7 +258,6 @@ def line_columns(
         if is_varied[c] or not has_intercept:
             own = squares[c] + penalty
             slopes[c] = pulls[c] / own if own > 0.0 else 0.0
-    return slopes, means
 
 
 @allocating_kernel
@@ -293,7 +320,6 @@ def solve_elastic_net(
     return False
 
 
-@allocating_kernel
 def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]:
     """Return the pivoted Cholesky factor of a matrix of products, and the pivots.
 
@@ -301,7 +327,7 @@ def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]
     ----------
     gram : array of shape (n, n), float64
     smallest : float
-        What is left to explain, as a share of the largest diagonal entry, when it ends.
+        The factor ends when no diagonal entry has more than this share of the largest one left to explain.
 
     Returns
     -------
@@ -309,10 +335,16 @@ def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]
         ``factor.T @ factor`` is ``gram``. Column ``pivots[k]`` is zero below row k.
     pivots : array of shape (rank,), int64
     """
+    factor, pivots = np.zeros(gram.shape), np.zeros(len(gram), dtype=np.int64)
+    rank = _factorise_by_pivots(gram, smallest, factor, pivots)
+    return factor[:rank], pivots[:rank]
+
+
+@allocating_kernel
+def _factorise_by_pivots(gram: Float64s, smallest: float, factor: Float64s, pivots: Int64s) -> int:
+    """Fill what `independent_rows` returns, where there are zeros; return the rank."""
     n = gram.shape[0]
-    factor = np.zeros((n, n))
     left = np.empty(n)
-    pivots = np.zeros(n, dtype=np.int64)
     is_free = np.ones(n, dtype=np.bool_)
     largest = 0.0
     for i in range(n):
@@ -345,4 +377,4 @@ def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]
         is_free[best] = False
         pivots[k] = best
         rank = k + 1
-    return factor[:rank], pivots[:rank]
+    return rank

@@ -209,7 +209,6 @@ def _maximise(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance:
     return value
 
 
-@allocating_kernel
 def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[Float64s, float]:
     """Fit one model, and return its coefficients, shape (n_classes - 1, n_regressors), and the objective.
 
@@ -220,14 +219,18 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
     tolerance : float
         See `_maximise`.
     """
-    theta = np.empty((start.shape[0], start.shape[1]))
-    _copy(start, theta)
-    shares = np.empty((theta.shape[0], problem.classes.size))
-    value = _maximise(problem, theta, shares, tolerance)
+    theta = np.array(start, dtype=np.float64, order="C")
+    value = _improve_scores(problem, theta, tolerance)
     return theta, value
 
 
 @allocating_kernel
+def _improve_scores(problem: Likelihood, theta: Float64s, tolerance: float) -> float:
+    """Change coefficients to those of the fitted model; return the objective."""
+    shares = np.empty((theta.shape[0], problem.classes.size))
+    return _maximise(problem, theta, shares, tolerance)
+
+
 def logistic_columns(
     regressors: Float64s,
     classes: Int64s,
@@ -238,12 +241,12 @@ def logistic_columns(
     is_symmetric: bool,
     tolerance: float,
 ) -> tuple[Float64s, Float64s]:
-    """Fit one model a column of a block.
+    """Fit one model per column of a block.
 
     Parameters
     ----------
     regressors : array of shape (n_regressors, n_rows, n_columns), float64
-        What the model of a column sees of it.
+        The regressors that are made of each column.
     classes, weights, n_classes, is_symmetric
         See `Likelihood`.
     penalty : float
@@ -254,12 +257,41 @@ def logistic_columns(
     coefficients : array of shape (n_columns, n_classes - 1, n_regressors), float64
     intercepts : array of shape (n_columns, n_classes - 1), float64
     """
+    n_regressors, _, n_columns = regressors.shape
+    coefficients = np.empty((n_columns, n_classes - 1, n_regressors))
+    intercepts = np.zeros((n_columns, n_classes - 1))
+    _fill_logistic(
+        regressors,
+        classes,
+        weights,
+        n_classes,
+        penalty,
+        has_intercept,
+        is_symmetric,
+        tolerance,
+        coefficients,
+        intercepts,
+    )
+    return coefficients, intercepts
+
+
+@allocating_kernel
+def _fill_logistic(
+    regressors: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    n_classes: int,
+    penalty: float,
+    has_intercept: bool,
+    is_symmetric: bool,
+    tolerance: float,
+    coefficients: Float64s,
+    intercepts: Float64s,
+) -> None:
+    """Fill what `logistic_columns` returns."""
     n_regressors, n_rows, n_columns = regressors.shape
-    n_scores = n_classes - 1
-    coefficients = np.empty((n_columns, n_scores, n_regressors))
-    intercepts = np.zeros((n_columns, n_scores))
     design = np.empty((n_regressors + (1 if has_intercept else 0), n_rows))
-    shares = np.empty((n_scores, n_rows))
+    shares = np.empty((n_classes - 1, n_rows))
     for column in range(n_columns):
         for r in range(n_regressors):
             for i in range(n_rows):
@@ -277,7 +309,6 @@ def logistic_columns(
             coefficients[column],
             intercepts[column],
         )
-    return coefficients, intercepts
 
 
 @allocating_function

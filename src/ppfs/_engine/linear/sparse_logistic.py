@@ -207,7 +207,6 @@ def _minimise(
             break
 
 
-@allocating_kernel
 def sparse_logistic_columns(
     regressors: Float64s,
     classes: Int64s,
@@ -218,12 +217,12 @@ def sparse_logistic_columns(
     has_intercept: bool,
     tolerance: float,
 ) -> tuple[Float64s, Float64s]:
-    """Fit one model a column of a block.
+    """Fit one model per column of a block.
 
     Parameters
     ----------
     regressors : array of shape (n_regressors, n_rows, n_columns), float64
-        What the model of a column sees of it.
+        The regressors that are made of each column.
     classes : array of shape (n_rows,), int64
         Class codes.
     weights : array of shape (n_rows,), float64
@@ -238,11 +237,34 @@ def sparse_logistic_columns(
     intercepts : array of shape (n_columns, n_classes - 1), float64
         Of the classes' scores less that of class 0.
     """
+    n_regressors, _, n_columns = regressors.shape
+    slopes, intercepts = (
+        np.zeros((n_columns, n_classes - 1, n_regressors)),
+        np.zeros((n_columns, n_classes - 1)),
+    )
+    _fill_sparse_logistic(
+        regressors, classes, weights, n_classes, sizes, squares, has_intercept, tolerance, slopes, intercepts
+    )
+    return slopes, intercepts
+
+
+@allocating_kernel
+def _fill_sparse_logistic(
+    regressors: Float64s,
+    classes: Int64s,
+    weights: Float64s,
+    n_classes: int,
+    sizes: float,
+    squares: float,
+    has_intercept: bool,
+    tolerance: float,
+    slopes: Float64s,
+    intercepts: Float64s,
+) -> None:
+    """Fill what `sparse_logistic_columns` returns, where there are zeros."""
     n_regressors, n_rows, n_columns = regressors.shape
     n_used = n_regressors + (1 if has_intercept else 0)
     n_scores = 1 if n_classes == 2 else n_classes
-    slopes = np.zeros((n_columns, n_classes - 1, n_regressors))
-    intercepts = np.zeros((n_columns, n_classes - 1))
     design = np.ones((n_used, n_rows))
     centres, scales = np.zeros(n_regressors), np.ones(n_regressors)
     own_sizes, own_squares = np.zeros(n_scores * n_used), np.zeros(n_scores * n_used)
@@ -280,4 +302,3 @@ def sparse_logistic_columns(
                 else:
                     slopes[column, score, r] = value / scales[r]
                     intercepts[column, score] -= slopes[column, score, r] * centres[r]
-    return slopes, intercepts
