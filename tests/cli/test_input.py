@@ -14,7 +14,7 @@ import pytest
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli.input import read_frame
-from ppfs.cli.input.dialect import _records, find_dialect, lines_of_records
+from ppfs.cli.input.dialect import _records, find_format, lines_of_records
 
 PLAIN = pd.DataFrame(
     {
@@ -125,7 +125,7 @@ def test_flags_override_what_would_be_found(tmp_path):
     ],
 )
 def test_dialects(text, sep, decimal):
-    found = find_dialect(text.encode(), "x", None, None, None)
+    found = find_format(text.encode(), "x")
     assert (found.sep, found.decimal) == (sep, decimal)
 
 
@@ -194,7 +194,7 @@ def test_lines_in_messages_are_those_of_the_file(refused):
 
 def test_line_breaks_between_quotes_begin_no_record():
     text = 'x;note\n1;"two\nlines"\n\n2;b\n'
-    dialect = find_dialect(text.encode(), "data.csv", None, None, None)
+    dialect = find_format(text.encode(), "data.csv")
     assert lines_of_records(text, dialect) == [1, 2, 5]
 
 

@@ -42,13 +42,19 @@ def test_other_ways_to_write_numbers_are_read(tmp_path):
     path.write_bytes(
         "first;second;word\r\nA;1,5;-1.000,25;é\r\n\r\nB;;7;'x;y'\r\nC;3;true;\r\n".encode("latin-1")
     )
-    format = TextFormat(
-        sep=";", encoding="latin-1", decimal=",", thousands=".", quotechar="'", has_row_names=True
-    )
+    format = TextFormat(sep=";", encoding="latin-1", decimals=(",",), quotechar="'", has_row_names=True)
     source = open_source(convert_text(path, format=format, progress=False))
     assert source.names == ["first", "second", "word"]
     np.testing.assert_array_equal(source.take([0, 1]), [[1.5, -1000.25], [np.nan, 7.0], [3.0, 1.0]])
     assert source.column("word").tolist() == ["é", "x;y", None]
+
+
+def test_dates_stay_words_and_amounts_become_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("day;sum;share\n01.01.2021;30.631,36 €;40,6%\n02.01.2021;-1,5 €;7%\n")
+    source = open_source(convert_text(path, format=TextFormat(sep=";"), progress=False))
+    assert source.column("day").tolist() == ["01.01.2021", "02.01.2021"]
+    np.testing.assert_array_equal(source.take([1, 2]), [[30631.36, 40.6], [-1.5, 7.0]])
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,19 @@ from ppfs._data.reading import (
     warn_if_ambiguous,
     weights_among,
 )
-from ppfs._data.sources import GAPS, FileBlock, LazyColumns, TextFormat, convert_text, is_path, open_source
+from ppfs._data.sources import (
+    GAPS,
+    FileBlock,
+    LazyColumns,
+    TextFormat,
+    convert_text,
+    is_path,
+    number_styles,
+    open_source,
+)
 from ppfs._data.table import Table, Task, dense_column
 from ppfs._data.target_task import agreed_task, choose_task
+from ppfs._data.written_numbers import NumberStyle, is_number
 
 __all__ = [
     "BY_ESTIMATOR",
@@ -46,6 +56,7 @@ __all__ = [
     "LazyColumns",
     "Matrix",
     "NewRows",
+    "NumberStyle",
     "Table",
     "Task",
     "TextFormat",
@@ -62,10 +73,12 @@ __all__ = [
     "dense_column",
     "facts_of",
     "is_compact",
+    "is_number",
     "is_path",
     "listed",
     "new_frame",
     "number_combinations",
+    "number_styles",
     "only_rows",
     "open_source",
     "read_table",

@@ -3,7 +3,8 @@
 from ppfs._data.sources.lazy import FileBlock, LazyColumns, LazyKinds
 from ppfs._data.sources.opening import is_path, open_source
 from ppfs._data.sources.source import ColumnSource
-from ppfs._data.sources.text import GAPS, TextFormat, convert_text
+from ppfs._data.sources.text import convert_text, number_styles
+from ppfs._data.sources.text_format import GAPS, TextFormat
 
 __all__ = [
     "GAPS",
@@ -14,5 +15,6 @@ __all__ = [
     "TextFormat",
     "convert_text",
     "is_path",
+    "number_styles",
     "open_source",
 ]

@@ -9,8 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -20,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Progress, ProgressBar
+from ppfs._data.sources.text_format import TextFormat
+from ppfs._data.written_numbers import NumberStyle
 from ppfs.exceptions import InvalidInputError
 
 # Columns that are numbers in so many rows are taken for numbers.
@@ -31,42 +32,10 @@ _VALUES_AT_ONCE = 2**24
 # A Parquet footer describes every column, and is read for every block.
 _COLUMNS_PER_SHARD = 2000
 
-GAPS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-nan", "n/a", "#N/A"})
+_TRUTH = {"true": 1.0, "false": 0.0}
 
-# Rows of a million columns are longer than the csv module thinks decent only in quotes, but those happen.
+# A quoted field may be longer than the csv module's limit of 128 kB.
 csv.field_size_limit(2**31 - 1)
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written.
-
-    Attributes
-    ----------
-    sep, encoding, decimal, quotechar : str
-
-    thousands : str or None
-        What stands between thousands.
-
-    gaps : frozenset of str
-        Texts that stand for a missing value.
-
-    has_row_names : bool
-        Whether rows have one field more than the header, which is left out.
-    """
-
-    sep: str = ","
-    encoding: str = "utf-8-sig"
-    decimal: str = "."
-    quotechar: str = '"'
-    thousands: str | None = None
-    gaps: frozenset[str] = GAPS
-    has_row_names: bool = False
-
-    @classmethod
-    def of(cls, path: Path) -> TextFormat:
-        """Return what the ending says."""
-        return cls(sep="\t" if path.suffix.lower() in (".tsv", ".tab") else ",")
 
 
 def convert_text(
@@ -104,13 +73,13 @@ def convert_text(
             f"reads columns: they are first written to {folder}.",
             file=sys.stderr,
         )
-    header, kinds = _look_at(path, format)
+    header, styles = _look_at(path, format)
     most_rows = _count_lines(path)
     _require_room(folder, 3 * 8 * most_rows * len(header), path)
     raw = folder / "values.raw"
     try:
         values = np.memmap(raw, np.float64, "w+", shape=(len(header), most_rows))
-        words, n_rows = _fill(values, path, format, header, kinds, progress)
+        words, n_rows = _fill(values, path, format, header, styles, progress)
         values.flush()
         del values
         texts = {column: some.to_arrow(format.gaps) for column, some in words.items()}
@@ -120,58 +89,63 @@ def convert_text(
     return folder
 
 
+def number_styles(path: Path, format: TextFormat) -> dict[str, NumberStyle]:
+    """Return how the columns of a text file write their numbers, as far as the first rows show it."""
+    names, styles = _look_at(path, format)
+    return {name: style for name, style in zip(names, styles, strict=True) if style is not None}
+
+
 def _records(path: Path, format: TextFormat) -> Iterator[tuple[int, list[str]]]:
     """Yield the line on which each row ends, and its fields; blank lines are no rows."""
     with path.open(encoding=format.encoding, newline="") as file:
         reader = csv.reader(
-            file, delimiter=format.sep, quotechar=format.quotechar, skipinitialspace=format.sep != " "
+            file,
+            delimiter=format.sep,
+            quotechar=format.quotechar,
+            skipinitialspace=format.has_spaces and format.sep != " ",
         )
         for record in reader:
             if len(record) > 1 or (record and record[0].strip()):
                 yield reader.line_num, record
 
 
-def _look_at(path: Path, format: TextFormat) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return the names of the columns, and which hold words."""
+def _look_at(path: Path, format: TextFormat) -> tuple[list[str], list[NumberStyle | None]]:
+    """Return the names of the columns, and how each writes its numbers; None for a column of words."""
     records = _records(path, format)
     _, header = next(records, (0, []))
     names = [name.strip() for name in header]
     if not names:
         raise InvalidInputError(f"{path} is empty. It needs a header row and rows below it.")
-    has_words = np.zeros(len(names), dtype=bool)
-    is_empty = True
-    for line, record in islice(records, _ROWS_LOOKED_AT):
-        fields = _fields(record, line, names, path, format)
-        has_words |= np.array([_number(field, format) is None for field in fields])
-        is_empty = False
-    if is_empty:
+    rows = [_fields(record, line, names, path, format) for line, record in islice(records, _ROWS_LOOKED_AT)]
+    if not rows:
         raise InvalidInputError(f"{path} has a header and no rows below it. There is nothing to learn from.")
-    return names, has_words
+    return names, [_style(column, format) for column in zip(*rows, strict=True)]
+
+
+def _style(fields: Sequence[str], format: TextFormat) -> NumberStyle | None:
+    """Return how a column writes its numbers; None where it holds words."""
+    known = {text for field in fields if (text := field.strip()) not in format.gaps}
+    numbers = [text for text in known if text.lower() not in _TRUTH]
+    return NumberStyle.of(numbers, format.decimals) if numbers else NumberStyle(format.decimal)
 
 
 def _fields(record: list[str], line: int, names: Sequence[str], path: Path, format: TextFormat) -> list[str]:
     fields = record[1:] if format.has_row_names else record
     if len(fields) != len(names):
         raise InvalidInputError(
-            f"{path}: line {line} has {len(fields)} fields, but the header has {len(names)}. Mend the line, or put "
-            "quotes round texts that contain the separator."
+            f"{path}: line {line} has {len(fields)} fields, but the header has {len(names)}. Fix the line, or put "
+            "quotes around texts that contain the separator."
         )
     return fields
 
 
-def _number(field: str, format: TextFormat) -> float | None:
-    """Return a field as a number, NaN for a gap, None for a word."""
+def _number(field: str, style: NumberStyle, gaps: frozenset[str]) -> float | None:
+    """Return a field as a number, NaN for a missing value, None for a word."""
     text = field.strip()
-    if text in format.gaps:
+    if text in gaps:
         return np.nan
-    if format.thousands:
-        text = text.replace(format.thousands, "")
-    if format.decimal != ".":
-        text = text.replace(format.decimal, ".")
-    try:
-        return float(text)
-    except ValueError:
-        return {"true": 1.0, "false": 0.0}.get(text.lower())
+    number = style.number(text)
+    return _TRUTH.get(text.lower()) if number is None else number
 
 
 def _count_lines(path: Path) -> int:
@@ -194,13 +168,14 @@ def _fill(
     path: Path,
     format: TextFormat,
     names: Sequence[str],
-    has_words: NDArray[np.bool_],
+    styles: Sequence[NumberStyle | None],
     progress: Progress,
 ) -> tuple[dict[int, Words], int]:
     """Write the numbers of a file to where their columns are; return its words, and the number of rows."""
-    words = {int(column): Words() for column in np.flatnonzero(has_words)}
-    numeric = np.flatnonzero(~has_words)
+    words = {column: Words() for column, style in enumerate(styles) if style is None}
+    numeric = {column: style for column, style in enumerate(styles) if style is not None}
     block = np.empty((max(1, _VALUES_AT_ONCE // len(names)), len(names)))
+    columns = list(numeric)
     done = waiting = 0
 
     def put(n: int) -> None:
@@ -213,7 +188,7 @@ def _fill(
             fields = _fields(record, line, names, path, format)
             for column, some_words in words.items():
                 some_words.append(fields[column])
-            block[waiting, numeric] = _numbers(fields, numeric, line, names, path, format)
+            block[waiting, columns] = _numbers(fields, numeric, line, names, path, format)
             bar.advance()
             waiting += 1
             if waiting == len(block):
@@ -225,25 +200,27 @@ def _fill(
 
 def _numbers(
     fields: list[str],
-    numeric: NDArray[np.intp],
+    numeric: Mapping[int, NumberStyle],
     line: int,
     names: Sequence[str],
     path: Path,
     format: TextFormat,
 ) -> Any:
     """Return the numbers of a row, quickly where all are plain."""
-    wanted = fields if numeric.size == len(fields) else [fields[column] for column in numeric]
-    if format.decimal == "." and not format.thousands:
+    wanted = fields if len(numeric) == len(fields) else [fields[column] for column in numeric]
+    if all(style.decimal == "." and not style.unit for style in numeric.values()):
         try:
             return np.fromiter(map(float, wanted), np.float64, len(wanted))
         except ValueError:
             pass
-    found = [_number(field, format) for field in wanted]
+    found = [
+        _number(field, style, format.gaps) for field, style in zip(wanted, numeric.values(), strict=True)
+    ]
     for column, field, number in zip(numeric, wanted, found, strict=True):
         if number is None:
             raise InvalidInputError(
                 f"{path}: line {line} has {field!r} in {names[column]!r}, whose first {_ROWS_LOOKED_AT} rows are "
-                "numbers. If it stands for a gap, say so (--na on the command line); else mend the line."
+                "numbers. If it stands for a missing value, say so (--na on the command line); otherwise fix the line."
             )
     return found
 

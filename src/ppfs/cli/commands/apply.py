@@ -74,7 +74,7 @@ def apply(request: ApplyRequest) -> None:
     from ppfs.cli.input import read_frame
     from ppfs.cli.input.columns import listed, resolve
     from ppfs.cli.output.selection import load
-    from ppfs.cli.output.writing import require_table_suffix, write_table
+    from ppfs.cli.output.writing import require_table_suffix, write_columns
 
     if request.output is not None:
         require_table_suffix(request.output, "--output")
@@ -101,10 +101,10 @@ def apply(request: ApplyRequest) -> None:
     extra = [*request.id, *([selection["target"]] if request.with_target else [])]
     ids = resolve(extra, names, repr(table.name))
     target = [name for name in ids if name == selection["target"]]
-    frame = table.frame[[*(name for name in ids if name not in (*target, *wanted)), *wanted, *target]]
+    wanted = [*(name for name in ids if name not in (*target, *wanted)), *wanted, *target]
     if request.output is not None:
-        write_table(frame, request.output)
-        say(f"{request.output}: {len(frame)} rows, {len(frame.columns)} of {len(names)} columns")
+        write_columns(table, wanted, request.output)
+        say(f"{request.output}: {len(table.frame)} rows, {len(wanted)} of {len(names)} columns")
         return
     with writing():
-        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+        table.written(wanted, has_types=False).to_csv(sys.stdout, index=False, lineterminator="\n")

@@ -102,7 +102,7 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     from ppfs.cli.output.column_warnings import warning_lines
     from ppfs.cli.output.result import summarised, trace_of
     from ppfs.cli.output.selection import save
-    from ppfs.cli.output.writing import require_table_suffix, require_writable, write_table
+    from ppfs.cli.output.writing import require_table_suffix, require_writable, write_columns
 
     if output.output is not None:
         require_table_suffix(output.output, "--output")
@@ -128,9 +128,10 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
         say(f"warning: {line}")
     if output.save is not None:
         save(result, trace_of(selector), output.save)
-    if output.output is not None:
+    if output.output is not None and data.rows is not None:
         chosen = {*data.ids, *result["selected"], data.target}
-        write_table(data.rows[[name for name in data.rows.columns if name in chosen]], output.output)
+        names = [name for name in data.rows.frame.columns if name in chosen]
+        write_columns(data.rows, names, output.output)
     with writing():
         write(result, format)
     if not result["selected"]:

@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from ppfs.cli.input.columns import resolve
+
+
+@dataclass(frozen=True)
+class FrameRead:
+    """A table as it was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+
+    frame : pandas.DataFrame
+
+    place : function from row numbers to text
+        Names rows as the file numbers them.
+
+    notes : list of str
+        What should be said about the reading.
+
+    texts : function from column names to a data frame, or None
+        Returns columns of a text file as they are written; None for files that have types.
+    """
+
+    name: str
+    frame: Any
+    place: Callable[[Sequence[int]], str]
+    notes: list[str]
+    texts: Callable[..., Any] | None = None
+
+    def written(self, names: Sequence[str], *, has_types: bool) -> Any:
+        """Return some columns as the file has them; `has_types` where numbers are wanted as numbers."""
+        return self.frame[list(names)] if self.texts is None else self.texts(names, has_types=has_types)
+
+    def only(self, is_wanted: Any) -> FrameRead:
+        """Return some of the rows, given as a mask."""
+        texts = self.texts
+
+        def some_texts(names: Sequence[str], *, has_types: bool) -> Any:
+            return texts(names, has_types=has_types)[is_wanted].reset_index(drop=True) if texts else None
+
+        return replace(
+            self,
+            frame=self.frame[is_wanted].reset_index(drop=True),
+            texts=None if texts is None else some_texts,
+        )
 
 
 @dataclass(frozen=True)
@@ -30,8 +75,8 @@ class Input:
     groups, weights : vector or None
         As ``fit`` takes them.
 
-    rows : data frame or None
-        Everything that was read, for writing a part of it.
+    rows : FrameRead or None
+        The rows that are searched, for writing a part of them; None where they are not in memory.
 
     ids : tuple of str
         Columns that name the rows.
@@ -47,7 +92,7 @@ class Input:
     target: str
     groups: Any = None
     weights: Any = None
-    rows: Any = None
+    rows: FrameRead | None = None
     ids: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
 

@@ -1,112 +1,118 @@
-"""How a text file is written: encoding, separator, quotes, decimal comma; found out, never guessed in silence."""
+"""How a text file is written: encoding, separator, quotes, decimal comma; detected, and reported to the user."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from ppfs.cli._failures import InputFailure
+from ppfs.cli.input.columns import listed
+
+if TYPE_CHECKING:
+    from ppfs._data import NumberStyle, TextFormat
 
 _HEAD = 1 << 20
 _RECORDS = 200
 _SEPARATORS = (",", ";", "\t", "|")
-_SPOKEN = {"\t": "tab", " ": "space"}
+_SPOKEN = {"\t": "tab", " ": "space", "\u00a0": "space", "\u202f": "space"}
 _BY_NAME = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-_WITH_COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+([eE][+-]?\d+)?\s*")
-_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
-_WITH_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d+)?\s*")
 # Bytes that Windows-1252 leaves undefined.
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a text file is written.
+def find_format(
+    content: bytes,
+    name: str,
+    *,
+    sep: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    na: Sequence[str] = (),
+) -> TextFormat:
+    """Return how a text file is written; what the user says is not questioned."""
+    from ppfs._data import GAPS, TextFormat
 
-    Attributes
-    ----------
-    encoding : str
-
-    sep : str
-
-    decimal : str
-
-    thousands : str or None
-
-    quotechar : str
-
-    spaces : bool
-        Whether spaces follow the separators.
-
-    has_row_names : bool
-        Whether rows have one field more than the header, as R writes them.
-    """
-
-    encoding: str = "utf-8"
-    sep: str = ","
-    decimal: str = "."
-    thousands: str | None = None
-    quotechar: str = '"'
-    spaces: bool = False
-    has_row_names: bool = False
-
-    def described(self) -> str:
-        """Say what is unlike a plain CSV file; "" where nothing is."""
-        parts = []
-        if self.sep != ",":
-            parts.append(f"separator {_SPOKEN.get(self.sep, self.sep)!r}")
-        if self.encoding != "utf-8":
-            parts.append(
-                "UTF-8 with a byte order mark"
-                if self.encoding == "utf-8-sig"
-                else f"encoding {self.encoding}"
-            )
-        if self.decimal == ",":
-            parts.append("decimal comma")
-        if self.thousands:
-            parts.append(f"{self.thousands!r} between thousands")
-        if self.quotechar != '"':
-            parts.append(f"quotes {self.quotechar}")
-        if self.has_row_names:
-            parts.append("row names without a heading, left out")
-        return ", ".join(parts)
-
-
-def find_dialect(
-    content: bytes, name: str, sep: str | None, encoding: str | None, decimal: str | None
-) -> Dialect:
-    """Find out how a text file is written; what the user says is believed."""
     encoding = encoding or _encoding(content)
     head = decoded(content[:_HEAD], name, encoding, is_part=len(content) > _HEAD)
-    plain = Dialect(encoding=encoding, quotechar=_quotechar(head))
+    quotechar = _quotechar(head)
     if sep is not None:
-        plain = replace(plain, sep=_BY_NAME.get(sep, sep))
-        if len(plain.sep) != 1:
+        sep = _BY_NAME.get(sep, sep)
+        if len(sep) != 1:
             raise InputFailure(f"--sep {sep!r} is not one character. Write it like ';' or tab.")
     else:
-        plain = replace(plain, sep=_separator(head, plain.quotechar))
-    records = _records(head, plain.sep, plain.quotechar)
-    fields = [field for record in records[1:] for field in record]
-    if decimal is None:
-        n_commas = sum(_WITH_COMMA.fullmatch(field) is not None for field in fields)
-        n_points = sum(_WITH_POINT.fullmatch(field) is not None for field in fields)
-        decimal = "," if n_commas > n_points else "."
-    has_thousands = decimal == "," and any(_WITH_THOUSANDS.fullmatch(field) for field in fields)
+        sep = _separator(head, quotechar)
+    records = _records(head, sep, quotechar)
     n_header = len(records[0]) if records else 0
-    return replace(
-        plain,
-        decimal=decimal,
-        thousands="." if has_thousands else None,
-        spaces=any(field.startswith(" ") for record in records for field in record[1:]),
+    return TextFormat(
+        sep=sep,
+        encoding=encoding,
+        decimals=_decimals([field for record in records[1:] for field in record], sep)
+        if decimal is None
+        else (decimal,),
+        quotechar=quotechar,
+        gaps=GAPS | set(na),
+        has_spaces=any(field.startswith(" ") for record in records for field in record[1:]),
         has_row_names=n_header > 0 and len(records) > 1 and all(len(r) == n_header + 1 for r in records[1:]),
     )
 
 
+def described(format: TextFormat, styles: Mapping[str, NumberStyle]) -> str:
+    """Say what differs from a plain CSV file; "" where nothing does.
+
+    Parameters
+    ----------
+    styles : mapping of str to NumberStyle
+        How the columns write their numbers that are not written plainly.
+    """
+    parts = []
+    if format.sep != ",":
+        parts.append(f"separator {_SPOKEN.get(format.sep, format.sep)!r}")
+    if format.encoding != "utf-8":
+        parts.append(
+            "UTF-8 with a byte order mark"
+            if format.encoding == "utf-8-sig"
+            else f"encoding {format.encoding}"
+        )
+    if format.decimal == ",":
+        parts.append("decimal comma")
+    other = [name for name, style in styles.items() if style.decimal != format.decimal]
+    if other:
+        parts.append(f"decimal {'comma' if format.decimal == '.' else 'point'} in {listed(other, 3)}")
+    for sign in sorted({style.thousands for style in styles.values()} - {""}):
+        parts.append(f"{_SPOKEN.get(sign, sign)!r} between thousands")
+    for unit in sorted({style.unit for style in styles.values()} - {""}):
+        names = [name for name, style in styles.items() if style.unit == unit]
+        parts.append(f"numbers with {unit!r} in {listed(names, 3)}")
+    if format.quotechar != '"':
+        parts.append(f"quotes {format.quotechar}")
+    if format.has_row_names:
+        parts.append("row names without a heading, left out")
+    return ", ".join(parts)
+
+
+def _decimals(fields: Sequence[str], sep: str) -> tuple[str, ...]:
+    """Return the decimal signs, the likelier one first.
+
+    Most numbers are numbers with either sign, 101,087 and 1.234 among them; those that are with one only decide.
+    Where none does, a comma between digits is a decimal sign beside semicolons, and else separates thousands.
+    """
+    from ppfs._data import is_number
+
+    signed = {field for field in fields if "," in field or "." in field}
+    with_point, with_comma = ({field for field in signed if is_number(field, sign)} for sign in ".,")
+    n_points, n_commas = len(with_point - with_comma), len(with_comma - with_point)
+    if n_points == n_commas == 0:
+        has_commas_only = bool(with_comma) and not any("." in field for field in with_comma)
+        return (",", ".") if sep == ";" and has_commas_only else (".", ",")
+    return (",", ".") if n_commas > n_points else (".", ",")
+
+
 def decoded(content: bytes, name: str, encoding: str, *, is_part: bool = False) -> str:
-    """Return bytes as text, or say where they are none."""
+    """Return bytes as text, or report where they are not text."""
     try:
         # The last letter of a part may be cut.
         return content.decode(encoding, errors="ignore" if is_part else "strict")
@@ -120,9 +126,9 @@ def decoded(content: bytes, name: str, encoding: str, *, is_part: bool = False) 
         ) from error
 
 
-def lines_of_records(text: str, dialect: Dialect) -> list[int]:
-    """Return the line of the file on which each record begins, the header's first; blank lines are none."""
-    reader = csv.reader(io.StringIO(text), delimiter=dialect.sep, quotechar=dialect.quotechar)
+def lines_of_records(text: str, format: TextFormat) -> list[int]:
+    """Return the line of the file on which each record begins, the header's first; blank lines do not count."""
+    reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
     lines, start = [], 1
     for record in reader:
         if any(field.strip() for field in record) or len(record) > 1:
@@ -131,13 +137,13 @@ def lines_of_records(text: str, dialect: Dialect) -> list[int]:
     return lines
 
 
-def first_long_record(text: str, dialect: Dialect) -> tuple[int, int, int] | None:
+def first_long_record(text: str, format: TextFormat) -> tuple[int, int, int] | None:
     """Return line and width of the first record that is wider than the header, and the header's width."""
-    reader = csv.reader(io.StringIO(text), delimiter=dialect.sep, quotechar=dialect.quotechar)
+    reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
     width, start = None, 1
     for record in reader:
         if width is None:
-            width = len(record) + dialect.has_row_names
+            width = len(record) + format.has_row_names
         elif len(record) > width:
             return start, len(record), width
         start = reader.line_num + 1

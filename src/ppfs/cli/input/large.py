@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli.flags.data import DataRequest
-from ppfs.cli.input.dialect import find_dialect
+from ppfs.cli.input.dialect import described, find_format
 
 # Text takes up to so many times its size in memory while it is read as a whole, and may have this share of it.
 _TIMES, _SHARE = 6, 2
@@ -25,28 +25,26 @@ def is_too_large(data: str) -> bool:
     return path.stat().st_size * _TIMES > available_memory() // _SHARE
 
 
-def as_columns(request: DataRequest, data: str, quiet: bool) -> Path:
-    """Return where the columns of a file are: in the file itself, or, of a text file, in shards made from it."""
+def as_columns(request: DataRequest, data: str, quiet: bool) -> tuple[Path, list[str]]:
+    """Return where the columns of a file are, and what should be said about the reading.
+
+    The columns are in the file itself or, of a text file, in Parquet files made from it.
+    """
     path = Path(data)
     if path.is_dir() or path.suffix.lower() not in _TEXT:
-        return path
-    from ppfs._data import GAPS, TextFormat, convert_text
+        return path, []
+    from ppfs._data import convert_text, number_styles
     from ppfs.exceptions import InvalidInputError
 
     with path.open("rb") as file:
         # Up to the end of a line, so that no letter is cut.
         head = file.read(_HEAD) + file.readline()
-    dialect = find_dialect(head, path.name, request.sep, request.encoding, request.decimal)
-    format = TextFormat(
-        sep=dialect.sep,
-        encoding=dialect.encoding,
-        decimal=dialect.decimal,
-        quotechar=dialect.quotechar,
-        thousands=dialect.thousands,
-        gaps=GAPS | set(request.na),
-        has_row_names=dialect.has_row_names,
+    format = find_format(
+        head, path.name, sep=request.sep, encoding=request.encoding, decimal=request.decimal, na=request.na
     )
     try:
-        return convert_text(path, format=format, progress=False if quiet else "log")
+        notes = described(format, number_styles(path, format))
+        columns = convert_text(path, format=format, progress=False if quiet else "log")
     except (InvalidInputError, ImportError, UnicodeError) as error:
         raise InputFailure(str(error)) from error
+    return columns, [f"{path.name}: {notes}"] if notes else []

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,37 +11,13 @@ from ppfs.cli._failures import InputFailure, UsageFailure
 from ppfs.cli.flags.data import DataRequest
 from ppfs.cli.input.columns import listed, require_column, resolve
 from ppfs.cli.input.content import kind_of, raw_bytes
-from ppfs.cli.input.data import Input
-from ppfs.cli.input.dialect import find_dialect
+from ppfs.cli.input.data import FrameRead, Input
+from ppfs.cli.input.dialect import find_format
 from ppfs.cli.input.large import as_columns, is_too_large
 from ppfs.cli.input.text import TextTable
 
 _STREAMED = (".npy", ".zarr", ".h5", ".hdf5", ".h5ad")
 _EXAMPLE = "for example: ppfs select data.csv --target price"
-
-
-@dataclass(frozen=True)
-class FrameRead:
-    """A table as it was read.
-
-    Attributes
-    ----------
-    name : str
-        Of the file.
-
-    frame : pandas.DataFrame
-
-    place : function from row numbers to text
-        Names rows as the file numbers them.
-
-    notes : list of str
-        What should be said about the reading.
-    """
-
-    name: str
-    frame: Any
-    place: Callable[[Sequence[int]], str]
-    notes: list[str]
 
 
 def read(request: DataRequest, *, quiet: bool = False) -> Input:
@@ -84,9 +59,9 @@ def read_frame(
     name = "standard input" if data == "-" else Path(data).name
     kind = kind_of(content, name)
     if kind == "text":
-        dialect = find_dialect(content, name, sep, encoding, decimal)
-        text = TextTable(content, name, dialect, na)
-        return FrameRead(name, text.frame, text.place, text.notes)
+        format = find_format(content, name, sep=sep, encoding=encoding, decimal=decimal, na=na)
+        text = TextTable(content, name, format)
+        return FrameRead(name, text.frame, text.place, text.notes, text.written)
     readers = {"parquet": _parquet, "arrow": _arrow, "excel": _excel}
     frame = readers[kind](content, name, sheet)
     frame.columns = [str(column) for column in frame.columns]
@@ -162,7 +137,8 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
             if column is not None
         ),
     }
-    frame = _with_target(request, table, target)
+    kept = _with_target(request, table, target)
+    frame = kept.frame
     columns = [name for name in names if name not in aside]
     if not columns:
         raise InputFailure(
@@ -177,22 +153,22 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
         target=target,
         groups=None if request.groups is None else _complete(frame, request.groups, "--groups", table),
         weights=None if request.weights is None else _complete(frame, request.weights, "--weights", table),
-        rows=frame,
+        rows=kept,
         ids=tuple(ids),
         notes=tuple(table.notes),
     )
 
 
-def _with_target(request: DataRequest, table: FrameRead, target: str) -> Any:
+def _with_target(request: DataRequest, table: FrameRead, target: str) -> FrameRead:
     """Return the rows that have a target, or say which ones lack it."""
     is_missing = table.frame[target].isna().to_numpy()
     n_missing, n_rows = int(is_missing.sum()), len(is_missing)
     if not n_missing:
-        return table.frame
+        return table
     if n_missing == n_rows:
         raise InputFailure(
             f"The target {target!r} is missing in all {n_rows} rows of {table.name!r}. Is it another column, or is a "
-            "text of it read as a gap?"
+            "text of it read as a missing value?"
         )
     if not request.drop_missing_target:
         rows = [row for row, missing in enumerate(is_missing.tolist()) if missing]
@@ -201,7 +177,7 @@ def _with_target(request: DataRequest, table: FrameRead, target: str) -> Any:
             "leave these rows out with --drop-missing-target."
         )
     table.notes.append(f"{table.name}: {n_missing} of {n_rows} rows have no target and are left out")
-    return table.frame[~is_missing].reset_index(drop=True)
+    return table.only(~is_missing)
 
 
 def _complete(frame: Any, column: str, flag: str, table: FrameRead) -> Any:
@@ -229,11 +205,13 @@ def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Inpu
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
     if not Path(data).exists():
         raise InputFailure(f"There is no file {data!r}. Check the path.")
-    columns = as_columns(request, data, quiet)
+    columns, notes = as_columns(request, data, quiet)
     source = open_source(columns)
     require_column(target, list(source.names), repr(data))
     names = [name for name in source.names if name != target]
-    return Input(name=Path(data).name, X=str(columns), y=target, names=names, target=target)
+    return Input(
+        name=Path(data).name, X=str(columns), y=target, names=names, target=target, notes=tuple(notes)
+    )
 
 
 def _dataset(request: DataRequest) -> Input:

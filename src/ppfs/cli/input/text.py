@@ -1,15 +1,21 @@
-"""CSV and its relatives as data frames."""
+"""CSV files and their relatives as data frames."""
 
 from __future__ import annotations
 
 import io
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli.input.columns import listed
-from ppfs.cli.input.dialect import Dialect, decoded, first_long_record, lines_of_records
+from ppfs.cli.input.dialect import decoded, described, first_long_record, lines_of_records
+
+if TYPE_CHECKING:
+    from ppfs._data import NumberStyle, TextFormat
+
+# Digits behind a zero: a code, which as a number would be another one.
+_CODE = r"\s*[+-]?0\d.*"
 
 
 class TextTable:
@@ -23,57 +29,103 @@ class TextTable:
     name : str
         What it is called.
 
-    dialect : Dialect
+    format : TextFormat
         How it is written.
-
-    na : sequence of str
-        Texts that stand for a gap, beside the usual ones.
 
     Attributes
     ----------
     frame : pandas.DataFrame
+        Numbers where a column holds nothing else, in any style; text in the others.
 
     notes : list of str
         What should be said about the file.
     """
 
-    def __init__(self, content: bytes, name: str, dialect: Dialect, na: Sequence[str]) -> None:
-        self._text = decoded(content, name, dialect.encoding)
+    def __init__(self, content: bytes, name: str, format: TextFormat) -> None:
+        self._text = decoded(content, name, format.encoding)
         self._name = name
-        self._dialect = dialect
-        self.notes = [f"{name}: {described}"] if (described := dialect.described()) else []
-        self.frame = self._read(na)
+        self._format = format
+        self.frame = self._read()
+        styles = self._number_columns()
+        self._units = {column for column, style in styles.items() if style.unit}
+        self.notes = [f"{name}: {words}"] if (words := described(format, styles)) else []
         self._look_at_the_header()
 
     def place(self, rows: Sequence[int]) -> str:
         """Name rows of the frame by the lines of the file."""
-        lines = lines_of_records(self._text, self._dialect)[1:]
+        lines = lines_of_records(self._text, self._format)[1:]
         shown = ", ".join(str(lines[row]) for row in rows[:5])
         more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
         return f"line{'s' if len(rows) > 1 else ''} {shown}{more} of the file"
 
-    def _read(self, na: Sequence[str]) -> Any:
+    def written(self, names: Sequence[str], *, has_types: bool) -> Any:
+        """Return some columns as the file has them, text for text.
+
+        Parameters
+        ----------
+        has_types : bool
+            Whether numbers are wanted as numbers, for a file that has types. Numbers with a percent or currency sign
+            and codes such as 08654 are text there too: as numbers they would lose it.
+        """
+        texts = self._texts(names)
+        if not has_types:
+            return texts
+        for name in names:
+            column = self.frame[name]
+            if _is_text(column) or name in self._units or texts[name].str.fullmatch(_CODE).any():
+                texts[name] = texts[name].mask(column.isna(), None)
+            else:
+                texts[name] = column
+        return texts
+
+    def _texts(self, names: Sequence[str]) -> Any:
+        """Return some columns as text, missing values included."""
         import pandas as pd
 
-        dialect = self._dialect
+        # By position: a heading may have been changed on the way into the frame.
+        first = int(self._format.has_row_names)
+        place = {name: number + first for number, name in enumerate(self.frame.columns)}
+        texts = pd.read_csv(
+            io.StringIO(self._text),
+            header=None,
+            names=list(range(len(place) + first)),
+            usecols=sorted(place[name] for name in names),
+            dtype=str,
+            na_filter=False,
+            **self._settings(),
+        )
+        texts = texts.iloc[1:][[place[name] for name in names]].reset_index(drop=True)
+        texts.columns = list(names)
+        return texts
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what both ways of reading the file have in common."""
+        return {
+            "sep": self._format.sep,
+            "quotechar": self._format.quotechar,
+            "skipinitialspace": self._format.has_spaces,
+            "low_memory": False,
+        }
+
+    def _read(self) -> Any:
+        import pandas as pd
+
+        format = self._format
         try:
             frame = pd.read_csv(
                 io.StringIO(self._text),
-                sep=dialect.sep,
-                decimal=dialect.decimal,
-                thousands=dialect.thousands,
-                quotechar=dialect.quotechar,
-                skipinitialspace=dialect.spaces,
-                na_values=list(na) or None,
-                index_col=0 if dialect.has_row_names else None,
-                low_memory=False,
+                decimal=format.decimal,
+                na_values=sorted(format.gaps),
+                keep_default_na=False,
+                index_col=0 if format.has_row_names else None,
+                **self._settings(),
             )
         except pd.errors.EmptyDataError:
             raise InputFailure(f"{self._name!r} is empty. It needs a header row and rows below it.") from None
         except (pd.errors.ParserError, ValueError) as error:
             raise InputFailure(self._what_is_wrong(str(error))) from error
         if not isinstance(frame.index, pd.RangeIndex):
-            if not dialect.has_row_names:
+            if not format.has_row_names:
                 raise InputFailure(self._what_is_wrong("rows are longer than the header"))
             frame = frame.reset_index(drop=True)
         if not len(frame):
@@ -83,15 +135,36 @@ class TextTable:
         frame.columns = [str(column).strip() for column in frame.columns]
         return frame
 
+    def _number_columns(self) -> dict[str, NumberStyle]:
+        """Turn columns of text that holds numbers only into numbers, and return how those were written."""
+        from ppfs._data import NumberStyle
+
+        styles = {}
+        for place, name in enumerate(self.frame.columns):
+            column = self.frame.iloc[:, place]
+            if not _is_text(column):
+                continue
+            labels = column.dropna().unique()
+            style = (
+                NumberStyle.of(labels, self._format.decimals)
+                if all(isinstance(label, str) for label in labels)
+                else None
+            )
+            if style is not None:
+                numbers = {label: style.number(label) for label in labels}
+                self.frame.isetitem(place, column.map(numbers).astype(float))
+                styles[name] = style
+        return styles
+
     def _what_is_wrong(self, complaint: str) -> str:
-        longer = first_long_record(self._text, self._dialect)
+        longer = first_long_record(self._text, self._format)
         if longer is None:
             return f"{self._name!r} is not a readable CSV file: {complaint}. Try --sep and --encoding."
         line, n_fields, width = longer
-        sep = {"\t": "tab"}.get(self._dialect.sep, self._dialect.sep)
+        sep = {"\t": "tab"}.get(self._format.sep, self._format.sep)
         return (
             f"{self._name!r}: line {line} has {n_fields} fields, but the header has {width} (separator {sep!r}). "
-            "Mend the line, put quotes round texts that contain the separator, or set --sep."
+            "Fix the line, put quotes around texts that contain the separator, or set --sep."
         )
 
     def _look_at_the_header(self) -> None:
@@ -115,6 +188,12 @@ class TextTable:
             self.notes.append(
                 f"{self._name}: the first row holds numbers only and was read as the header; does the file have one?"
             )
+
+
+def _is_text(column: Any) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return not (is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype))
 
 
 def _is_number(text: str) -> bool:

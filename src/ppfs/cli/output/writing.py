@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ppfs.cli._failures import InputFailure, UsageFailure
 from ppfs.cli._terminal import CannotWriteError
+from ppfs.cli.input import FrameRead
 
 _SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow", ".xlsx")
 
@@ -28,6 +29,12 @@ def require_table_suffix(path: str, flag: str) -> None:
     if not path.lower().endswith(_SUFFIXES):
         raise UsageFailure(f"{flag} {path}: the name must end with one of {', '.join(_SUFFIXES)}.")
     require_writable(path, flag)
+
+
+def write_columns(table: FrameRead, names: Sequence[str], path: str) -> None:
+    """Write columns of a table as its file has them, text for text."""
+    is_text = path.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    write_table(table.written(names, has_types=not is_text), path)
 
 
 def write_table(frame: Any, path: str) -> None:

@@ -1,0 +1,136 @@
+"""What is written out is what was read, text for text; and numbers are read however they are written."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppfs.cli.input import read_frame
+
+
+@pytest.fixture
+def export(tmp_path):
+    """A table as a German spreadsheet exports it: dates, thousands, codes, missing values, a share."""
+    rng = np.random.default_rng(0)
+    level = rng.normal(size=80)
+    path = tmp_path / "export.csv"
+    rows = [
+        f"{day % 28 + 1:02d}.01.2021;{_german(30_631.36 + 1000 * value)};{code:05d};{_german(50 + 10 * value)}%;"
+        f"{'NA' if day == 5 else day % 3};{'ja' if value > 0 else 'nein'}"
+        for day, (value, code) in enumerate(zip(level, rng.integers(99_999, size=80), strict=True))
+    ]
+    path.write_text("\n".join(["tag;betrag;plz;anteil;zahl;krank", *rows]) + "\n")
+    return path
+
+
+def _german(number):
+    return f"{number:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+def test_dates_beside_thousands_stay_dates(export):
+    table = read_frame(str(export))
+    assert table.frame["tag"][0] == "01.01.2021"
+    assert table.frame["betrag"].between(20_000, 40_000).all()
+    assert table.frame["anteil"].between(0, 100).all()
+    assert table.notes == [
+        "export.csv: separator ';', decimal comma, '.' between thousands, numbers with '%' in 'anteil'"
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
+def test_output_has_the_texts_of_the_file(select, ppfs, export, tmp_path, ending):
+    names = ["tag", "betrag", "plz", "anteil", "zahl", "krank"]
+    expected = pd.read_csv(export, sep=";", dtype=str, keep_default_na=False)
+    written, saved = tmp_path / f"written.{ending}", tmp_path / "s.json"
+    ids = ("--id", "tag,plz,zahl")
+    done = select(
+        export,
+        "-t",
+        "krank",
+        "--keep",
+        "betrag,anteil",
+        "--id",
+        "tag,plz,zahl",
+        "-o",
+        written,
+        "--save",
+        saved,
+    )
+    assert done.exit_code == 0, done.stderr
+    sep = "\t" if ending == "tsv" else ","
+    again = pd.read_csv(written, dtype=str, keep_default_na=False, sep=sep)
+    pd.testing.assert_frame_equal(again, expected[names])
+    applied = tmp_path / f"applied.{ending}"
+    assert ppfs("apply", saved, export, *ids, "--with-target", "-o", applied).exit_code == 0
+    again = pd.read_csv(applied, dtype=str, keep_default_na=False, sep=sep)
+    pd.testing.assert_frame_equal(again[names], expected[names])
+
+
+def test_files_with_types_have_numbers_where_nothing_is_lost(select, export, tmp_path):
+    written = tmp_path / "written.parquet"
+    select(export, "-t", "krank", "--keep", "betrag,anteil", "--id", "tag,plz,zahl", "-o", written)
+    again = pd.read_parquet(written)
+    texts = pd.read_csv(export, sep=";", dtype=str)
+    assert [again[name].dtype.kind for name in ("betrag", "zahl")] == ["f", "f"]
+    assert again["zahl"].isna().tolist() == texts["zahl"].isna().tolist()
+    for name in ("tag", "plz", "anteil"):
+        assert again[name].tolist() == texts[name].tolist()
+
+
+def test_rows_without_a_target_are_not_written(select, tmp_path, patients):
+    path = tmp_path / "data.csv"
+    patients["code"] = [f"{row:04d}" for row in range(120)]
+    patients["ill"] = patients["ill"].where(np.arange(120) % 10 > 0)
+    patients.to_csv(path, index=False)
+    select(path, "-t", "ill", "--drop-missing-target", "--id", "code", "-o", tmp_path / "kept.csv")
+    kept = pd.read_csv(tmp_path / "kept.csv", dtype=str)
+    assert kept["code"].tolist() == [f"{row:04d}" for row in range(120) if row % 10]
+
+
+def test_row_names_and_repeated_headings_are_written_under_their_columns(ppfs, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('"a","a"\n"one",02,3\n"two",04,5\n')
+    table = read_frame(str(path))
+    assert table.written(["a.1", "a"], has_types=False).to_dict("list") == {
+        "a.1": ["3", "5"],
+        "a": ["02", "04"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "numbers", "note"),
+    [
+        (['"101,087"', "950"], [101087, 950], "',' between thousands"),
+        (["40.6%", "7%"], [40.6, 7], "numbers with '%' in 'x'"),
+        (['"$23,935"', "-$5.50"], [23935, -5.5], "',' between thousands, numbers with '$' in 'x'"),
+        (["1'234.5", "2"], [1234.5, 2], '"\'" between thousands'),
+        (['"1,5"', '"2,25"'], [1.5, 2.25], "decimal comma"),
+    ],
+)
+def test_numbers_in_other_styles_are_numbers_and_announced(tmp_path, fields, numbers, note):
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "".join(f"{field},a\n" for field in fields))
+    table = read_frame(str(path))
+    assert table.frame["x"].tolist() == numbers
+    assert table.notes == [f"data.csv: {note}"]
+
+
+def test_a_column_with_the_other_decimal_sign_is_named(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x;y;z\n1,5;2.5;1.5\n2,5;3.5;7.5\n0,25;1.25;8\n")
+    table = read_frame(str(path))
+    assert table.frame.to_dict("list") == {"x": [1.5, 2.5, 0.25], "y": [2.5, 3.5, 1.25], "z": [1.5, 7.5, 8]}
+    assert table.notes == ["data.csv: separator ';', decimal comma in 'x'"]
+    assert read_frame(str(path), decimal=",").frame["y"].tolist() == ["2.5", "3.5", "1.25"]
+
+
+def test_streamed_text_is_read_alike(select, export):
+    flags = (export, "-t", "krank", "--format", "json", "--on-error", "drop")
+    streamed = json.loads(select(*flags, "--stream").stdout)
+    in_memory = json.loads(select(*flags).stdout)
+    pvalues = [
+        {row["column"]: row["pvalue"] for row in result["columns"]} for result in (streamed, in_memory)
+    ]
+    for name in ("betrag", "plz", "anteil"):
+        assert pvalues[0][name] == pvalues[1][name]
