@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ppfs import PPFS
-from ppfs.blanket._run import checkpoint
+from ppfs.blanket._run import checkpoint_folder
 from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence._predictive import marginal
 from ppfs.independence._predictive.risks.trees import TreeGrower
@@ -109,12 +109,15 @@ def test_another_alpha_grows_nothing_anew(data, tmp_path, monkeypatch):
 def test_what_cannot_be_compared_later_is_refused(data, tmp_path):
     with pytest.raises(CheckpointError, match="random_state"):
         _search(tmp_path / "run", random_state=None).fit(*data)
-    with pytest.raises(CheckpointError, match="loss is a function"):
-        _search(tmp_path / "run", loss=lambda truth, values: abs(truth - values)).fit(*data)
+    rows = (row for row in range(60))
+    with pytest.raises(CheckpointError, match=r"loss: .*generator"):
+        _search(tmp_path / "run", loss=lambda truth, values: abs(truth - values - next(rows))).fit(*data)
+    assert not (tmp_path / "run").exists()
 
 
 def test_two_processes_do_not_share_a_checkpoint(data, tmp_path):
-    with checkpoint.opened(tmp_path, {}), pytest.raises(CheckpointError, match="Another process"):
+    folder = checkpoint_folder.claim_checkpoint(tmp_path)
+    with checkpoint_folder.locked(folder), pytest.raises(CheckpointError, match="Another process"):
         _search(tmp_path).fit(*data)
 
 

@@ -1,5 +1,7 @@
 """Answers are remembered for the same data only: same values, kinds, groups, weights."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
-from ppfs.blanket._run.answers_between_fits import digest_of
+from ppfs.blanket._cv.inner_scores import searched
+from ppfs.blanket._run.circumstances import digest_of
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._known_answers import fingerprint
 
@@ -58,8 +61,10 @@ def test_a_second_fit_with_another_alpha_asks_nothing(X, y, settings):
     assert selector.set_params(class_weight={0: 1.0, 1: 2.0}).fit(X, y).n_tests_
 
 
-def test_splitters_may_change_without_a_trace(X, y):
+def test_a_splitter_that_was_changed_in_place_is_asked_again(X, y):
     selector = PPFS(splitter=KFold(6), random_state=0).fit(X, y)
+    assert selector.fit(X, y).n_tests_ == 0
+    selector.splitter.n_splits = 7
     assert selector.fit(X, y).n_tests_
 
 
@@ -94,48 +99,57 @@ def test_estimators_that_are_their_parameters_are_compared_by_them(X, y):
 
 
 class FailsOnce(DecisionTreeClassifier):
-    """A tree whose fit fails once, after so many fits; as a subclass the engine does not know it."""
+    """A tree whose fit fails once, after so many fits; as a subclass the engine does not know it.
 
-    n_fits = 0
-    fails_at = 0
+    What decides about that lies outside of the program, as a full disk does: a change in the class would be a change of
+    the settings, and no answer would be used again.
+    """
 
     def fit(self, X, y, **rest):
-        FailsOnce.n_fits += 1
-        if FailsOnce.n_fits == FailsOnce.fails_at:
+        n_fits = int(os.environ["N_FITS"]) + 1
+        os.environ["N_FITS"] = str(n_fits)
+        if n_fits == int(os.environ["FAILS_AT"]):
             raise RuntimeError("no luck, just now")
         return super().fit(X, y, **rest)
 
 
+@pytest.fixture
+def fails_at(monkeypatch):
+    """Return what counts fits from 0 again, and lets one of them fail."""
+
+    def start(number):
+        monkeypatch.setenv("N_FITS", "0")
+        monkeypatch.setenv("FAILS_AT", str(number))
+
+    start(0)
+    return start
+
+
 @pytest.mark.parametrize("n_folds", [0, 3])
-def test_a_search_that_failed_late_continues_from_its_answers(X, y, monkeypatch, n_folds):
-    monkeypatch.setattr(FailsOnce, "n_fits", 0)
+def test_a_search_that_failed_late_continues_from_its_answers(X, y, fails_at, n_folds):
     settings = {"n_splits": 6, "n_folds": n_folds, "random_state": 0}
     whole = PPFS(FailsOnce(), **settings).fit(X, y)
-    n_fits = FailsOnce.n_fits
-    FailsOnce.n_fits = 0
-    monkeypatch.setattr(FailsOnce, "fails_at", n_fits - 3)
+    fails_at(int(os.environ["N_FITS"]) - 3)
     selector = PPFS(FailsOnce(), **settings)
     with pytest.raises(EstimatorFailedError, match="no luck") as caught:
         selector.fit(X, y)
     assert any("answers that the search had so far are kept" in note for note in caught.value.__notes__)
-    FailsOnce.n_fits = 0
-    monkeypatch.setattr(FailsOnce, "fails_at", 0)
+    fails_at(0)
     selector.fit(X, y)
     # Only the question that failed, and what came after it, is asked again.
-    assert FailsOnce.n_fits <= 2 * 6
+    assert int(os.environ["N_FITS"]) <= 2 * 6
     assert 0 < selector.n_tests_ < whole.n_tests_
     assert selector.blanket_.tolist() == whole.blanket_.tolist()
     np.testing.assert_array_equal(selector.pvalues_, whole.pvalues_)
     assert [*selector.trace_] == [*whole.trace_]
 
 
-def test_a_refit_that_fails_does_not_forget_what_was_known(X, y, monkeypatch):
-    monkeypatch.setattr(FailsOnce, "n_fits", 0)
+def test_a_refit_that_fails_does_not_forget_what_was_known(X, y, fails_at, monkeypatch):
     selector = PPFS(FailsOnce(), n_splits=6, n_folds=2, random_state=0).fit(X, y)
-    monkeypatch.setattr(PPFS, "_search", _stopped)
-    with pytest.raises(RuntimeError, match="stopped"):
-        selector.fit(X, y)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(PPFS, "_search", _stopped)
+        with pytest.raises(RuntimeError, match="stopped"):
+            selector.fit(X, y)
     assert selector.fit(X, y).n_tests_ == 0
 
 
@@ -143,12 +157,21 @@ def _stopped(*_):
     raise RuntimeError("stopped")
 
 
-def test_without_a_seed_nothing_is_promised(X, y, monkeypatch):
-    monkeypatch.setattr(FailsOnce, "n_fits", 0)
-    monkeypatch.setattr(FailsOnce, "fails_at", 15)
+def test_without_a_seed_nothing_is_promised(X, y, fails_at):
+    fails_at(15)
     with pytest.raises(EstimatorFailedError) as caught:
         PPFS(FailsOnce(), n_splits=6).fit(X, y)
     assert not getattr(caught.value, "__notes__", [])
+
+
+def test_searches_in_other_rows_do_not_share_tests(X, y):
+    """With rows set aside to confirm, a search sees fewer of them than one without."""
+    table = read_table(X, y, task="auto", owner="a test")
+    settings = [PPFS(n_splits=6), PPFS(n_splits=6, confirm=0.3)]
+    together = searched(settings, table, seed=0)
+    alone = [searched([setting], table, seed=0)[0] for setting in settings]
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_array_equal(one.pvalues_, other.pvalues_)
 
 
 def test_tables_of_codes_are_told_apart_as_others_are():

@@ -10,6 +10,7 @@ from ppfs.blanket._iamb_npc import IAMBnPC, InterIAMBnPC
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._ppfs_cv import PPFSCV
 from ppfs.blanket._run.base import BaseBlanketSelector
+from ppfs.blanket._run.checkpoint_folder import claim_checkpoint
 from ppfs.blanket._run.folds import Fold
 from ppfs.blanket._sgai import SGAI
 from ppfs.blanket._stability import StabilitySelection
@@ -35,5 +36,6 @@ __all__ = [
     "MixedMB",
     "StabilitySelection",
     "TIEStar",
+    "claim_checkpoint",
     "expected_refits",
 ]

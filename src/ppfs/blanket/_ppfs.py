@@ -16,6 +16,7 @@ from ppfs._rows import ClassWeight, Stratify
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._run.confirm import Confirmation, RowsAside, confirm
 from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
+from ppfs.blanket._run.reused_answers import ReusedAnswers
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.blanket._steps.joint_growth import grow_jointly
@@ -406,16 +407,16 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     confirmed_: Confirmation | None
 
-    def _fit_table(self, table: Table, test: IndependenceTest) -> None:
+    def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
         self.confirmed_ = None
         if self.confirm is None:
-            super()._fit_table(table, test)
+            super()._fit_table(table, test, shared)
             return
         parts = RowsAside.of(table, self.confirm, self.random_state)
         if not isinstance(test, Automatic):
             # Before the search: it may take long, and this may fail.
             parts.bind(test, self.confirm, self.random_state, self.n_jobs)
-        super()._fit_table(parts.searched, test)
+        super()._fit_table(parts.searched, test, shared)
         bound = parts.bind(self.independence_, self.confirm, self.random_state, self.n_jobs)
         outcome = self.trace_.outcome
         assert outcome is not None

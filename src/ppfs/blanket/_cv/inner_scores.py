@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from ppfs._data import CallersColumns, Table
 from ppfs._fitting import Scorer, fold_score, naming_the_model, seen_by
 from ppfs.blanket._cv.candidates import Candidates
 from ppfs.blanket._cv.ranking import Path
-from ppfs.blanket._run.answers_between_fits import Memory
 from ppfs.blanket._run.base import BaseBlanketSelector
-from ppfs.independence import BoundTest
+from ppfs.blanket._run.circumstances import Circumstances
+from ppfs.blanket._run.reused_answers import ReusedAnswers
 
 Rows = NDArray[np.intp]
 
@@ -92,31 +92,18 @@ def searched(settings: Sequence[BaseBlanketSelector], table: Table, seed: int) -
     So the growth phase is done once for all levels and corrections, and whatever their shrink phases have in common.
     """
     fitted: list[BaseBlanketSelector] = []
-    benches: list[_Bench] = []
+    benches: list[tuple[Circumstances, ReusedAnswers]] = []
     for setting in settings:
         selector = ready(setting, seed)
         test = selector._independence_test()
-        wanted = _Bench(selector.n_folds, Memory(test, selector.random_state))  # type: ignore[arg-type]
-        bench = next((bench for bench in benches if bench.serves(wanted)), wanted)
-        if bench is wanted:
-            benches.append(bench)
-        selector._bound_tests = bench.bound_tests
-        selector._fit_table(table, test)
-        selector._bound_tests = None
+        wanted = Circumstances.of(test, selector.random_state, selector.n_folds)  # type: ignore[arg-type]
+        answers = next((answers for known, answers in benches if known.serves(wanted)), None)
+        if answers is None:
+            answers = ReusedAnswers()
+            benches.append((wanted, answers))
+        selector._fit_table(table, test, answers)
         fitted.append(selector)
     return fitted
-
-
-@dataclass(frozen=True)
-class _Bench:
-    """Where searches with the same test and number of folds leave their bound tests for each other."""
-
-    n_folds: int
-    memory: Memory
-    bound_tests: dict[int, BoundTest] = field(default_factory=dict)
-
-    def serves(self, other: _Bench) -> bool:
-        return self.n_folds == other.n_folds and self.memory.serves(other.memory)
 
 
 def ready(setting: BaseBlanketSelector, seed: int) -> BaseBlanketSelector:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -53,10 +54,12 @@ from ppfs._parallel import small_fits
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of, target_name
 from ppfs.blanket._run.answers_between_fits import Memory
-from ppfs.blanket._run.checkpoint import Checkpoint, circumstances_of, opened
+from ppfs.blanket._run.checkpoint import opened
+from ppfs.blanket._run.circumstances import Circumstances
 from ppfs.blanket._run.fill_up import fill_up
 from ppfs.blanket._run.folds import Fold, aggregate
 from ppfs.blanket._run.results import results_frame
+from ppfs.blanket._run.reused_answers import AnswerSource, ReusedAnswers
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._run.special_columns import SpecialColumns, read_special_columns
 from ppfs.blanket._steps.questions import Inquiry
@@ -150,8 +153,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     warnings_: tuple[ColumnWarning, ...]
 
     _memory: Memory | None = None
-    # By fold: tests that searches with the same test, seed and rows hand on to each other, models and all.
-    _bound_tests: dict[int, BoundTest] | None = None
     # The library of the caller's data frame.
     _backend: str | None = None
 
@@ -236,8 +237,14 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         if self.warnings_:
             self.trace_.notes.append(summary(self.warnings_))
 
-    def _fit_table(self, table: Table, test: IndependenceTest) -> None:
-        """Search in a table that was read before, and set the fitted attributes that do not speak of X itself."""
+    def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
+        """Search in a table that was read before, and set the fitted attributes that do not depend on X itself.
+
+        Parameters
+        ----------
+        shared : ReusedAnswers or None
+            The bound tests of searches under the same circumstances; None makes new ones.
+        """
         special = read_special_columns(self.always_keep, self.condition_on, table)
 
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
@@ -246,7 +253,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             test = choice.test
             trace.notes.append(f"independence test: {choice.reason}")
         with small_fits(table.n_rows):
-            searched = self._search_parts(table, test, special, trace)
+            searched = self._search_parts(table, test, special, trace, shared)
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
         trace.data = summary_of(table)
@@ -304,34 +311,44 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         if memory is None or memory is self._memory or not memory.n_answers:
             return
         self._memory = memory
-        if memory.is_repeatable(self.random_state):
+        if memory.circumstances.is_repeatable(self.random_state):
             error.add_note(
                 f"The {memory.n_answers} answers that the search had so far are kept: fit again with the same data and "
                 "parameters to continue from them."
             )
 
     def _search_parts(
-        self, table: Table, test: IndependenceTest, special: SpecialColumns, trace: Trace
+        self,
+        table: Table,
+        test: IndependenceTest,
+        special: SpecialColumns,
+        trace: Trace,
+        shared: ReusedAnswers | None,
     ) -> _Searched:
         """Search in every fold, or once in all rows."""
         entropy = root_entropy(self.random_state)
-        with self._checkpoint(test, table, entropy) as checkpoint:
-            return self._search_with(table, test, special, trace, entropy, checkpoint)
+        circumstances = Circumstances.of(test, entropy, self.n_folds)
+        with self._checkpoint(circumstances, table) as written:
+            # Held from the start: a search that fails leaves its answers here.
+            self._memory = Memory(circumstances, self._memory)
+            answers = ReusedAnswers([self._memory, *written]) if shared is None else shared
+            searched = self._search_with(table, test, special, trace, entropy, answers)
+            self._memory.forget_the_last()
+        return searched
 
     @contextmanager
-    def _checkpoint(self, test: IndependenceTest, table: Table, entropy: int) -> Iterator[Checkpoint | None]:
-        """Hold the directory that answers are written to, where the caller wants that."""
+    def _checkpoint(self, circumstances: Circumstances, table: Table) -> Iterator[Sequence[AnswerSource]]:
+        """Hold the folder that answers are written to, where the caller wants that."""
         if self.checkpoint is None:
-            yield None
+            yield ()
             return
-        if not isinstance(self.random_state, int | np.integer):
+        if not circumstances.is_repeatable(self.random_state) and not circumstances.not_comparable:
             raise CheckpointError(
-                f"checkpoint={str(self.checkpoint)!r} needs a whole number as random_state, so that a later run draws "
-                f"the same numbers, but it is {self.random_state!r}. Pass random_state=0."
+                f"checkpoint={str(self.checkpoint)!r} needs an integer as random_state, so that a later run draws the "
+                f"same numbers, but it is {self.random_state!r}. Pass random_state=0."
             )
-        search = {"n_folds": repr(self.n_folds)}
-        with opened(self.checkpoint, circumstances_of(test, table, search, entropy)) as checkpoint:
-            yield checkpoint
+        with opened(self.checkpoint, circumstances, table) as checkpoint:
+            yield (checkpoint,)
 
     def _search_with(
         self,
@@ -340,20 +357,17 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         special: SpecialColumns,
         trace: Trace,
         entropy: int,
-        checkpoint: Checkpoint | None,
+        answers: ReusedAnswers,
     ) -> _Searched:
-        # Held from the start: a search that fails leaves its answers here.
-        memory = self._memory = Memory(test, entropy, self._memory)
         found: list[Found] = []
         blankets: list[tuple[int, ...]] = []
         left_out: list[dict[int, str]] = []
         n_fits = n_tests = 0
+        bind = partial(test.bind, random_state=entropy, n_jobs=self.n_jobs)
         for fold, part in self._parts(table, entropy):
-            bound = self._bound_to(part, fold, test, entropy, memory)
+            bound = answers.bound(part, fold, bind)
             bound.on_error = self.on_error
             n_fits, n_tests = n_fits - bound.n_fits, n_tests - bound.n_answers
-            if checkpoint is not None:
-                checkpoint.recall(bound, fold)
             if fold <= 1:
                 self._warn_if_unreachable(bound)
                 trace.models = bound.models
@@ -379,18 +393,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             blankets.append(_most_important_first(found[-1].blanket, trace, fold))
             n_fits += bound.n_fits
             n_tests += bound.n_answers
-        memory.forget_the_last()
         return _Searched(found, blankets, left_out, n_fits, n_tests)
-
-    def _bound_to(
-        self, part: Table, fold: int, test: IndependenceTest, entropy: int, memory: Memory
-    ) -> BoundTest:
-        """Return the test of a fold's rows: one that was handed on, or a new one that knows the last fit's answers."""
-        handed_on = {} if self._bound_tests is None else self._bound_tests
-        if fold not in handed_on:
-            handed_on[fold] = test.bind(part, fold=fold, random_state=entropy, n_jobs=self.n_jobs)
-            memory.recall(handed_on[fold], fold)
-        return handed_on[fold]
 
     def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
         """Yield each fold's number and training part, or the whole table as fold 0."""
@@ -472,7 +475,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_memory", "_bound_tests")}
+        return {name: value for name, value in state.items() if name != "_memory"}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
+import re
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,27 +15,33 @@ from dataclasses import asdict
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import warn_caller
-from ppfs.blanket._run.answers_between_fits import digest_of
+from ppfs._data import Table
+from ppfs.blanket._run.checkpoint_folder import (
+    claim_checkpoint,
+    locked,
+    naming_the_folder,
+    read_manifest,
+    write_manifest,
+    write_safely,
+)
+from ppfs.blanket._run.circumstances import Circumstances, digest_of
 from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence import (
     Answers,
     BoundTest,
     CountedRearrangements,
     IndependenceResult,
-    IndependenceTest,
     Question,
     Rearrangements,
 )
 
-_FORMAT = 2
-_MANIFEST = "manifest.json"
-_LOCK = "lock"
+_OWN_NAME = re.compile(r"fold-\d+-[a-z]+-\d+-[0-9a-f]{32}\.npz")
 _LIBRARIES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba")
 
 # Answers of the shrink phase come by the thousand: they are written together, at least so often.
@@ -42,17 +51,18 @@ _SECONDS_BETWEEN_WRITES = 1.0
 class Checkpoint:
     """A directory of finished answers.
 
-    Every file is written beside its place and renamed, with its own digest in its name: a file that was torn or
-    damaged is noticed, named and ignored, and what it held is computed again. Arrays and JSON only.
+    Every file is written beside its place and renamed, with its own digest in its name: a file that is damaged is
+    noticed, named and ignored, and what it held is computed again. Arrays and JSON only. No file that is there already
+    is removed or replaced, the manifest aside.
 
     ::
 
         run.ppfs/
             manifest.json                     what was asked of which data, by which versions
             lock                              held by the process that works on it
-            fold-0-growth-<digest>.npz        the answers about a block of columns
-            fold-0-count-<digest>.npz         how many rearrangements of columns were as extreme
-            fold-0-answers-<digest>.npz       answers given other columns
+            fold-0-growth-0-<digest>.npz      the answers about a block of columns
+            fold-0-count-0-<digest>.npz       how many rearrangements of columns were as extreme
+            fold-0-answers-0-<digest>.npz     answers given other columns
 
     Parameters
     ----------
@@ -67,17 +77,18 @@ class Checkpoint:
         self._identity = blake2b(
             json.dumps(circumstances, sort_keys=True).encode(), digest_size=16
         ).hexdigest()
-        self._circumstances = circumstances
         self._fold = 0
         self._waiting: list[tuple[Question, IndependenceResult]] = []
         self._written = time.monotonic()
 
-    def recall(self, bound: BoundTest, fold: int) -> None:
-        """Give a bound test the answers of an earlier run, and listen to those it finds itself."""
+    def recall(self, bound: BoundTest, fold: int, rows: bytes) -> None:
+        """Give a bound test the answers of an earlier run, and write down those that it will find."""
         self.flush()
         self._fold = fold
-        for path in sorted(self._folder.glob(f"fold-{fold}-*.npz")):
-            arrays = self._read(path)
+        with naming_the_folder(self._folder):
+            own = sorted(path for path in self._folder.iterdir() if _OWN_NAME.fullmatch(path.name))
+        for path in own:
+            arrays = self._read(path) if path.name.startswith(f"fold-{fold}-") else None
             if arrays is not None:
                 _learn(bound, arrays)
         bound.listener = self
@@ -119,89 +130,78 @@ class Checkpoint:
         named: dict[str, Any] = {"identity": np.array(self._identity), **arrays}
         np.savez(content, **named)
         data = content.getvalue()
-        place = self._folder / f"fold-{self._fold}-{kind}-{blake2b(data, digest_size=16).hexdigest()}.npz"
-        try:
-            write_safely(place, data)
-        except OSError as error:
-            raise CheckpointError(
-                f"The checkpoint {str(self._folder)!r} cannot be written: {error}. What it holds is intact: make "
-                "room, and fit again with the same checkpoint to continue."
-            ) from error
+        digest = _digest(data)
+        with naming_the_folder(self._folder):
+            for number in itertools.count():
+                place = self._folder / f"fold-{self._fold}-{kind}-{number}-{digest}.npz"
+                if not place.exists():
+                    write_safely(place, data)
+                elif place.read_bytes() != data:
+                    # A damaged file, or one of another program's.
+                    continue
+                return
 
     def _read(self, path: Path) -> dict[str, NDArray[Any]] | None:
         """Return the arrays of a file, or None, with a warning, where it is damaged."""
-        try:
+        with naming_the_folder(self._folder):
             data = path.read_bytes()
-            if blake2b(data, digest_size=16).hexdigest() != path.stem.rsplit("-", 1)[-1]:
-                raise ValueError("its content does not fit its name")
+        try:
+            if _digest(data) != path.stem.rsplit("-", 1)[-1]:
+                raise ValueError("its content does not match its name")
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 arrays = dict(file)
             if str(arrays.pop("identity")) != self._identity:
                 raise ValueError("it belongs to another run")
         except Exception as error:
             warn_caller(
-                f"The file {str(path)!r} of the checkpoint cannot be used: {error}. What it held is computed again.",
+                f"The file {str(path)!r} of the checkpoint cannot be used: {error}. What it held is computed again; "
+                "the file is left as it is, and may be deleted.",
                 CheckpointWarning,
             )
-            path.unlink(missing_ok=True)
             return None
         return arrays
 
-    def begin(self) -> None:
-        """Check that the directory is about this run, or make it so if it is new."""
-        manifest = self._folder / _MANIFEST
-        found = _manifest(manifest)
-        if found is not None:
-            _require_same(found, self._circumstances, self._folder)
-            return
-        content = {"format": _FORMAT, "circumstances": self._circumstances}
-        write_safely(manifest, json.dumps(content, indent=1, sort_keys=True).encode())
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 @contextmanager
-def opened(folder: str | os.PathLike[str], circumstances: dict[str, str]) -> Iterator[Checkpoint]:
-    """Hold a checkpoint directory for the time of a search; what waits to be written is written at the end."""
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError(f"checkpoint={str(path)!r} cannot be made a directory: {error}.") from error
-    with _locked(path):
-        checkpoint = Checkpoint(path, circumstances)
-        checkpoint.begin()
-        try:
-            yield checkpoint
-        finally:
-            checkpoint.flush()
-
-
-def circumstances_of(
-    test: IndependenceTest, table: Any, search: dict[str, str], entropy: int
-) -> dict[str, str]:
-    """Describe what answers depend on: data, test, parameters, seed and versions.
+def opened(
+    folder: str | os.PathLike[str], circumstances: Circumstances, table: Table
+) -> Iterator[Checkpoint]:
+    """Hold a checkpoint for the time of a search; answers that wait to be written are written at the end.
 
     Raises
     ------
     CheckpointError
-        When a parameter, such as a function, cannot be told from another one in a later process.
+        When the folder is not a checkpoint, belongs to another run or is in use, or when the settings cannot be
+        compared with those of a later run.
     """
-    parameters = {}
-    for name, value in test.get_params(deep=True).items():
-        if callable(value) and not isinstance(value, type):
-            raise CheckpointError(
-                f"A checkpoint needs parameters that can be compared in another process, but {name} is a function "
-                f"({value!r}). Use a named loss, or fit without checkpoint."
-            )
-        is_estimator = hasattr(value, "get_params")
-        parameters[name] = type(value).__qualname__ if is_estimator else repr(value)
-    return {
+    if circumstances.not_comparable:
+        raise CheckpointError(
+            "A checkpoint needs parameters that can be compared in another process, but one cannot: "
+            f"{circumstances.not_comparable}. Use another value, or fit without checkpoint."
+        )
+    wanted = {
         "data": digest_of(table).hex(),
-        "test": type(test).__qualname__,
-        "seed": str(entropy),
-        **{f"test.{name}": value for name, value in sorted(parameters.items())},
-        **{f"search.{name}": value for name, value in sorted(search.items())},
+        **circumstances.described,
         **{f"version of {name}": version(name) for name in _LIBRARIES},
+        "version of Python": f"{sys.version_info.major}.{sys.version_info.minor}",
     }
+    path = claim_checkpoint(folder)
+    with locked(path):
+        found = read_manifest(path)
+        if found is None:
+            with naming_the_folder(path):
+                write_manifest(path, wanted)
+        else:
+            _require_same(found, wanted, path)
+        checkpoint = Checkpoint(path, wanted)
+        try:
+            yield checkpoint
+        finally:
+            checkpoint.flush()
 
 
 def _learn(bound: BoundTest, arrays: dict[str, NDArray[Any]]) -> None:
@@ -222,86 +222,19 @@ def _learn(bound: BoundTest, arrays: dict[str, NDArray[Any]]) -> None:
         bound.known[question] = result
 
 
-def _manifest(path: Path) -> dict[str, str] | None:
-    """Return what a checkpoint is about; None where that is not known."""
-    try:
-        content = json.loads(path.read_bytes())
-        if content["format"] != _FORMAT:
-            raise CheckpointError(
-                f"{str(path.parent)!r} was written in format {content['format']}, and this version reads format "
-                f"{_FORMAT}. Use another directory, or the version that wrote it."
-            )
-        found = content["circumstances"]
-        if not isinstance(found, dict):
-            raise TypeError("it does not list circumstances")
-    except FileNotFoundError:
-        return None
-    except CheckpointError:
-        raise
-    except Exception as error:
-        warn_caller(
-            f"The file {str(path)!r} of the checkpoint cannot be read: {error}. It is written anew, and files of other "
-            "runs are ignored.",
-            CheckpointWarning,
-        )
-        return None
-    return {str(name): str(value) for name, value in found.items()}
-
-
 def _require_same(found: dict[str, str], wanted: dict[str, str], folder: Path) -> None:
     names = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
-    if not names:
-        return
-    told = [
-        "the data (X, y, weights or groups)"
-        if name == "data"
-        else f"{name}: {found.get(name)} there, {wanted.get(name)} here"
-        for name in names[:5]
-    ]
-    raise CheckpointError(
-        f"The checkpoint {str(folder)!r} belongs to another run. What differs: {'; '.join(told)}. Use another "
-        "directory, or delete this one."
-    )
+    # Of an estimator, the parameters that differ are enough.
+    names = [name for name in names if not any(other.startswith(f"{name}__") for other in names)]
+    if names:
+        told = "; ".join(_difference(name, found.get(name), wanted.get(name)) for name in names[:5])
+        raise CheckpointError(
+            f"The checkpoint {str(folder)!r} belongs to another run. What differs: {told}. Use another folder, or "
+            "delete this one."
+        )
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Refuse a directory that another process works on; the lock of a process that died is gone."""
-    with (folder / _LOCK).open("a+b") as file:
-        if not _lock(file):
-            raise CheckpointError(
-                f"Another process works on the checkpoint {str(folder)!r}. Wait for it, or use another directory."
-            )
-        yield
-
-
-def _lock(file: BinaryIO) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def write_safely(place: Path, data: bytes) -> None:
-    """Write a file so that whoever looks sees all of it or nothing, even after a crash."""
-    draft = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(place)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+def _difference(name: str, there: str | None, here: str | None) -> str:
+    if name == "data":
+        return "the data (X, y, weights or groups)"
+    return f"{name}: {there} there, {here} here"

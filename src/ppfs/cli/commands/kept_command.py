@@ -22,7 +22,10 @@ def remembering(checkpoint: str | None, arguments: Sequence[str]) -> Iterator[No
     if checkpoint is None:
         yield
         return
-    place = Path(checkpoint) / _COMMAND
+    # Loaded when it is needed: `ppfs --help` should not wait for the searches.
+    from ppfs.blanket import claim_checkpoint
+
+    place = claim_checkpoint(checkpoint) / _COMMAND
     before = place.read_bytes() if place.is_file() else None
     content = {"folder": os.getcwd(), "arguments": list(arguments)}
     _write(place, json.dumps(content, indent=1).encode(), checkpoint)
@@ -36,7 +39,6 @@ def remembering(checkpoint: str | None, arguments: Sequence[str]) -> Iterator[No
 
 def _write(place: Path, content: bytes, checkpoint: str) -> None:
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
         draft = place.with_name(f".{_COMMAND}.{os.getpid()}")
         draft.write_bytes(content)
         draft.replace(place)

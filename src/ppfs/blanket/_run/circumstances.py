@@ -1,0 +1,144 @@
+"""What a fit's answers depend on: those of another fit may be used again only if all of it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ppfs._conventions import RandomStateLike
+from ppfs._data import LazyColumns, Table, is_compact
+from ppfs.blanket._run.content import NotComparableError, content_of
+from ppfs.independence import IndependenceTest
+
+_BYTES_AT_ONCE = 2**22
+
+_NO_SEED = "not used"
+
+# Values that are written as they are; others by what kind they are and a digest.
+_SHOWN = (str, int, float, bool, type(None))
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """The test, its parameters, and what decides its random numbers. The rows are compared by `digest_of`.
+
+    Attributes
+    ----------
+    described : dict of str to str
+        What the answers depend on, by content: texts that are equal in a later process only if the content is.
+
+    not_comparable : str
+        Why the settings cannot be compared with others; empty if they can.
+    """
+
+    described: dict[str, str]
+    not_comparable: str = ""
+
+    @classmethod
+    def of(cls, test: IndependenceTest, entropy: int, n_folds: int) -> Circumstances:
+        """Describe the circumstances of a fit.
+
+        Parameters
+        ----------
+        test : IndependenceTest
+
+        entropy : int
+            The seed. It plays no part if nothing is drawn at random.
+
+        n_folds : int
+            Folds that the rows are divided into at random; 0 for none.
+        """
+        draws = test.is_random or n_folds
+        described = {"n_folds": str(n_folds), "seed": str(entropy) if draws else _NO_SEED}
+        name = "the test"
+        try:
+            # A search asks copies, which do not have what an estimator of the caller's was fitted on.
+            copy = _copied(test)
+            described["test"] = _described(type(copy))
+            for name, value in sorted(copy.get_params(deep=True).items()):
+                described[f"test.{name}"] = _described(value)
+        except NotComparableError as error:
+            return cls({}, f"{name}: {error}")
+        return cls(described)
+
+    def is_repeatable(self, random_state: RandomStateLike) -> bool:
+        """Return whether another fit with this `random_state` would have the same circumstances."""
+        draws_alike = self.described.get("seed") == _NO_SEED or isinstance(random_state, Integral)
+        return draws_alike and not self.not_comparable
+
+    def serves(self, other: Circumstances) -> bool:
+        """Return whether a fit under other circumstances would get the same answers from the same rows."""
+        return not self.not_comparable and self.described == other.described
+
+
+def _copied(test: IndependenceTest) -> IndependenceTest:
+    try:
+        copy: IndependenceTest = clone(test)
+    except Exception as error:
+        # The search will say so at its own place.
+        raise NotComparableError(f"it cannot be copied: {error}") from error
+    return copy
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, _SHOWN) and type(value) in _SHOWN:
+        return repr(value)
+    kind = value if isinstance(value, type) else type(value)
+    return f"{kind.__name__} with content {content_of(value).hex()}"
+
+
+def digest_of(table: Table) -> bytes:
+    """Return a digest of all values and how they are read."""
+    digest = blake2b(digest_size=16)
+    X = table.X
+    if isinstance(X, LazyColumns):
+        digest.update(X.identity())
+        arrays: tuple[Any, ...] = ()
+        kinds: tuple[Any, ...] = ()
+    else:
+        arrays = (X.indptr, X.indices, X.data) if table.is_sparse else (X,)
+        kinds = (table.n_levels, table.kinds.categorical_mask)
+    for array in (*arrays, table.codes, table.classes, *kinds, table.weights, table.groups):
+        if array is None:
+            digest.update(b"none")
+            continue
+        # Numbers that the caller keeps in fewer bytes are read as floats, and are the same table.
+        dtype = np.dtype(np.float64) if array is X and is_compact(array.dtype) else array.dtype
+        digest.update(f"{array.shape}{dtype}".encode())
+        for part in _bytes_of(array, dtype):
+            digest.update(part)
+    digest.update(f"{table.task}{table.columns if table.has_feature_groups else ''}".encode())
+    return digest.digest()
+
+
+def _bytes_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
+    """Yield the bytes of an array, row after row, a few at a time: one that lies in columns is never copied whole."""
+    if dtype.hasobject:
+        yield repr(array.tolist()).encode()
+        return
+    if array.dtype == np.int8:
+        dtype = array.dtype
+    # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
+    is_short = dtype == np.float64 and all(map(_same_bits, _row_parts(array, dtype)))
+    for part in _row_parts(array, dtype):
+        yield (part.astype(np.int8) if is_short else part).reshape(-1).view(np.uint8)
+
+
+def _row_parts(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    n_rows = max(1, _BYTES_AT_ONCE // max(1, array.size * dtype.itemsize // max(1, len(array))))
+    for first in range(0, len(array), n_rows):
+        yield np.ascontiguousarray(array[first : first + n_rows], dtype=dtype)
+
+
+def _same_bits(array: NDArray[np.float64]) -> bool:
+    """Tell whether numbers are so small and whole that 8 bits hold them; -0.0 is none, because it is not 0."""
+    with np.errstate(invalid="ignore"):
+        back = array.astype(np.int8).astype(np.float64)
+    return bool((back.view(np.int64) == array.view(np.int64)).all())
