@@ -19,21 +19,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from reference.contingency import degrees_of_freedom, g_squared, table_of
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
 
-from ppfs.independence._predictive import predictive_test
+from ppfs.independence._predictive import bound_predictive
 from ppfs.independence._predictive.risks.any_model import ModelRisks
 
 
 @contextmanager
 def engine_off() -> Iterator[None]:
     """Fit every model through scikit-learn's interface, one by one."""
-    fast = predictive_test.risk_source
-    predictive_test.risk_source = lambda table, problem, n_jobs: ModelRisks(
+    fast = bound_predictive.risk_source
+    bound_predictive.risk_source = lambda table, problem, n_jobs: ModelRisks(
         table, problem, n_jobs, "the engine is off"
     )
     try:
         yield
     finally:
-        predictive_test.risk_source = fast
+        bound_predictive.risk_source = fast
 
 
 def disagreement(case: Any, fitted: Any) -> str:

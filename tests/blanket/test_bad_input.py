@@ -235,7 +235,7 @@ def test_estimator_that_is_none(X, y, estimator):
 
 
 def test_estimator_class_instead_of_instance(X, y):
-    with pytest.raises(InvalidInputError, match=r"an instance is needed: DecisionTreeClassifier\(\)"):
+    with pytest.raises(InvalidInputError, match=r"must be an instance: pass DecisionTreeClassifier\(\)"):
         quick(estimator=DecisionTreeClassifier).fit(X, y)
 
 

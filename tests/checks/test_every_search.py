@@ -227,8 +227,8 @@ def test_folds_agree_on_the_planted_blanket(search, problem):
 class Clueless(IndependenceTest):
     """A test that never has rows enough."""
 
-    def bind(self, table, *, fold=0, random_state=None, n_jobs=None):
-        return BoundClueless(table)
+    def _bind(self, table, binding):
+        return BoundClueless(table, binding)
 
 
 class BoundClueless(BoundTest):
@@ -248,8 +248,8 @@ def test_nothing_is_selected_on_answers_that_cannot_be_given(search, problem):
 class Forgetful(IndependenceTest):
     """Everything depends on the target given fewer than two columns; given more no one can tell."""
 
-    def bind(self, table, *, fold=0, random_state=None, n_jobs=None):
-        return BoundForgetful(table)
+    def _bind(self, table, binding):
+        return BoundForgetful(table, binding)
 
 
 class BoundForgetful(BoundTest):

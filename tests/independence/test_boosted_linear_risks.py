@@ -92,7 +92,7 @@ def test_jobs_change_nothing(n_jobs):
 def test_weights_and_categories_are_left_to_the_estimators():
     X, y = make("numbers")
     table = read_table(X, y, task="auto", owner="test", sample_weight=np.linspace(1, 2, len(y)))
-    notes = CrossFitPPI(BoostedLinearRegressor(), random_state=0).bind(table).notes
+    notes = CrossFitPPI(BoostedLinearRegressor(), random_state=0).bind(table).notes()
     assert "weights of rows" in notes[0]
 
 

@@ -168,7 +168,7 @@ def test_the_trace_says_who_boosts(wdbc):
 def test_unknown_parameters_are_left_to_scikit_learn(parameters, wdbc):
     X, y = wdbc
     model = HistGradientBoostingClassifier(**parameters)
-    notes = PPI(model, n_splits=5, random_state=0).bind(read_table(X, y, task="auto", owner="PPI")).notes
+    notes = PPI(model, n_splits=5, random_state=0).bind(read_table(X, y, task="auto", owner="PPI")).notes()
     ((name, value),) = parameters.items()
     assert notes == [
         "HistGradientBoostingClassifier is fitted through scikit-learn's interface: the engine does not know "

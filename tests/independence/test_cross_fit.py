@@ -115,8 +115,8 @@ def engine_and_other(task, significance, other, seed):
     generic = CrossFitPPI(other, **parameters)
     table = read_table(X, y, task=task, owner=engine)
     fast, slow = engine.bind(table), generic.bind(table)
-    assert "engine" in fast.notes[0]
-    assert "scikit-learn" in slow.notes[0]
+    assert "engine" in fast.notes()[0]
+    assert "scikit-learn" in slow.notes()[0]
     return fast, slow
 
 
@@ -156,7 +156,7 @@ def test_growth_at_once_with_linear_models_equals_one_by_one():
     alone = CrossFitPPI(TransformedTargetRegressor(LinearRegression()), random_state=4)
     table = read_table(X, y, task="regression", owner=together)
     at_once, one_by_one = together.bind(table), alone.bind(table)
-    assert "by the engine" in at_once.notes[0]
+    assert "by the engine" in at_once.notes()[0]
     for one, other in zip(at_once.query_many(range(4), 4), one_by_one.query_many(range(4), 4), strict=True):
         # Not the p-values: of a model around a linear one it is not known how many coefficients it takes.
         assert one.effect == pytest.approx(other.effect, rel=1e-6)

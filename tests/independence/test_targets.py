@@ -154,5 +154,5 @@ def test_several_outputs_are_one_variable_where_a_column_is_predicted(X, outputs
 def test_a_column_with_gaps_is_no_target(X):
     y = X[:, 0] + 0.2 * np.random.default_rng(1).normal(size=N_ROWS)
     X[::7, 0] = np.nan
-    with pytest.raises(InvalidInputError, match=r"asks what 'x0' depends on, but the column has gaps"):
+    with pytest.raises(InvalidInputError, match=r"which columns 'x0' depends on, but the column has missing"):
         MMMB(independence=CrossFitPPI(), random_state=0).fit(X, y)

@@ -1,17 +1,18 @@
 """Tests that answer "is x independent of the target given these columns?"."""
 
 from ppfs.independence._answers import Answers, IndependenceResult
-from ppfs.independence._bound import BoundTest, OnError
+from ppfs.independence._bound import Binding, BoundTest, OnError
 from ppfs.independence._choose import TESTS_BY_NAME, Automatic
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
 from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
 from ppfs.independence._known_answers import KnownAnswers, Question
 from ppfs.independence._oracle import DSeparation
+from ppfs.independence._predictive.bound_predictive import MOST_ROWS_COUNTED
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
-from ppfs.independence._predictive.predictive_test import MOST_ROWS_COUNTED, PredictiveTest
+from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.screening import VIEWS_APART
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail, Rearrangements
 from ppfs.independence._test import IndependenceTest
@@ -24,6 +25,7 @@ __all__ = [
     "VIEWS_APART",
     "Answers",
     "Automatic",
+    "Binding",
     "BoundTest",
     "ChiSquared",
     "CountedRearrangements",

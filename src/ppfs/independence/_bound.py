@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from typing import Literal, Protocol
@@ -11,41 +12,81 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._conventions import RandomStateLike
 from ppfs._data import Table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._answers import Answers, IndependenceResult
 from ppfs.independence._known_answers import KnownAnswers, Question, fingerprint
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail
 
-# What becomes of a search when a column cannot be asked about.
+# What to do when no model can be fitted to a column: raise, or leave the column out.
 OnError = Literal["raise", "drop"]
 
-# How many questions given nothing are answered before the first answer is passed on, where a test answers one by one.
+# Tests that answer one by one compute this many answers given nothing before the first is passed on.
 _MARGINAL_BLOCK = 64
 
-# Batches double up to this many, so that a search that stops listening after the first answer wastes little and one
-# that wants all of them pays little overhead.
+# Batches double up to this many, so that little is wasted where a search stops at the first answer, and the overhead
+# is small where it reads all of them.
 _MAX_BATCH = 512
 
 
 class Listener(Protocol):
-    """Whoever wants to be told the answers as they come."""
+    """Receives every new answer, for example to write it to a file."""
 
     def block(self, target: int, variables: NDArray[np.intp], answers: Answers) -> None:
-        """Hear the answers about a block of variables, given nothing."""
+        """Receive the answers about a block of variables, given nothing."""
 
     def answer(self, question: Question, result: IndependenceResult) -> None:
-        """Hear one answer, given other columns."""
+        """Receive one answer, given other columns."""
 
     def counted(self, counted: CountedRearrangements) -> None:
-        """Hear how many draws were as extreme as some columns, given nothing."""
+        """Receive how many draws were as extreme as some columns, given nothing."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What a bound test needs beside the table and the parameters of the test.
+
+    Attributes
+    ----------
+    fold : int
+        Which fold the rows belong to: random draws are keyed by it.
+
+    random_state, n_jobs
+        Used where the test leaves its own at None.
+
+    on_error : {"raise", "drop"}
+        What to do when no model can be fitted to a column: raise, or go on without it.
+
+    known : KnownAnswers or None
+        Answers of an earlier run under the same circumstances; new answers are added to it.
+
+    listener : Listener or None
+        Receives every new answer.
+    """
+
+    fold: int = 0
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    on_error: OnError = "raise"
+    known: KnownAnswers | None = None
+    listener: Listener | None = None
 
 
 class BoundTest(ABC):
-    """A test together with the data it is asked about.
+    """A test together with the data that its questions are about.
 
     A subclass implements `_answers`, and may implement `_marginal_blocks` to answer many questions given nothing
-    at once. Every answer is remembered, so a question asked twice costs nothing the second time.
+    at once. Every answer is kept, so a question asked twice costs nothing the second time.
+
+    Parameters
+    ----------
+    table : Table
+
+    binding : Binding
+
+    models : tuple of str, default=()
+        See the attribute.
 
     Attributes
     ----------
@@ -53,7 +94,7 @@ class BoundTest(ABC):
         Models fitted so far.
 
     models : tuple of str
-        What the models of a panel are called, in the order of an answer's `model_pvalues`; empty for other tests.
+        The names of the models of a panel, in the order of an answer's `model_pvalues`; empty for other tests.
 
     n_answers : int
         Questions answered so far, each counted once.
@@ -61,25 +102,19 @@ class BoundTest(ABC):
     known : KnownAnswers
         The answers.
 
-    listener : Listener or None
-        Who is told every new answer, to write it down.
-
-    on_error : {"raise", "drop"}
-        What to do when a column alone cannot be asked about: raise, or go on without it.
-
     failures : dict of int to str
-        The variables that were left out, and what went wrong with them. They have the answer "cannot tell".
+        The variables that were left out, and the errors. Their answer is "cannot tell".
     """
 
     n_fits: int = 0
 
-    def __init__(self, table: Table, models: tuple[str, ...] = ()) -> None:
+    def __init__(self, table: Table, binding: Binding = Binding(), models: tuple[str, ...] = ()) -> None:
         self.table = table
         self.models = models
         self.n_answers = 0
-        self.known = KnownAnswers(table.n_features + 1, len(models))
-        self.listener: Listener | None = None
-        self.on_error: OnError = "raise"
+        self.known = KnownAnswers(table.n_features + 1) if binding.known is None else binding.known
+        self.listener = binding.listener
+        self.on_error = binding.on_error
         self.failures: dict[int, str] = {}
         self._asked_sets: set[tuple[int, int]] = set()
 
@@ -88,17 +123,16 @@ class BoundTest(ABC):
         """The smallest p-value this test can return, whatever the data."""
         return 0.0
 
-    @property
     def notes(self) -> list[str]:
-        """How the answers are computed, where there is a choice: sentences for the trace."""
+        """Return how the answers are computed, where there is a choice: sentences for the trace."""
         return []
 
     def exact_tail(self, target: int) -> ExactTail | None:
-        """Return what counts small p-values given nothing; None where they stay as they are."""
+        """Return what counts small p-values given nothing, or None where they are not counted."""
         return None
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
-        """Tell whether there are rows enough to ask about `target` given these columns.
+        """Return whether there are enough rows to ask about `target` given these columns.
 
         A search that adds several columns at once stops adding when the answer is no.
         """
@@ -138,22 +172,20 @@ class BoundTest(ABC):
         def question(x: int) -> Question:
             return target, shared if x in inside else shared + fingerprint(x), x
 
-        # The shrink phase comes here after every removal, with a column set that no one has asked about:
-        # nothing may take long for each member.
+        # The shrink phase asks about a new column set after every removal: no step may take long per member.
         is_new = len(inside) > 1 and (target, shared) not in self._asked_sets and inside.issuperset(xs)
         unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
         self._asked_sets.add((target, shared))
         fresh = self._answers(unknown, target, tuple(sorted(inside))) if unknown else iter(())
-        # Paired, because whoever listens may ask about a later x in the meantime: what comes
-        # back then still belongs to its own x.
+        # Paired, because the caller may ask about a later x in the meantime: an answer still belongs to its own x.
         pairs = zip(unknown, fresh, strict=False)
         for x in xs:
-            asked = question(x)
-            known = self.known.get(asked)
+            wanted = question(x)
+            known = self.known.get(wanted)
             while known is None:
                 other, result = next(pairs)
-                self._remember(asked if other == x else question(other), result)
-                known = result if other == x else self.known.get(asked)
+                self._remember(wanted if other == x else question(other), result)
+                known = result if other == x else self.known.get(wanted)
             yield known
 
     def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
@@ -165,12 +197,12 @@ class BoundTest(ABC):
             The next few of `xs`, in their order.
 
         answers : Answers
-            By the number of a variable: those of `variables` are filled.
+            By variable number; those of `variables` are filled.
         """
-        is_known, answers = self.known.marginal(target)
-        asked = np.asarray(xs, dtype=np.intp)
-        unknown = asked[~is_known[asked]]
-        if len(unknown) < len(asked):
+        is_known, answers = self.known.marginal(target, len(self.models))
+        wanted = np.asarray(xs, dtype=np.intp)
+        unknown = wanted[~is_known[wanted]]
+        if len(unknown) < len(wanted):
             unknown = np.array(list(dict.fromkeys(unknown.tolist())), dtype=np.intp)
         done = 0
         for block, found in self._marginal_blocks(unknown, target) if unknown.size else ():
@@ -180,20 +212,20 @@ class BoundTest(ABC):
             if wrong.size:
                 first = wrong[0]
                 self._require_decidable(int(block[first]), found.pvalues[first], found.effects[first])
-            # Whoever listens may have asked about some of them in the meantime.
+            # The caller may have asked about some of them in the meantime.
             self.n_answers += int((~is_known[block]).sum())
             is_known[block] = True
             answers.put(block, found)
             if self.listener is not None:
                 is_told = ~np.isin(block, list(self.failures))
                 self.listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
-            waiting = np.flatnonzero(~is_known[asked[done:]])
-            end = done + int(waiting[0]) if waiting.size else len(asked)
+            waiting = np.flatnonzero(~is_known[wanted[done:]])
+            end = done + int(waiting[0]) if waiting.size else len(wanted)
             if end > done:
-                yield asked[done:end], answers
+                yield wanted[done:end], answers
             done = end
-        if done < len(asked):
-            yield asked[done:], answers
+        if done < len(wanted):
+            yield wanted[done:], answers
 
     def _remember(self, question: Question, result: IndependenceResult) -> None:
         if question not in self.known:
@@ -209,20 +241,20 @@ class BoundTest(ABC):
             self.listener.counted(counted)
 
     def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:
-        """Refuse an answer that is none, before a search decides by it."""
+        """Raise if an answer is not a number, before a search decides by it."""
         if 0.0 <= pvalue <= 1.0 and isfinite(effect):
             return
         name = "the target" if x == self.table.target else repr(self.table.names[x])
         raise InvalidInputError(
-            f"{type(self).__name__} gave {name} the p-value {pvalue} and the effect {effect}, by which nothing can be "
-            "decided. Values of the column, of those it is tested given or of the target are beyond what 64 bits can "
-            "square and add: rescale them."
+            f"{type(self).__name__} returned the p-value {pvalue} and the effect {effect} for {name}, and no decision "
+            "can rest on them. Values of the column, of the columns it is tested given or of the target are too large "
+            "for sums of squares in 64 bits: rescale them."
         )
 
     def _marginal_blocks(
         self, xs: NDArray[np.intp], target: int
     ) -> Iterator[tuple[NDArray[np.intp], Answers]]:
-        """Answer questions given nothing that were never asked before; yield some of `xs` with their answers."""
+        """Answer new questions given nothing; yield some of `xs` with their answers."""
         columns = xs.tolist()
         fresh = self._answers(columns, target, ())
         for first in range(0, len(columns), _MARGINAL_BLOCK):
@@ -231,7 +263,7 @@ class BoundTest(ABC):
             try:
                 found.extend(islice(fresh, block.size))
             except Exception:
-                # What was answered before the failure is passed on, so that it is remembered.
+                # Answers from before the failure are passed on, so that they are kept.
                 yield block[: len(found)], Answers.of(found, len(self.models))
                 raise
             yield block, Answers.of(found, len(self.models))
@@ -240,11 +272,11 @@ class BoundTest(ABC):
     def _answers(
         self, xs: Sequence[int], target: int, given: tuple[int, ...]
     ) -> Iterator[IndependenceResult]:
-        """Answer questions never asked before; `given` is sorted."""
+        """Answer new questions; `given` is sorted."""
 
 
 def growing_batches(xs: Sequence[int], first: int = 1, most: int = _MAX_BATCH) -> Iterator[Sequence[int]]:
-    """Cut `xs` into stretches that double from `first` up to `most`.
+    """Cut `xs` into batches whose size doubles from `first` up to `most`.
 
     Examples
     --------

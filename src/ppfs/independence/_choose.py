@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ppfs._conventions import RandomStateLike
 from ppfs._data import Table
-from ppfs.independence._bound import BoundTest
+from ppfs.independence._bound import Binding, BoundTest
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
 from ppfs.independence._classical.likelihood_ratio import LikelihoodRatio
@@ -44,12 +43,8 @@ class Automatic(IndependenceTest):
 
     _parameter_constraints: dict[str, Any] = {}
 
-    def bind(
-        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
-    ) -> BoundTest:
-        """Return the chosen test of these data; see `IndependenceTest.bind`."""
-        chosen = self.choose(table).test
-        return chosen.bind(table, fold=fold, random_state=random_state, n_jobs=n_jobs)
+    def _bind(self, table: Table, binding: Binding) -> BoundTest:
+        return self.choose(table).test._bind(table, binding)
 
     def choose(self, table: Table) -> Choice:
         """Look at the columns and the target, and choose."""

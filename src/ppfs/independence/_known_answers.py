@@ -26,9 +26,8 @@ class KnownAnswers:
         The counts of rearranged columns.
     """
 
-    def __init__(self, n_variables: int, n_models: int = 0) -> None:
+    def __init__(self, n_variables: int) -> None:
         self._n_variables = n_variables
-        self._n_models = n_models
         self._conditional: dict[Question, IndependenceResult] = {}
         self._marginal: dict[int, tuple[NDArray[np.bool_], Answers]] = {}
         self.counts: dict[Rearrangements, CountedRearrangements] = {}
@@ -57,17 +56,23 @@ class KnownAnswers:
     def __setitem__(self, question: Question, result: IndependenceResult) -> None:
         if _is_marginal(question):
             target, _, x = question
-            is_known, answers = self.marginal(target)
+            is_known, answers = self.marginal(target, len(result.model_pvalues))
             is_known[x], answers[x] = True, result
         else:
             self._conditional[question] = result
 
-    def marginal(self, target: int) -> tuple[NDArray[np.bool_], Answers]:
+    def marginal(self, target: int, n_models: int) -> tuple[NDArray[np.bool_], Answers]:
         """Return for which variables the question given nothing is answered, and the answers, by variable number."""
         if target not in self._marginal:
             n = self._n_variables
-            self._marginal[target] = np.zeros(n, dtype=bool), Answers.independent(n, self._n_models)
+            self._marginal[target] = np.zeros(n, dtype=bool), Answers.independent(n, n_models)
         return self._marginal[target]
+
+    def add_marginal(self, target: int, variables: NDArray[np.intp], answers: Answers) -> None:
+        """Add answers about some variables, given nothing."""
+        is_known, known = self.marginal(target, answers.model_pvalues.shape[1])
+        is_known[variables] = True
+        known.put(variables, answers)
 
     def forget(self, variables: Collection[int]) -> None:
         """Remove all answers about some variables."""
@@ -85,10 +90,8 @@ class KnownAnswers:
         self._conditional.update(others._conditional)
         self.counts.update(others.counts)
         for target, (is_known, answers) in others._marginal.items():
-            mine, own = self.marginal(target)
             places = np.flatnonzero(is_known)
-            mine[places] = True
-            own.put(places, answers.take(places))
+            self.add_marginal(target, places, answers.take(places))
 
 
 def _is_marginal(question: Question) -> bool:

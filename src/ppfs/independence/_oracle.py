@@ -8,11 +8,10 @@ from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Protocol, runtime_checkable
 
-from ppfs._conventions import RandomStateLike
 from ppfs._data import Table, listed
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._answers import IndependenceResult
-from ppfs.independence._bound import BoundTest
+from ppfs.independence._bound import Binding, BoundTest
 from ppfs.independence._test import IndependenceTest
 
 _INDEPENDENT = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0)
@@ -87,18 +86,15 @@ class DSeparation(IndependenceTest):
         self.edges = edges
         self.target = target
 
-    def bind(
-        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
-    ) -> BoundDSeparation:
-        """Return the oracle for the columns of a table; see `IndependenceTest.bind`."""
-        return BoundDSeparation(table, _parents(self.edges, self.target, table))
+    def _bind(self, table: Table, binding: Binding) -> BoundDSeparation:
+        return BoundDSeparation(table, binding, _parents(self.edges, self.target, table))
 
 
 class BoundDSeparation(BoundTest):
     """The oracle for one graph."""
 
-    def __init__(self, table: Table, parents: list[set[int]]) -> None:
-        super().__init__(table)
+    def __init__(self, table: Table, binding: Binding, parents: list[set[int]]) -> None:
+        super().__init__(table, binding)
         self._parents = parents
         self._children: list[set[int]] = [set() for _ in parents]
         for child, causes in enumerate(parents):

@@ -21,7 +21,8 @@ from ppfs._data import (
 )
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._answers import IndependenceResult
-from ppfs.independence._bound import BoundTest
+from ppfs.independence._bound import Binding, BoundTest, Listener, OnError
+from ppfs.independence._known_answers import KnownAnswers
 
 
 class IndependenceTest(ABC, BaseEstimator):
@@ -32,10 +33,10 @@ class IndependenceTest(ABC, BaseEstimator):
     Attributes
     ----------
     is_random : bool
-        Whether answers depend on `random_state`. A test that says no gives the same ones for any.
+        Whether answers depend on `random_state`.
 
     reads_task : bool
-        Whether answers depend on the target being read as labels or as quantities.
+        Whether answers depend on the task: labels or numbers.
     """
 
     is_random: bool = True
@@ -43,9 +44,16 @@ class IndependenceTest(ABC, BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {}
 
-    @abstractmethod
     def bind(
-        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
+        self,
+        table: Table,
+        *,
+        fold: int = 0,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        on_error: OnError = "raise",
+        known: KnownAnswers | None = None,
+        listener: Listener | None = None,
     ) -> BoundTest:
         """Return the test of these data.
 
@@ -54,15 +62,17 @@ class IndependenceTest(ABC, BaseEstimator):
         table : Table
             Columns and target.
 
-        fold : int, default=0
-            Which fold the rows belong to: random draws are keyed by it.
-
-        random_state, n_jobs
-            Used where the test leaves its own at None.
+        fold, random_state, n_jobs, on_error, known, listener
+            See `Binding`.
         """
+        return self._bind(table, Binding(fold, random_state, n_jobs, on_error, known, listener))
+
+    @abstractmethod
+    def _bind(self, table: Table, binding: Binding) -> BoundTest:
+        """Return the test of these data."""
 
     def declared_task(self) -> Task | None:
-        """Tell the task that the parameters imply, or None when the target decides."""
+        """Return the task that the parameters imply, or None when the target decides."""
         return None
 
     def evaluate(
@@ -95,22 +105,22 @@ class IndependenceTest(ABC, BaseEstimator):
             The columns to condition on.
 
         feature_groups : mapping of str to collection of int or str, default=None
-            Columns that are one feature together; `x` and `given` then name groups, or members of them.
+            Columns that form one feature; `x` and `given` then name groups, or members of them.
 
         categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-            Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones;
-            models see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or
-            numbers, or a mask, names all of them, and models then see categories; None names none.
+            Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values,
+            which models still see as numbers. "from_dtype": text and categories only. A list of names or
+            numbers, or a mask, names all of them, and models then see categories. None: no column.
 
         sample_weight : array-like of shape (n_rows,), default=None
-            How much each row counts. A row of weight 0 is left out.
+            The weight of each row. A row of weight 0 is left out.
 
         groups : array-like of shape (n_rows,), default=None
-            Labels of rows that belong together, such as those of one patient: they stay together in every split.
+            The group of each row, for example the patient: rows of one group stay together in every split.
 
         task : {"auto", "classification", "regression"}, default="auto"
-            Whether y holds labels or quantities. "auto" follows the test's estimator; without one the target: text,
-            truth values and at most 20 different whole numbers are labels.
+            Whether y holds labels or numbers. "auto" follows the test's estimator, or else the target: text,
+            booleans and at most 20 distinct integers are labels.
 
         Returns
         -------

@@ -371,7 +371,9 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             if fold <= 1:
                 self._warn_if_unreachable(bound)
                 trace.models = bound.models
-                trace.notes.extend([*bound.notes, f"task: {table.task}, because {table.task_choice.reason}"])
+                trace.notes.extend(
+                    [*bound.notes(), f"task: {table.task}, because {table.task_choice.reason}"]
+                )
             inquiry = Inquiry(
                 bound,
                 part.target,

@@ -212,9 +212,7 @@ def _learn(bound: BoundTest, arrays: dict[str, NDArray[Any]]) -> None:
         return
     answers = Answers.from_arrays(arrays)
     if "variables" in arrays:
-        is_known, known = bound.known.marginal(int(arrays["target"]))
-        is_known[arrays["variables"]] = True
-        known.put(arrays["variables"], answers)
+        bound.known.add_marginal(int(arrays["target"]), arrays["variables"], answers)
         return
     keys = [int(key, 16) for key in arrays["keys"].tolist()]
     questions = zip(arrays["targets"].tolist(), keys, arrays["xs"].tolist(), strict=True)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc, gammaincc
 
-from ppfs._conventions import Floats, Interval, RandomStateLike
+from ppfs._conventions import Floats, Interval
 from ppfs._data import Table, require_finite
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
+from ppfs.independence._bound import Binding
 from ppfs.independence._classical.batched import BatchedTest
 from ppfs.independence._classical.levels import Levels, read_levels
 from ppfs.independence._classical.plain_rows import require_plain_rows
@@ -90,15 +91,12 @@ class GSquared(IndependenceTest):
         self.min_rows_per_cell = min_rows_per_cell
         self.max_levels = max_levels
 
-    def bind(
-        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
-    ) -> BoundContingency:
-        """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
+    def _bind(self, table: Table, binding: Binding) -> BoundContingency:
         name = type(self).__name__
         require_plain_rows(table, user=name)
         require_finite(table, allow_missing=False, user=name)
         levels = read_levels(table, self.max_levels, user=name)
-        return BoundContingency(table, levels, self._judge, self.min_rows_per_cell)
+        return BoundContingency(table, binding, levels, self._judge, self.min_rows_per_cell)
 
     def _judge(self, tables: Tables) -> Judgement:
         return _against_chi_squared(g_squared(tables))
@@ -185,11 +183,12 @@ class BoundContingency(BatchedTest):
     def __init__(
         self,
         table: Table,
+        binding: Binding,
         levels: Levels,
         judge: Callable[[Tables], Judgement],
         min_rows_per_cell: float,
     ) -> None:
-        super().__init__(table)
+        super().__init__(table, binding)
         self._levels = levels
         self._counts: list[int] = levels.counts.tolist()
         self._judge = judge

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 
-from ppfs._conventions import Floats, RandomStateLike
+from ppfs._conventions import Floats
 from ppfs._data import Table, require_finite
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
+from ppfs.independence._bound import Binding
 from ppfs.independence._classical.batched import BatchedTest
 from ppfs.independence._classical.partial import Correlations
 from ppfs.independence._classical.plain_rows import require_numbers, require_plain_rows
@@ -62,15 +63,13 @@ class FisherZ(IndependenceTest):
 
     _parameter_constraints: dict[str, Any] = {}
 
-    def bind(
-        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
-    ) -> BoundCorrelation:
-        """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
+    def _bind(self, table: Table, binding: Binding) -> BoundCorrelation:
         name = type(self).__name__
         require_plain_rows(table, user=name)
         require_numbers(table, user=name)
         require_finite(table, allow_missing=False, user=name)
-        return BoundCorrelation(table, Correlations(table, target_as_numbers(table, user=name)), self)
+        correlations = Correlations(table, target_as_numbers(table, user=name))
+        return BoundCorrelation(table, binding, correlations, self)
 
     def degrees_of_freedom(self, n_rows: int, n_given: int) -> int:
         """Return what is left of the rows; below 1 the test cannot tell."""
@@ -114,8 +113,8 @@ class PartialCorrelationT(FisherZ):
 class BoundCorrelation(BatchedTest):
     """The test of one table: its correlations."""
 
-    def __init__(self, table: Table, correlations: Correlations, test: FisherZ) -> None:
-        super().__init__(table)
+    def __init__(self, table: Table, binding: Binding, correlations: Correlations, test: FisherZ) -> None:
+        super().__init__(table, binding)
         self._correlations = correlations
         self._test = test
 

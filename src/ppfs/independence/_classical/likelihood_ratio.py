@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
-from ppfs._conventions import Floats, RandomStateLike
+from ppfs._conventions import Floats
 from ppfs._data import Table, require_finite
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
+from ppfs.independence._bound import Binding
 from ppfs.independence._classical.batched import BatchedTest
 from ppfs.independence._classical.logistic import LogisticFit, fit_extended, fit_logistic
 from ppfs.independence._classical.partial import DETERMINED
@@ -77,20 +78,17 @@ class LikelihoodRatio(IndependenceTest):
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
 
-    def bind(
-        self, table: Table, *, fold: int = 0, random_state: RandomStateLike = None, n_jobs: int | None = None
-    ) -> BoundLikelihoodRatio:
-        """Return the test of these data; see `IndependenceTest.bind`. Nothing is random here."""
+    def _bind(self, table: Table, binding: Binding) -> BoundLikelihoodRatio:
         require_plain_rows(table, user=type(self).__name__)
         require_finite(table, allow_missing=False, user=type(self).__name__)
-        return BoundLikelihoodRatio(table, self.symmetric)
+        return BoundLikelihoodRatio(table, binding, self.symmetric)
 
 
 class BoundLikelihoodRatio(BatchedTest):
     """The test of one table: its regressors, and the models without x."""
 
-    def __init__(self, table: Table, symmetric: bool) -> None:
-        super().__init__(table)
+    def __init__(self, table: Table, binding: Binding, symmetric: bool) -> None:
+        super().__init__(table, binding)
         self._symmetric = symmetric
         self._designs = Designs(table)
         self._n_fits = 0

@@ -1,8 +1,8 @@
-"""Several models that answer the same question, and what their answers come to together."""
+"""Several models that answer the same question, and their combined answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,40 +16,39 @@ from ppfs.independence._predictive.significance import cauchy_combination
 
 @dataclass(frozen=True)
 class PanelMembers:
-    """Which models of a panel are asked, and how many there are in all.
+    """Which models of a panel answer a question, and how many there are in all.
 
-    Questions given nothing may have models of their own; whoever is not asked says nothing.
+    Questions given nothing may have models of their own.
 
     Attributes
     ----------
-    asked : tuple of int
-        Their numbers.
+    numbers : tuple of int
+        The numbers of the models that answer.
 
     weights : tuple of float
-        How much the answer of each of them counts.
+        The weight of the answer of each of them.
 
     n_models : int
         How many models all questions have together; 0 where there is no panel.
     """
 
-    asked: tuple[int, ...]
+    numbers: tuple[int, ...]
     weights: tuple[float, ...]
     n_models: int
 
     @classmethod
-    def of(cls, models: Sequence[Any], asked: Iterable[int], n_models: int) -> PanelMembers:
-        """Seat some of the models; all of the caller's count alike."""
-        numbers = tuple(asked)
+    def of(cls, models: Sequence[Any], numbers: Sequence[int], n_models: int) -> PanelMembers:
+        """Choose some of the models; those of the caller have equal weights."""
         weights = tuple(getattr(models[number], "weight", 1.0) for number in numbers)
-        return cls(numbers, weights, n_models)
+        return cls(tuple(numbers), weights, n_models)
 
     def joined(self, answers: Sequence[Answers]) -> Answers:
-        """Join what the models say: one p-value, and the effect that the model with the clearest answer saw.
+        """Combine the answers of the models: one p-value, and the effect of the model with the smallest p-value.
 
         Parameters
         ----------
         answers : sequence of Answers
-            One a model that was asked, about the same columns.
+            One per model that answers, about the same columns.
         """
         if not self.n_models:
             return answers[0]
@@ -57,8 +56,8 @@ class PanelMembers:
         effects = np.column_stack([one.effects for one in answers])
         n = len(pvalues)
         by_model = np.full((n, self.n_models), np.nan)
-        by_model[:, self.asked] = pvalues
-        # Of models that are equally sure, the one that saw most.
+        by_model[:, self.numbers] = pvalues
+        # Of models with equal p-values, the one with the largest effect.
         clearest = np.lexsort((-effects, pvalues), axis=1)[:, 0]
         combined, statistics = cauchy_combination(pvalues, self.weights)
         return Answers(
@@ -73,38 +72,38 @@ class PanelMembers:
 
 @dataclass(frozen=True)
 class PanelGrowth:
-    """Growth that asks several models about each block: the columns are read once."""
+    """Growth with several models per block: the columns are read once."""
 
     parts: tuple[Growth, ...]
     members: PanelMembers
 
     @property
     def n_models(self) -> int:
-        """How many models an answer tells of."""
+        """How many p-values of single models an answer holds."""
         return self.members.n_models
 
     @property
     def bytes_per_block(self) -> int:
-        """How many bytes of columns are best looked at together."""
+        """How many bytes of columns are best processed together."""
         return min(part.bytes_per_block for part in self.parts)
 
     @property
     def prefers(self) -> Literal["threads"] | None:
-        """What kind of workers suit all models."""
+        """The kind of workers that suits all models."""
         return "threads" if all(part.prefers == "threads" for part in self.parts) else None
 
     def prepare(self) -> None:
-        """Make what all blocks share, before several threads ask for it at once."""
+        """Make what all blocks share, before several threads need it at once."""
         for part in self.parts:
             part.prepare()
 
     def quick_part(self) -> PanelGrowth | None:
-        """Return the models that answer quickly; None if no model does, or some are left to scikit-learn."""
+        """Return the models that are refitted quickly; None if none is, or if scikit-learn fits some."""
         quick = [number for number, part in enumerate(self.parts) if part.quick_part() is not None]
         if not quick or self.prefers != "threads":
             return None
         members = PanelMembers(
-            tuple(self.members.asked[number] for number in quick),
+            tuple(self.members.numbers[number] for number in quick),
             tuple(self.members.weights[number] for number in quick),
             self.n_models,
         )

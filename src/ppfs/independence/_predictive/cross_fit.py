@@ -13,6 +13,8 @@ from ppfs._data import Table, Task
 from ppfs._fitting import Impute
 from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._bound import Binding
+from ppfs.independence._predictive.bound_predictive import BoundPredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
@@ -213,6 +215,9 @@ class CrossFitPPI(PredictiveTest):
         self.marginal_estimator = marginal_estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
+        return BoundPredictiveTest(table, binding, self)
 
     @property
     def stop_after(self) -> int:  # type: ignore[override]

@@ -20,6 +20,8 @@ from ppfs._rows import (
     require_enough_rows,
 )
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._bound import Binding
+from ppfs.independence._predictive.bound_predictive import BoundPredictiveTest
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
@@ -180,6 +182,9 @@ class PPI(PredictiveTest):
         self.marginal_estimator = marginal_estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
+        return BoundPredictiveTest(table, binding, self)
 
     def check(self, table: Table) -> None:
         """Refuse tables that are too short, and too few splits for the significance test."""
