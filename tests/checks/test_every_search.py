@@ -12,10 +12,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
 
 from ppfs import PPFS
-from ppfs.blanket import FBED, SGAI, GrowShrink
+from ppfs.blanket import FBED, IAMB, SGAI, GrowShrink
 from ppfs.blanket._run.fill_up import fill_up
 from ppfs.datasets import make_blanket_problem
-from ppfs.exceptions import InvalidInputError
+from ppfs.exceptions import CheckpointError, InvalidInputError
 from ppfs.independence import PPI, BoundTest, FisherZ, GSquared, IndependenceResult, IndependenceTest
 from ppfs.independence._answers import CANNOT_TELL
 
@@ -204,6 +204,27 @@ def test_other_rows_are_not_answered_from_memory(search, problem):
     changed.iloc[0, 0] += 1e-9
     fitted.fit(changed, y)
     assert fitted.n_tests_ > 0
+
+
+@every_search_and_ppfs
+def test_a_checkpoint_answers_what_was_answered_before(search, problem, tmp_path):
+    X, y, _ = problem
+    settings = {"checkpoint": tmp_path / "run", "n_folds": 2}
+    if search is not PPFS:
+        settings["random_state"] = 0
+    first = configured(search, **settings).fit(X, y)
+    again = configured(search, **settings).fit(X, y)
+    assert first.n_tests_ > again.n_tests_ == again.n_fits_ == 0
+    assert again.blanket_.tolist() == first.blanket_.tolist()
+    np.testing.assert_array_equal(again.pvalues_, first.pvalues_)
+
+
+def test_a_checkpoint_needs_a_seed_only_where_something_is_drawn(problem, tmp_path):
+    X, y, _ = problem
+    IAMB(checkpoint=tmp_path / "run").fit(X, y)
+    assert IAMB(checkpoint=tmp_path / "run").fit(X, y).n_tests_ == 0
+    with pytest.raises(CheckpointError, match="needs an integer as random_state"):
+        IAMB(checkpoint=tmp_path / "folds", n_folds=2).fit(X, y)
 
 
 @every_search

@@ -1,12 +1,16 @@
 """Searches for the Markov blanket of the target."""
 
-from ppfs.blanket._divide_conquer import HITONMB, MMMB
 from ppfs.blanket._fast_iamb import FastIAMB
 from ppfs.blanket._fbed import FBED
 from ppfs.blanket._grow_shrink import GrowShrink
-from ppfs.blanket._iamb import IAMB, InterIAMB, MixedMB
+from ppfs.blanket._hiton_mb import HITONMB
+from ppfs.blanket._iamb import IAMB
 from ppfs.blanket._iamb_fdr import IAMBFDR
-from ppfs.blanket._iamb_npc import IAMBnPC, InterIAMBnPC
+from ppfs.blanket._iamb_npc import IAMBnPC
+from ppfs.blanket._inter_iamb import InterIAMB
+from ppfs.blanket._inter_iamb_npc import InterIAMBnPC
+from ppfs.blanket._mixed_mb import MixedMB
+from ppfs.blanket._mmmb import MMMB
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._ppfs_cv import PPFSCV
 from ppfs.blanket._run.base import BaseBlanketSelector

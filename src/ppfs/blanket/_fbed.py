@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
+from os import PathLike
 from typing import Any, Literal
 
 from ppfs._conventions import Interval, Progress, RandomStateLike
@@ -73,6 +74,11 @@ class FBED(IndependenceSearch):
     progress : bool or "log", default=False
         Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
         stderr is neither.
+
+    checkpoint : path, default=None
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
 
     Attributes
     ----------
@@ -170,6 +176,7 @@ class FBED(IndependenceSearch):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__(
             independence=independence,
@@ -184,6 +191,7 @@ class FBED(IndependenceSearch):
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
+            checkpoint=checkpoint,
         )
         self.n_runs = n_runs
 

@@ -67,6 +67,11 @@ class IAMBFDR(IndependenceSearch):
         Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
         stderr is neither.
 
+    checkpoint : path, default=None
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
+
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)

@@ -1,23 +1,14 @@
-"""IAMB with the PC algorithm as its backward step."""
+"""IAMBnPC: IAMB with the PC algorithm as its backward step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any, Literal
-
-from ppfs._conventions import Progress, RandomStateLike
-from ppfs._data import CategoricalFeatures, ColumnsLike, Task
-from ppfs.blanket._divide_conquer import MAX_K
-from ppfs.blanket._run.independence_search import IndependenceSearch
+from ppfs.blanket._run.independence_search import SubsetsSearch
 from ppfs.blanket._steps.growth import grow
-from ppfs.blanket._steps.interleave import RevisitGuard, interleave
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.skeleton import keep_joined
-from ppfs.independence import IndependenceTest
 
 
-class IAMBnPC(IndependenceSearch):
+class IAMBnPC(SubsetsSearch):
     """IAMB whose backward step is the PC algorithm.
 
     Grows like `IAMB`. Then, instead of asking about each member given all others, runs the PC algorithm on the
@@ -74,6 +65,11 @@ class IAMBnPC(IndependenceSearch):
     progress : bool or "log", default=False
         Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
         stderr is neither.
+
+    checkpoint : path, default=None
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
 
     Attributes
     ----------
@@ -147,164 +143,5 @@ class IAMBnPC(IndependenceSearch):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {**IndependenceSearch._parameter_constraints, "max_k": MAX_K}
-
-    def __init__(
-        self,
-        *,
-        max_k: int | None = 3,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        self.max_k = max_k
-
     def _search(self, inquiry: Inquiry) -> list[int]:
         return keep_joined(inquiry, grow(inquiry, inquiry.always_keep), self.max_k)
-
-
-class InterIAMBnPC(IAMBnPC):
-    """InterIAMB whose backward step is the PC algorithm.
-
-    As `IAMBnPC`, with the backward step after every addition.
-
-    Parameters
-    ----------
-    max_k : int or None, default=3
-        Largest conditioning set of the backward step; None has no limit.
-
-    independence : IndependenceTest or str, default="auto"
-        The test: an instance, or "g2", "chi2", "fisher-z", "partial-t", "likelihood-ratio", "ppi" or "cross-fit-ppi"
-        for one with its defaults. "auto" looks at the columns: `GSquared` if all are categorical, `FisherZ` if all
-        are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
-
-    n_folds : int, default=0
-        Search in the training part of each of K folds and return the blanket whose members the others
-        agree on most. 0 searches once, in all rows.
-
-    alpha : float, default=0.05
-        Level of each test.
-
-    always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are in the blanket from the start and are never asked about.
-
-    condition_on : int, str or collection of them, default=()
-        Columns that are in every conditioning set and are never selected.
-
-    feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
-        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
-
-    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
-
-    min_features : int, default=0
-        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
-        pipeline. A group counts as one.
-
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target holds labels or quantities. "auto" follows the test's estimator; without one the target:
-        text, truth values and at most 20 different whole numbers are labels.
-
-    random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and whatever is random in the test.
-
-    n_jobs : int, default=None
-        Parallel fits of a predictive test; the classical ones answer in one pass.
-
-    progress : bool or "log", default=False
-        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
-        stderr is neither.
-
-    Attributes
-    ----------
-    support_ : ndarray of bool, shape (n_features,)
-        Which columns were selected.
-
-    blanket_ : ndarray of int
-        Their numbers, most important first.
-
-    pvalues_ : ndarray of shape (n_features,)
-        The p-value of the question that decided about each column. 1 if nothing could be told.
-
-    importances_ : ndarray of shape (n_features,)
-        The effect in the same answer, on the scale of the test: see there.
-
-    scores_ : ndarray of shape (n_features,)
-        log(1/p).
-
-    trace_ : Trace
-        Every question, answer and decision; ``trace_.to_frame()``, ``trace_.explain(name)``.
-
-    folds_ : tuple of Fold
-        Each fold's blanket and z score; empty without folds.
-
-    n_tests_ : int
-        Questions answered. What is known from the last fit on the same data is not asked again, so
-        fitting with another alpha costs little.
-
-    n_fits_ : int
-        Models fitted by the test.
-
-    independence_ : IndependenceTest
-        The test that answered.
-
-    results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
-
-    warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
-
-    stability_ : ndarray of shape (n_features,)
-        Share of the folds that selected each column; NaN without folds.
-
-    task_ : {"classification", "regression"}
-        How the target was read.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of str
-        Names of the columns, where X had string names.
-
-    References
-    ----------
-    Tsamardinos, Aliferis and Statnikov, "Algorithms for large scale Markov blanket discovery", 2003.
-
-    Examples
-    --------
-    >>> from ppfs.blanket import InterIAMBnPC
-    >>> from ppfs.datasets import make_blanket_problem
-    >>> X, y, blanket = make_blanket_problem(1000, random_state=0)
-    >>> sorted(InterIAMBnPC(alpha=0.01).fit(X, y).blanket_.tolist()) == blanket.tolist()
-    True
-    """
-
-    def _search(self, inquiry: Inquiry) -> list[int]:
-        backward = partial(keep_joined, max_k=self.max_k)
-        return interleave(inquiry, backward, RevisitGuard(inquiry.always_keep))

@@ -170,8 +170,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         Where X is a path: bytes that its candidates may take in memory. None is a quarter of the machine's.
 
     checkpoint : path, default=None
-        A directory that finished answers are written to. A fit that was killed is continued by the next one with
-        the same directory, data and parameters; others are refused. It needs a whole number as `random_state`.
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
 
     on_error : {"raise", "drop"}, default="raise"
         What to do when the estimator fails on a column in growth, or a column of a file holds what no model can take:

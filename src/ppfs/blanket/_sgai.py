@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
+from os import PathLike
 from typing import Any, Literal
 
 from ppfs._conventions import Interval, Progress, RandomStateLike
@@ -88,6 +89,11 @@ class SGAI(IndependenceSearch):
     progress : bool or "log", default=False
         Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
         stderr is neither.
+
+    checkpoint : path, default=None
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
 
     Attributes
     ----------
@@ -199,6 +205,7 @@ class SGAI(IndependenceSearch):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__(
             independence=independence,
@@ -213,6 +220,7 @@ class SGAI(IndependenceSearch):
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
+            checkpoint=checkpoint,
         )
         self.wealth = wealth
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -110,6 +111,11 @@ class TIEStar(IndependenceSearch):
     progress : bool or "log", default=False
         Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
         stderr is neither.
+
+    checkpoint : path, default=None
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
 
     Attributes
     ----------
@@ -226,6 +232,7 @@ class TIEStar(IndependenceSearch):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__(
             independence=independence,
@@ -240,6 +247,7 @@ class TIEStar(IndependenceSearch):
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
+            checkpoint=checkpoint,
         )
         self.search = search
         self.max_withheld = max_withheld

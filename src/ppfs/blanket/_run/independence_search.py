@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
+from os import PathLike
 from typing import Any, Literal
 
 from sklearn.base import clone
 from sklearn.utils import Tags
 
-from ppfs._conventions import Progress, RandomStateLike, StrOptions
+from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
 from ppfs._data import CategoricalFeatures, ColumnsLike, Task
 from ppfs._fitting import accepted_input
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
@@ -42,6 +44,7 @@ class IndependenceSearch(BaseBlanketSelector):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.independence = independence
         self.n_folds = n_folds
@@ -55,6 +58,7 @@ class IndependenceSearch(BaseBlanketSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.checkpoint = checkpoint
 
     def _independence_test(self) -> IndependenceTest:
         if isinstance(self.independence, str):
@@ -74,3 +78,47 @@ class IndependenceSearch(BaseBlanketSelector):
         # A decision tree takes missing values, the classical tests do not.
         tags.input_tags.allow_nan |= test in ("ppi", "cross-fit-ppi")
         return tags
+
+
+class SubsetsSearch(IndependenceSearch):
+    """What searches share that look for a set that separates two columns: how large it may be."""
+
+    _parameter_constraints: dict[str, Any] = {
+        **IndependenceSearch._parameter_constraints,
+        "max_k": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_k: int | None = 3,
+        independence: IndependenceTest | str = "auto",
+        n_folds: int = 0,
+        alpha: float = 0.05,
+        always_keep: ColumnsLike = (),
+        condition_on: ColumnsLike = (),
+        feature_groups: Mapping[str, ColumnsLike] | None = None,
+        categorical_features: CategoricalFeatures = "auto",
+        min_features: int = 0,
+        task: Task | Literal["auto"] = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        progress: Progress = False,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(
+            independence=independence,
+            n_folds=n_folds,
+            alpha=alpha,
+            always_keep=always_keep,
+            condition_on=condition_on,
+            feature_groups=feature_groups,
+            categorical_features=categorical_features,
+            min_features=min_features,
+            task=task,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        self.max_k = max_k

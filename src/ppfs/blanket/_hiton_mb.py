@@ -1,197 +1,23 @@
-"""MMMB and HITON-MB: parents and children first, then the children's other parents."""
+"""HITON-MB: parents and children, the other parents of the children, and an optional wrapper."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
+from os import PathLike
 from typing import Any, Literal
 
 from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
 from ppfs._data import CategoricalFeatures, ColumnsLike, Task
-from ppfs.blanket._run.independence_search import IndependenceSearch
-from ppfs.blanket._steps.neighbours import hiton_neighbours, max_min_neighbours
+from ppfs.blanket._run.independence_search import SubsetsSearch
+from ppfs.blanket._steps.neighbours import hiton_neighbours
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.spouses import neighbours_and_spouses
 from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
 from ppfs.independence import IndependenceTest
 
-MAX_K: list[Any] = [Interval(Integral, 0, None, closed="left"), None]
 
-
-class MMMB(IndependenceSearch):
-    """Max-min Markov blanket.
-
-    Finds the parents and children of the target (MMPC): a column stays only if no set of at most
-    `max_k` others separates it from the target, and if the target in turn is among the
-    column's own neighbours. Then looks for spouses among the neighbours' neighbours. The
-    conditioning sets stay small, so it needs fewer rows than the IAMB family and more questions.
-
-    Parameters
-    ----------
-    max_k : int or None, default=3
-        Largest conditioning set. None has no limit, and may take very long.
-
-    independence : IndependenceTest or str, default="auto"
-        The test: an instance, or "g2", "chi2", "fisher-z", "partial-t", "likelihood-ratio", "ppi" or "cross-fit-ppi"
-        for one with its defaults. "auto" looks at the columns: `GSquared` if all are categorical, `FisherZ` if all
-        are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
-
-    n_folds : int, default=0
-        Search in the training part of each of K folds and return the blanket whose members the others
-        agree on most. 0 searches once, in all rows.
-
-    alpha : float, default=0.05
-        Level of each test.
-
-    always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are in the blanket from the start and are never asked about. They count as
-        neighbours of the target.
-
-    condition_on : int, str or collection of them, default=()
-        Columns that are in every conditioning set and are never selected.
-
-    feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
-        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
-
-    categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
-
-    min_features : int, default=0
-        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
-        pipeline. A group counts as one.
-
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target holds labels or quantities. "auto" follows the test's estimator; without one the target:
-        text, truth values and at most 20 different whole numbers are labels.
-
-    random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and whatever is random in the test.
-
-    n_jobs : int, default=None
-        Parallel fits of a predictive test; the classical ones answer in one pass.
-
-    progress : bool or "log", default=False
-        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
-        stderr is neither.
-
-    Attributes
-    ----------
-    support_ : ndarray of bool, shape (n_features,)
-        Which columns were selected.
-
-    blanket_ : ndarray of int
-        Their numbers, most important first.
-
-    pvalues_ : ndarray of shape (n_features,)
-        The p-value of the question that decided about each column. 1 if nothing could be told.
-
-    importances_ : ndarray of shape (n_features,)
-        The effect in the same answer, on the scale of the test: see there.
-
-    scores_ : ndarray of shape (n_features,)
-        log(1/p).
-
-    trace_ : Trace
-        Every question, answer and decision; ``trace_.to_frame()``, ``trace_.explain(name)``.
-
-    folds_ : tuple of Fold
-        Each fold's blanket and z score; empty without folds.
-
-    n_tests_ : int
-        Questions answered. What is known from the last fit on the same data is not asked again, so
-        fitting with another alpha costs little.
-
-    n_fits_ : int
-        Models fitted by the test.
-
-    independence_ : IndependenceTest
-        The test that answered.
-
-    results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
-
-    warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
-
-    stability_ : ndarray of shape (n_features,)
-        Share of the folds that selected each column; NaN without folds.
-
-    task_ : {"classification", "regression"}
-        How the target was read.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of str
-        Names of the columns, where X had string names.
-
-    See Also
-    --------
-    HITONMB : adds and drops neighbours in turns.
-
-    Notes
-    -----
-    A set for which the test cannot tell separates nothing, and supports nothing: a column needs one
-    reliable answer in its favour to enter. Steps of the trace that ask about the neighbours of
-    another column name it as their `target`.
-
-    References
-    ----------
-    Tsamardinos, Aliferis and Statnikov, "Time and sample efficient discovery of Markov blankets and direct
-    causal relations", 2003. The check in both directions is Peña et al.'s, 2007.
-
-    Examples
-    --------
-    >>> from ppfs.blanket import MMMB
-    >>> from ppfs.datasets import make_blanket_problem
-    >>> X, y, blanket = make_blanket_problem(1000, random_state=0)
-    >>> sorted(MMMB(alpha=0.01).fit(X, y).blanket_.tolist()) == blanket.tolist()
-    True
-    """
-
-    _parameter_constraints: dict[str, Any] = {**IndependenceSearch._parameter_constraints, "max_k": MAX_K}
-
-    def __init__(
-        self,
-        *,
-        max_k: int | None = 3,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        self.max_k = max_k
-
-    def _search(self, inquiry: Inquiry) -> list[int]:
-        return neighbours_and_spouses(inquiry, max_min_neighbours, self.max_k)
-
-
-class HITONMB(IndependenceSearch):
+class HITONMB(SubsetsSearch):
     """HITON Markov blanket.
 
     Like `MMMB`, but columns enter in the order of their marginal links with the target, and after each
@@ -254,6 +80,11 @@ class HITONMB(IndependenceSearch):
     progress : bool or "log", default=False
         Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
         stderr is neither.
+
+    checkpoint : path, default=None
+        A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
+        data and parameters continues from them; a fit with others is an error. Whatever is random needs an integer as
+        `random_state`.
 
     Attributes
     ----------
@@ -326,8 +157,7 @@ class HITONMB(IndependenceSearch):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **IndependenceSearch._parameter_constraints,
-        "max_k": MAX_K,
+        **SubsetsSearch._parameter_constraints,
         "wrapper": [IsModel(), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
     }
@@ -350,8 +180,10 @@ class HITONMB(IndependenceSearch):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__(
+            max_k=max_k,
             independence=independence,
             n_folds=n_folds,
             alpha=alpha,
@@ -364,8 +196,8 @@ class HITONMB(IndependenceSearch):
             random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
+            checkpoint=checkpoint,
         )
-        self.max_k = max_k
         self.wrapper = wrapper
         self.cv = cv
 
