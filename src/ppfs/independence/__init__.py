@@ -1,7 +1,7 @@
 """Tests that answer "is x independent of the target given these columns?"."""
 
 from ppfs.independence._answers import Answers, IndependenceResult
-from ppfs.independence._bound import Binding, BoundTest, OnError
+from ppfs.independence._bound import Binding, BoundTest, Listener, OnError
 from ppfs.independence._choose import TESTS_BY_NAME, Automatic
 from ppfs.independence._classical.contingency import ChiSquared, GSquared
 from ppfs.independence._classical.correlation import FisherZ, PartialCorrelationT
@@ -38,6 +38,7 @@ __all__ = [
     "IndependenceTest",
     "KnownAnswers",
     "LikelihoodRatio",
+    "Listener",
     "LossFunction",
     "OnError",
     "PartialCorrelationT",

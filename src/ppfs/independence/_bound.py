@@ -113,8 +113,8 @@ class BoundTest(ABC):
         self.models = models
         self.n_answers = 0
         self.known = KnownAnswers(table.n_features + 1) if binding.known is None else binding.known
-        self.listener = binding.listener
-        self.on_error = binding.on_error
+        self._listener = binding.listener
+        self._on_error = binding.on_error
         self.failures: dict[int, str] = {}
         self._asked_sets: set[tuple[int, int]] = set()
 
@@ -216,9 +216,9 @@ class BoundTest(ABC):
             self.n_answers += int((~is_known[block]).sum())
             is_known[block] = True
             answers.put(block, found)
-            if self.listener is not None:
+            if self._listener is not None:
                 is_told = ~np.isin(block, list(self.failures))
-                self.listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
+                self._listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
             waiting = np.flatnonzero(~is_known[wanted[done:]])
             end = done + int(waiting[0]) if waiting.size else len(wanted)
             if end > done:
@@ -232,13 +232,13 @@ class BoundTest(ABC):
             self._require_decidable(question[2], result.pvalue, result.effect)
             self.known[question] = result
             self.n_answers += 1
-            if self.listener is not None and question[2] not in self.failures:
-                self.listener.answer(question, result)
+            if self._listener is not None and question[2] not in self.failures:
+                self._listener.answer(question, result)
 
     def _remember_count(self, counted: CountedRearrangements) -> None:
         self.known.counts[counted.draws] = counted
-        if self.listener is not None:
-            self.listener.counted(counted)
+        if self._listener is not None:
+            self._listener.counted(counted)
 
     def _require_decidable(self, x: int, pvalue: float, effect: float) -> None:
         """Raise if an answer is not a number, before a search decides by it."""

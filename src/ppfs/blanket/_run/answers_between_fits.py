@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppfs.blanket._run.circumstances import Circumstances
-from ppfs.independence import BoundTest, KnownAnswers
+from ppfs.independence import KnownAnswers
 
 
 class Memory:
@@ -33,12 +33,12 @@ class Memory:
         """How many questions of this fit have an answer so far."""
         return sum(map(len, self._answers.values()))
 
-    def recall(self, bound: BoundTest, fold: int, rows: bytes) -> None:
-        """Give a bound test the answers of the last fit to its rows, and keep those that it will find."""
-        known = self._last.get((fold, rows))
-        if known is not None:
-            bound.known.update(known)
-        self._answers[fold, rows] = bound.known
+    def recall(self, known: KnownAnswers, fold: int, rows: bytes) -> None:
+        """Add the answers of the last fit to the same rows, and keep those that will be added."""
+        last = self._last.get((fold, rows))
+        if last is not None:
+            known.update(last)
+        self._answers[fold, rows] = known
 
     def forget_the_last(self) -> None:
         """Drop the answers of earlier fits that this one did not need, now that it is complete."""

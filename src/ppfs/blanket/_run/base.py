@@ -365,8 +365,7 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         n_fits = n_tests = 0
         bind = partial(test.bind, random_state=entropy, n_jobs=self.n_jobs)
         for fold, part in self._parts(table, entropy):
-            bound = answers.bound(part, fold, bind)
-            bound.on_error = self.on_error
+            bound = answers.bound(part, fold, self.on_error, bind)
             n_fits, n_tests = n_fits - bound.n_fits, n_tests - bound.n_answers
             if fold <= 1:
                 self._warn_if_unreachable(bound)

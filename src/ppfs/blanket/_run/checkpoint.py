@@ -34,9 +34,9 @@ from ppfs.blanket._run.circumstances import Circumstances, digest_of
 from ppfs.exceptions import CheckpointError, CheckpointWarning
 from ppfs.independence import (
     Answers,
-    BoundTest,
     CountedRearrangements,
     IndependenceResult,
+    KnownAnswers,
     Question,
     Rearrangements,
 )
@@ -81,8 +81,8 @@ class Checkpoint:
         self._waiting: list[tuple[Question, IndependenceResult]] = []
         self._written = time.monotonic()
 
-    def recall(self, bound: BoundTest, fold: int, rows: bytes) -> None:
-        """Give a bound test the answers of an earlier run, and write down those that it will find."""
+    def recall(self, known: KnownAnswers, fold: int, rows: bytes) -> Checkpoint:
+        """Add the answers of an earlier run; new ones are to be passed to the checkpoint."""
         self.flush()
         self._fold = fold
         with naming_the_folder(self._folder):
@@ -90,8 +90,8 @@ class Checkpoint:
         for path in own:
             arrays = self._read(path) if path.name.startswith(f"fold-{fold}-") else None
             if arrays is not None:
-                _learn(bound, arrays)
-        bound.listener = self
+                _learn(known, arrays)
+        return self
 
     def block(self, target: int, variables: NDArray[np.intp], answers: Answers) -> None:
         """Write the answers about a block of columns."""
@@ -204,20 +204,20 @@ def opened(
             checkpoint.flush()
 
 
-def _learn(bound: BoundTest, arrays: dict[str, NDArray[Any]]) -> None:
+def _learn(known: KnownAnswers, arrays: dict[str, NDArray[Any]]) -> None:
     if "counts" in arrays:
         target, first, end, n_asked = (int(arrays[name]) for name in ("target", "first", "end", "n_asked"))
         draws = Rearrangements(target, tuple(arrays["xs"].tolist()), first, end, float(arrays["share"]))
-        bound.known.counts[draws] = CountedRearrangements(draws, arrays["counts"], n_asked)
+        known.counts[draws] = CountedRearrangements(draws, arrays["counts"], n_asked)
         return
     answers = Answers.from_arrays(arrays)
     if "variables" in arrays:
-        bound.known.add_marginal(int(arrays["target"]), arrays["variables"], answers)
+        known.add_marginal(int(arrays["target"]), arrays["variables"], answers)
         return
     keys = [int(key, 16) for key in arrays["keys"].tolist()]
     questions = zip(arrays["targets"].tolist(), keys, arrays["xs"].tolist(), strict=True)
     for question, result in zip(questions, answers, strict=True):
-        bound.known[question] = result
+        known[question] = result
 
 
 def _require_same(found: dict[str, str], wanted: dict[str, str], folder: Path) -> None:

@@ -7,19 +7,27 @@ from typing import Protocol
 
 from ppfs._data import Table
 from ppfs.blanket._run.circumstances import digest_of
-from ppfs.independence import BoundTest
+from ppfs.independence import BoundTest, KnownAnswers, Listener, OnError
 
 
 class AnswerSource(Protocol):
     """Answers that were found before, under the same circumstances."""
 
-    def recall(self, bound: BoundTest, fold: int, rows: bytes) -> None:
-        """Give a newly bound test the answers that it gave before, and keep those that it will find.
+    def recall(self, known: KnownAnswers, fold: int, rows: bytes) -> Listener | None:
+        """Add the answers that a test gave before to those it is made with.
 
         Parameters
         ----------
+        known : KnownAnswers
+            The test adds its new answers to it.
+
         rows : bytes
             The digest of its table.
+
+        Returns
+        -------
+        Listener or None
+            What receives every new answer at once.
         """
 
 
@@ -36,13 +44,15 @@ class ReusedAnswers:
 
     def __init__(self, sources: Sequence[AnswerSource] = ()) -> None:
         self._sources = sources
-        self._bound_tests: dict[tuple[int, bytes], BoundTest] = {}
+        self._bound_tests: dict[tuple[int, bytes, OnError], BoundTest] = {}
 
-    def bound(self, part: Table, fold: int, bind: Callable[..., BoundTest]) -> BoundTest:
+    def bound(self, part: Table, fold: int, on_error: OnError, bind: Callable[..., BoundTest]) -> BoundTest:
         """Return the test of a fold's rows: the one that was bound before, or a new one."""
-        key = fold, digest_of(part)
+        rows = digest_of(part)
+        key = fold, rows, on_error
         if key not in self._bound_tests:
-            bound = self._bound_tests[key] = bind(part, fold=fold)
-            for source in self._sources:
-                source.recall(bound, *key)
+            known = KnownAnswers(part.n_features + 1)
+            listeners = [source.recall(known, fold, rows) for source in self._sources]
+            listener = next(filter(None, listeners), None)
+            self._bound_tests[key] = bind(part, fold=fold, on_error=on_error, known=known, listener=listener)
         return self._bound_tests[key]

@@ -124,7 +124,7 @@ class BoundPredictiveTest(BoundTest):
                 yield some, Answers.of(judged_one_by_one, len(self.models))
                 continue
             growth = self._growth(target)
-            for block, grown in grow_blocks(growth, self.table, some, self._n_jobs, self.on_error):
+            for block, grown in grow_blocks(growth, self.table, some, self._n_jobs, self._on_error):
                 self._n_grown += grown.n_fits
                 self.failures.update({int(block[place]): what for place, what in grown.failures.items()})
                 yield block, grown.answers
@@ -189,7 +189,7 @@ class BoundPredictiveTest(BoundTest):
         self, xs: Sequence[int], target: int, given: Set[int]
     ) -> Iterable[IndependenceResult]:
         """Answer; with on_error="drop", leave out columns outside `given` that the models fail on."""
-        if self.on_error == "raise" or not xs or xs[0] in given:
+        if self._on_error == "raise" or not xs or xs[0] in given:
             return self._assess(xs, target, given)
         try:
             return list(self._assess(xs, target, given))
