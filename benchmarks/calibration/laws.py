@@ -24,7 +24,7 @@ from provenance import describe
 from threadpoolctl import threadpool_limits
 
 from ppfs.independence import CrossFitPPI
-from ppfs.independence._predictive import conditional
+from ppfs.independence._predictive.knockoffs import conditional
 from ppfs.independence._predictive.significance import (
     cauchy_combination,
     effective_freedom,

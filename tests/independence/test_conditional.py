@@ -16,15 +16,10 @@ from ppfs._fitting.design import Design
 from ppfs._rows.splits import draw_folds
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._predictive import smooth_models
-from ppfs.independence._predictive.conditional import ConditionalLaw
-from ppfs.independence._predictive.knockoffs import (
-    ConditionalValues,
-    PermutedValues,
-    StratifiedValues,
-    choose_knockoff,
-)
-from ppfs.independence._predictive.smooth_models import (
+from ppfs.independence._predictive.knockoffs import choose_knockoff, smooth_models
+from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw
+from ppfs.independence._predictive.knockoffs.draws import ConditionalValues, PermutedValues, StratifiedValues
+from ppfs.independence._predictive.knockoffs.smooth_models import (
     RememberedCurves,
     _column_basis,
     fit_smooth_regression,

@@ -23,12 +23,8 @@ from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.significance import (
-    effective_freedom,
-    exchange_scores,
-    seen_by_each_other,
-    t_tail,
-)
+from ppfs.independence._predictive.significance import effective_freedom, exchange_scores, seen_by_each_other
+from ppfs.independence._predictive.significance.t_tests import t_tail
 
 N_ROWS = 60
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import RidgeCV
 
-from ppfs.independence._predictive import ridge_in_parts, smooth_models
-from ppfs.independence._predictive.ridge_in_parts import fit_ridge
+from ppfs.independence._predictive.knockoffs import ridge_in_parts, smooth_models
+from ppfs.independence._predictive.knockoffs.ridge_in_parts import fit_ridge
 
 PENALTIES = np.logspace(-3, 4, 15)
 

@@ -6,14 +6,9 @@ import scipy
 from scipy import stats
 
 from ppfs._rows import Split
-from ppfs.independence._predictive.significance import (
-    SIGNIFICANCES,
-    corrected_t,
-    paired_t,
-    randomisation,
-    risk_differences,
-    signed_rank,
-)
+from ppfs.independence._predictive.significance import SIGNIFICANCES, randomisation, risk_differences
+from ppfs.independence._predictive.significance.signed_rank import signed_rank
+from ppfs.independence._predictive.significance.t_tests import corrected_t, paired_t
 
 # Before 1.15 SciPy used the normal approximation for every sample with zeros or ties.
 needs_new_scipy = pytest.mark.skipif(

@@ -15,8 +15,8 @@ from ppfs._data import Matrix
 from ppfs._fitting import Impute, prepared, seeded
 from ppfs._rows import Split
 from ppfs.exceptions import EstimatorFailedError
-from ppfs.independence._predictive.normal_scores import NormalScores, on_scales, unevenness_of
-from ppfs.independence._predictive.smooth_models import (
+from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores, on_scales, unevenness_of
+from ppfs.independence._predictive.knockoffs.smooth_models import (
     RememberedCurves,
     fit_smooth_classifier,
     fit_smooth_regression,

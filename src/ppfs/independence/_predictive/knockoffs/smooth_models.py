@@ -19,8 +19,8 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from ppfs._conventions import Floats
 from ppfs._data import Matrix
 from ppfs._fitting import Medians
-from ppfs.independence._predictive.normal_scores import NormalScores
-from ppfs.independence._predictive.ridge_in_parts import fit_ridge
+from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores
+from ppfs.independence._predictive.knockoffs.ridge_in_parts import fit_ridge
 
 # Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
 # more often.

@@ -13,8 +13,8 @@ from ppfs._conventions import Floats
 from ppfs._data import number_combinations
 from ppfs._fitting import Design, Impute, dense
 from ppfs._rows import Split
-from ppfs.independence._predictive.conditional import ConditionalLaw
-from ppfs.independence._predictive.smooth_models import RememberedCurves
+from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw
+from ppfs.independence._predictive.knockoffs.smooth_models import RememberedCurves
 
 # A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
 # most rows would keep their value.

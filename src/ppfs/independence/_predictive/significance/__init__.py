@@ -1,0 +1,27 @@
+"""From paired risks to p-values, for many questions at once.
+
+Every test here is one-sided: large differences (a higher risk with the knockoff) make
+small p-values. Rows are questions, columns are splits or tested rows.
+"""
+
+from ppfs.independence._predictive.significance.by_name import SIGNIFICANCES
+from ppfs.independence._predictive.significance.combination import cauchy_combination
+from ppfs.independence._predictive.significance.cross_fitted import (
+    randomisation,
+    seen_by_each_other,
+    trading_places,
+)
+from ppfs.independence._predictive.significance.differences import risk_differences
+from ppfs.independence._predictive.significance.exchange_scores import exchange_scores
+from ppfs.independence._predictive.significance.t_tests import effective_freedom
+
+__all__ = [
+    "SIGNIFICANCES",
+    "cauchy_combination",
+    "effective_freedom",
+    "exchange_scores",
+    "randomisation",
+    "risk_differences",
+    "seen_by_each_other",
+    "trading_places",
+]
