@@ -134,3 +134,41 @@ def test_streamed_text_is_read_alike(select, export):
     ]
     for name in ("betrag", "plz", "anteil"):
         assert pvalues[0][name] == pvalues[1][name]
+
+
+@pytest.fixture
+def houses(tmp_path):
+    """A price that is written as people write prices, and what it depends on."""
+
+    def write(shown):
+        rng = np.random.default_rng(0)
+        size = rng.normal(100, 20, size=60)
+        path = tmp_path / "houses.csv"
+        prices = [shown(row, 1000 * value + 50) for row, value in enumerate(size)]
+        pd.DataFrame({"size": size, "noise": rng.normal(size=60), "price": prices}).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("shown", ["{:,.0f}", "${:,.2f}", "{:.1f}%"])
+def test_a_target_that_looks_like_numbers_is_numeric(select, houses, shown):
+    path = houses(lambda _, price: shown.format(price))
+    result = json.loads(select(path, "-t", "price", "--format", "json").stdout)
+    assert (result["task"], result["selected"]) == ("regression", ["size"])
+
+
+def test_a_target_of_numbers_beside_other_texts_is_refused(select, houses):
+    path = houses(lambda row, price: "on request" if row % 20 == 3 else f"{price:,.0f}")
+    done = select(path, "-t", "price")
+    assert done.exit_code == 1
+    assert "The target 'price' holds numbers beside 'on request' (lines 5, 25, 45 of the file)" in done.stderr
+    assert "--na 'on request' --drop-missing-target" in done.stderr
+    fixed = select(path, "-t", "price", "--na", "on request", "--drop-missing-target")
+    assert (fixed.exit_code, fixed.stdout) == (0, "size\n")
+
+
+def test_a_class_per_row_is_refused_before_the_search(select, houses, monkeypatch):
+    done = select(houses(lambda row, _: f"house {row}"), "-t", "price")
+    assert done.exit_code == 1
+    assert "60 classes in 60 rows" in done.stderr

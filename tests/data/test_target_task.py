@@ -154,3 +154,21 @@ def test_two_tasks_that_differ_are_refused():
 def test_the_trace_says_which_task_was_chosen_and_why():
     notes = PPFS(n_splits=5, random_state=0).fit(X, X[:, 0] > 0).trace_.notes
     assert "task: classification, because y holds truth values" in notes
+
+
+def test_text_that_looks_like_numbers_is_not_taken_for_classes():
+    y = np.array([f"{number:,}" for number in rng.integers(1000, 99_999, size=200)])
+    X = rng.normal(size=(200, 2))
+    with pytest.raises(InvalidInputError, match="text that looks like numbers"):
+        PPFS(n_splits=5).fit(X, y)
+    few = np.array(["1", "2", "3"])[rng.integers(3, size=200)]
+    assert read_table(X, few, task="auto", owner="PPFS").classes.tolist() == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("task", ["auto", "classification"])
+def test_a_class_per_row_is_refused_before_the_search(task):
+    y = np.array([f"patient {number}" for number in rng.permutation(100)])
+    with pytest.raises(InvalidInputError, match="y holds 100 classes in 100 rows"):
+        PPFS(n_splits=5, task=task).fit(rng.normal(size=(100, 2)), y)
+    labels = np.arange(100) % 50
+    assert read_table(np.eye(100), labels, task="classification", owner="PPFS").classes.size == 50

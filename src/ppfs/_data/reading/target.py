@@ -15,12 +15,14 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, column_or_1d
 
 from ppfs._conventions import warn_caller
+from ppfs._data.kinds import MAX_WHOLE_CATEGORIES
 from ppfs._data.reading.categories import converts, is_missing
 from ppfs._data.reading.large_integers import LARGEST_EXACT, as_floats
 from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target_task import Task, TaskChoice, choose_task
+from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError
 
 
@@ -109,6 +111,7 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categ
     if task == "auto" and is_categorical:
         fractions = target.dtype.kind == "f" and np.any(target % 1)
         labels = target.astype(str) if fractions else target
+        _require_repeated_labels(labels)
         return Target(labels, TaskChoice("classification", "y is of a type for categories"))
     is_one = target.ndim == 1 and not _is_structured(target)
     if task == "classification" and not is_one:
@@ -124,6 +127,7 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categ
     else:
         # Large whole numbers counted as floats would be few.
         choice = choose_task(as_floats(target) if target.dtype.kind in "iu" else target)
+        _refuse_numbers_as_text(target)
     if not is_one:
         return Target(target, choice)
     values = _as_quantities(target) if choice.task == "regression" else _as_labels(target)
@@ -252,4 +256,28 @@ def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
             'place for a fraction, so this is a quantity. Use a regressor and task="regression", or pass labels as '
             "text or whole numbers."
         )
+    _require_repeated_labels(target)
     return target
+
+
+def _refuse_numbers_as_text(target: NDArray[Any]) -> None:
+    """Raise if text holds many different numbers: as classes they would have no order."""
+    if target.dtype.kind != "U":
+        return
+    labels = np.unique(target)
+    if labels.size > MAX_WHOLE_CATEGORIES and all(map(is_number, labels.tolist())):
+        raise InvalidInputError(
+            f"y holds text that looks like numbers, such as {str(labels[0])!r}. Turn it into numbers, without "
+            'thousands separators, percent or currency signs, or pass task="classification" if these are labels.'
+        )
+
+
+def _require_repeated_labels(labels: NDArray[Any]) -> None:
+    """Raise if most rows have a class of their own: no model can learn a class from one row."""
+    classes = np.unique(labels)
+    if classes.size > max(MAX_WHOLE_CATEGORIES, labels.size / 2):
+        raise InvalidInputError(
+            f"y holds {classes.size} classes in {labels.size} rows, such as {classes[0].item()!r}: most classes have "
+            'one row only, from which nothing can be learned. If y is numeric, pass numbers and task="regression"; '
+            "otherwise merge classes, or predict another column."
+        )

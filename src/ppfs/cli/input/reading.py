@@ -17,6 +17,8 @@ from ppfs.cli.input.large import as_columns, is_too_large
 from ppfs.cli.input.text import TextTable
 
 _STREAMED = (".npy", ".zarr", ".h5", ".hdf5", ".h5ad")
+# Numbers that make a target numeric, even if there are other texts among them.
+_MOST_CLASSES = 20
 _EXAMPLE = "for example: ppfs select data.csv --target price"
 
 
@@ -137,6 +139,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
             if column is not None
         ),
     }
+    _refuse_strays(table, target)
     kept = _with_target(request, table, target)
     frame = kept.frame
     columns = [name for name in names if name not in aside]
@@ -178,6 +181,24 @@ def _with_target(request: DataRequest, table: FrameRead, target: str) -> FrameRe
         )
     table.notes.append(f"{table.name}: {n_missing} of {n_rows} rows have no target and are left out")
     return table.only(~is_missing)
+
+
+def _refuse_strays(table: FrameRead, target: str) -> None:
+    """Refuse a target of numbers beside a few other texts: they would make classes of the numbers."""
+    from ppfs._data import is_number
+
+    labels = table.frame[target].dropna()
+    texts = [label for label in labels.unique().tolist() if isinstance(label, str)]
+    strays = [text for text in texts if not is_number(text)]
+    n_numbers = len(texts) - len(strays)
+    if n_numbers <= _MOST_CLASSES or len(strays) > n_numbers:
+        return
+    rows = [row for row, label in enumerate(table.frame[target].tolist()) if label in strays]
+    raise InputFailure(
+        f"The target {target!r} holds numbers beside {listed(strays, 3)} ({table.place(rows)}). If these stand for "
+        f"missing values, add {' '.join(f'--na {stray!r}' for stray in strays[:3])} --drop-missing-target; otherwise "
+        "write all numbers in the same way."
+    )
 
 
 def _complete(frame: Any, column: str, flag: str, table: FrameRead) -> Any:
