@@ -9,7 +9,8 @@ import pytest
 
 from ppfs import PPFS
 from ppfs._trace import as_plain, from_plain
-from ppfs.cli.output.writing import write_table
+from ppfs.cli.input import FrameRead
+from ppfs.cli.output.writing import write_columns
 from ppfs.exceptions import InvalidInputError
 
 
@@ -108,9 +109,13 @@ def test_explain_needs_to_know_what(ppfs, saved, table):
 @pytest.mark.parametrize(
     ("flags", "code", "message"),
     [
-        (["--output", "kept.docx"], 2, "must end with one of .csv"),
+        (["--output", "kept.docx"], 2, "must end in .csv"),
+        (["--report", "report.pdf"], 2, "must end in .html, .json or .md"),
         (["--output", "no/such/kept.csv"], 1, "there is no folder"),
         (["--save", "no/such/selection.json"], 1, "there is no folder"),
+        (["--report", "no/such/report.html"], 1, "there is no folder"),
+        (["--output", "."], 2, "must end in .csv"),
+        (["--save", "."], 1, "is a folder"),
     ],
 )
 def test_places_are_checked_before_the_search(select, table, flags, code, message, monkeypatch):
@@ -118,6 +123,59 @@ def test_places_are_checked_before_the_search(select, table, flags, code, messag
     result = select(table, "-t", "ill", *flags)
     assert result.exit_code == code
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "library"),
+    [
+        (["--output", "kept.parquet"], "pyarrow"),
+        (["--output", "kept.feather"], "pyarrow"),
+        (["--output", "kept.xlsx"], "openpyxl"),
+        (["--report", "report.html"], "matplotlib"),
+    ],
+)
+def test_missing_libraries_are_named_before_the_search(select, table, flags, library, monkeypatch):
+    monkeypatch.setattr(PPFS, "fit", None)
+    monkeypatch.setattr("ppfs.cli.flags.written_files.find_spec", lambda name: None)
+    result = select(table, "-t", "ill", *flags)
+    assert result.exit_code == 1
+    assert f"needs {library}, which is not installed. Run: pip install 'ppfs[" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "broken"),
+    [
+        ("--output=kept.parquet", "pandas.DataFrame.to_parquet"),
+        ("--save=selection.json", "ppfs.cli.output.selection.replaced"),
+        ("--report=report.md", "ppfs.report.Report.save"),
+    ],
+)
+def test_what_cannot_be_written_does_not_lose_the_result(
+    select, ppfs, table, tmp_path, monkeypatch, flag, broken
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with monkeypatch.context() as patched:
+        if flag.startswith("--save"):
+            patched.setattr(broken, _full_once())
+        else:
+            patched.setattr(broken, _full)
+        result = select(table, "-t", "ill", flag)
+    assert (result.exit_code, result.stdout) == (1, "bmi\n")
+    assert "No space left on device" in result.stderr
+    (rescued,) = tmp_path.glob("ppfs-selection-*.json")
+    assert f"The selection is saved as {str(rescued)!r}" in result.stderr
+    assert ppfs("apply", rescued, table).stdout.startswith("bmi\n")
+
+
+def test_other_places_are_written_when_one_fails(select, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pandas.DataFrame.to_parquet", _full)
+    result = select(table, "-t", "ill", "--output", "kept.parquet", "--save", "s.json", "--report", "r.md")
+    assert (result.exit_code, result.stdout) == (1, "bmi\n")
+    assert (tmp_path / "s.json").is_file()
+    assert (tmp_path / "r.md").is_file()
+    assert "is saved as" not in result.stderr
 
 
 def test_a_full_disk_keeps_the_old_file(select, table, tmp_path, monkeypatch):
@@ -132,6 +190,14 @@ def test_a_full_disk_keeps_the_old_file(select, table, tmp_path, monkeypatch):
 
 def _full(*_, **__):
     raise OSError(28, "No space left on device")
+
+
+def _full_once():
+    """Fail at the first file, as where one disk is full and another one is not."""
+    from ppfs.cli.output.selection import replaced
+
+    calls = iter([_full])
+    return lambda path: next(calls, replaced)(path)
 
 
 @pytest.fixture(scope="module")
@@ -170,8 +236,12 @@ def test_a_damaged_trace_is_refused(trace, change):
         from_plain(plain)
 
 
+def _table(frame):
+    return FrameRead("table", frame, lambda rows: "", [])
+
+
 def test_a_workbook_is_written_by_the_library_that_is_asked_for(tmp_path):
     """pandas may be told to prefer another one, which need not be there."""
     with pd.option_context("io.excel.xlsx.writer", "xlsxwriter"):
-        write_table(pd.DataFrame({"a": [1, 2]}), str(tmp_path / "table.xlsx"))
+        write_columns(_table(pd.DataFrame({"a": [1, 2]})), ["a"], tmp_path / "table.xlsx")
     assert pd.read_excel(tmp_path / "table.xlsx")["a"].tolist() == [1, 2]

@@ -219,7 +219,7 @@ def hostile_table(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("format", ["names", "table", "json", "markdown"])
+@pytest.mark.parametrize("format", ["names", "table", "json", "markdown", "csv"])
 def test_control_characters_in_names_never_reach_the_terminal(select, hostile_table, format, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     result = select(hostile_table, "--target", "ill\x1b[2J", "--format", format)
@@ -267,13 +267,17 @@ def start(*arguments, **keywords):
     )
 
 
-def test_a_full_disk_gets_a_message(table):
+def test_a_full_disk_gets_a_message_and_the_selection_is_saved(table, tmp_path):
     with open("/dev/full", "w") as full:
-        result = start(table, "-t", "ill", stdout=full, stderr=subprocess.PIPE)
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        result = start(table, "-t", "ill", stdout=full, stderr=subprocess.PIPE, env=environment)
     assert result.returncode == 1
-    assert result.stderr == (
-        "ppfs: The result cannot be written to standard output: No space left on device. Write it elsewhere.\n"
-    )
+    (saved,) = tmp_path.glob("ppfs-selection-*.json")
+    assert result.stderr.splitlines() == [
+        f"ppfs: The selection is saved as {str(saved)!r}: ppfs apply writes its columns, ppfs explain its reasons.",
+        "ppfs: The result cannot be written to standard output: No space left on device. Write it elsewhere.",
+    ]
+    assert "bmi" in json.loads(saved.read_text())["selected"]
 
 
 def test_letters_that_the_output_lacks_are_spelled_out(table, patients):
@@ -335,12 +339,3 @@ def test_a_report_is_written_and_named(select, tmp_path):
     assert done.exit_code == 0
     assert f"Report: {path}" in done.stderr
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_a_report_that_cannot_be_written_is_refused_before_the_search(select, tmp_path):
-    done = select("--dataset", "wdbc", "--report", tmp_path / "report.pdf")
-    assert done.exit_code == 2
-    assert "must end in .html, .json or .md" in done.stderr
-    done = select("--dataset", "wdbc", "--report", tmp_path / "nowhere" / "report.html")
-    assert done.exit_code == 2
-    assert "does not exist" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -11,6 +12,7 @@ from ppfs.cli._failures import InputFailure
 from ppfs.cli._terminal import say, writing
 from ppfs.cli.flags.data import FILE_FLAGS
 from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
+from ppfs.cli.flags.written_files import TABLES, written_file
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class ApplyRequest:
     data : str
         The table to reduce; "-" for standard input.
 
-    output : str or None
+    output : Path or None
         Where to write it; None is standard output, as CSV.
 
     sep, encoding, decimal, na, sheet
@@ -45,7 +47,7 @@ class ApplyRequest:
     decimal: str | None
     na: tuple[str, ...]
     sheet: str | None
-    output: str | None
+    output: Path | None
     id: tuple[str, ...]
     with_target: bool
 
@@ -55,7 +57,11 @@ _FLAGS = [
     click.argument("data"),
     *FILE_FLAGS,
     flag(
-        "Output", "--output", "-o", metavar="FILE", help="Where to write.  [default: CSV to standard output]"
+        "Output",
+        "--output",
+        "-o",
+        **written_file(TABLES),
+        help="Where to write.  [default: CSV to standard output]",
     ),
     flag("Output", "--id", multiple=True, metavar="COLUMNS", help="Columns to write besides."),
     flag("Output", "--with-target", is_flag=True, help="Write the target too."),
@@ -73,11 +79,10 @@ def apply(request: ApplyRequest) -> None:
     """
     from ppfs.cli.input import read_frame
     from ppfs.cli.input.columns import listed, resolve
+    from ppfs.cli.output.cells import changed_texts, not_a_formula, spelled_out
     from ppfs.cli.output.selection import load
-    from ppfs.cli.output.writing import require_table_suffix, write_columns
+    from ppfs.cli.output.writing import write_columns
 
-    if request.output is not None:
-        require_table_suffix(request.output, "--output")
     selection = load(request.selection)
     table = read_frame(
         request.data,
@@ -106,5 +111,8 @@ def apply(request: ApplyRequest) -> None:
         write_columns(table, wanted, request.output)
         say(f"{request.output}: {len(table.frame)} rows, {len(wanted)} of {len(names)} columns")
         return
+    shown, _ = changed_texts(
+        table.written(wanted, has_types=False), lambda text: spelled_out(not_a_formula(text))
+    )
     with writing():
-        table.written(wanted, has_types=False).to_csv(sys.stdout, index=False, lineterminator="\n")
+        shown.to_csv(sys.stdout, index=False, lineterminator="\n")

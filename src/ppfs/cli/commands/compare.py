@@ -14,7 +14,8 @@ from ppfs.cli._json import JSON
 from ppfs.cli._terminal import printable, say, writing
 from ppfs.cli.flags.data import DataRequest, data_flags
 from ppfs.cli.flags.parameters import jobs_flag, seed_flag
-from ppfs.cli.flags.sections import SectionedCommand, debug_flag, ending_in, flag, gathered
+from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
+from ppfs.cli.flags.written_files import written_file
 
 _COMPARE, _RUN, _OUTPUT = "Comparison", "Running", "Output"
 
@@ -132,7 +133,7 @@ _FLAGS = [
     flag(
         _OUTPUT,
         "--plot",
-        **ending_in(".png", ".svg", ".pdf"),
+        **written_file(dict.fromkeys((".png", ".svg", ".pdf"), ("matplotlib", "plots"))),
         help="Also draw scores against sizes: one .png, .svg or .pdf file.",
     ),
     debug_flag,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import click
@@ -48,30 +47,6 @@ class SectionedCommand(click.Command):
 def flag(section: str, *names: str, **settings: Any) -> Callable[[Any], Any]:
     """Return a decorator for a flag under a heading."""
     return click.option(*names, cls=Flag, section=section, **settings)
-
-
-def ending_in(*endings: str, unsaid: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the settings of a flag that names a file to be written, whose name must have one of these endings.
-
-    What could not be written is refused before the work is done, not after it.
-
-    Parameters
-    ----------
-    unsaid : sequence of str, default=()
-        Endings that are taken too, and not named in the message.
-    """
-    named = f"{', '.join(endings[:-1])} or {endings[-1]}"
-
-    def check(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-        if path is None:
-            return None
-        if path.suffix.lower() not in (*endings, *unsaid):
-            raise click.BadParameter(f"{str(path)!r} must end in {named}.")
-        if not path.absolute().parent.is_dir():
-            raise click.BadParameter(f"the folder of {str(path)!r} does not exist. Make it first.")
-        return path
-
-    return {"type": click.Path(dir_okay=False, path_type=Path), "callback": check}
 
 
 # Taken off the command line before anything else is read; here for the help.

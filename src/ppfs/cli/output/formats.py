@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from ppfs.cli._terminal import printable
-
-FORMATS = ("auto", "table", "json", "csv", "names", "markdown")
+from ppfs.cli.output.cells import not_a_formula
 
 _BAR_WIDTH = 20
 # Below so many columns of the terminal there is no room for bars.
@@ -146,7 +145,8 @@ def _number(value: float | None, format: str) -> str:
 
 
 def _cell(value: Any) -> Any:
-    return "; ".join(value) if isinstance(value, list) else value
+    text = "; ".join(value) if isinstance(value, list) else value
+    return not_a_formula(printable(text)) if isinstance(text, str) else text
 
 
 def _escaped(name: str) -> str:

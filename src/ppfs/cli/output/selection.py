@@ -22,7 +22,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def save(result: Mapping[str, Any], trace: Any, path: str) -> None:
+def save(result: Mapping[str, Any], trace: Any, path: Path) -> None:
     """Write a result and the trace behind it, if there is one."""
     from ppfs._trace import as_plain
 

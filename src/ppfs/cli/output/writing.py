@@ -1,4 +1,4 @@
-"""Writing tables and other files: whole or not at all."""
+"""Writing tables and other files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,46 +8,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ppfs.cli._failures import InputFailure, UsageFailure
-from ppfs.cli._terminal import CannotWriteError
+from ppfs.cli._terminal import CannotWriteError, say
 from ppfs.cli.input import FrameRead
-
-_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow", ".xlsx")
-
-
-def require_writable(path: str, flag: str) -> None:
-    """Refuse a place that nothing can be written to, before the work is done."""
-    parent = Path(path).absolute().parent
-    if not parent.is_dir():
-        raise InputFailure(f"{flag} {path}: there is no folder {str(parent)!r}. Make it first.")
-    if Path(path).is_dir():
-        raise InputFailure(f"{flag} {path} is a folder. Name a file in it.")
+from ppfs.cli.input.columns import listed
+from ppfs.cli.output.cells import changed_texts, not_a_formula, spelled_out
 
 
-def require_table_suffix(path: str, flag: str) -> None:
-    """Refuse a file whose name does not say how to write it."""
-    if not path.lower().endswith(_SUFFIXES):
-        raise UsageFailure(f"{flag} {path}: the name must end with one of {', '.join(_SUFFIXES)}.")
-    require_writable(path, flag)
+def write_columns(table: FrameRead, names: Sequence[str], path: Path) -> None:
+    """Write columns of a table as its file has them, text for text, in the format that the ending asks for.
 
-
-def write_columns(table: FrameRead, names: Sequence[str], path: str) -> None:
-    """Write columns of a table as its file has them, text for text."""
-    is_text = path.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-    write_table(table.written(names, has_types=not is_text), path)
-
-
-def write_table(frame: Any, path: str) -> None:
-    """Write a data frame in the format that the name's ending asks for."""
-    write = _writer(path.lower())
-    try:
-        with replaced(path) as place:
-            write(frame, place)
-    except ImportError as error:
-        extra = "excel" if path.lower().endswith(".xlsx") else "files"
-        raise InputFailure(
-            f"Writing {path!r} needs {error.name or 'a library'}. Run: pip install 'ppfs[{extra}]'"
-        ) from error
+    Texts that a spreadsheet would run as formulas are marked as text.
+    """
+    name = path.name.lower()
+    is_text = name.removesuffix(".gz").endswith((".csv", ".tsv"))
+    frame = table.written(names, has_types=not is_text)
+    if is_text:
+        frame, marked = changed_texts(frame, not_a_formula)
+        if marked:
+            say(
+                f"{path}: {listed(marked, 3)} {'holds' if len(marked) == 1 else 'hold'} texts that begin like "
+                "formulas; an apostrophe before each keeps spreadsheets from running it. A .parquet file has the exact "
+                "texts."
+            )
+    with replaced(path) as place:
+        _writer(name)(frame, place)
 
 
 def _writer(name: str) -> Callable[[Any, Path], None]:
@@ -56,21 +40,35 @@ def _writer(name: str) -> Callable[[Any, Path], None]:
     if name.endswith((".feather", ".arrow")):
         return lambda frame, place: frame.to_feather(place)
     if name.endswith(".xlsx"):
-        return lambda frame, place: frame.to_excel(place, index=False, engine="openpyxl")
+        return _write_workbook
     sep = "\t" if ".tsv" in name[-7:] else ","
     compression = "gzip" if name.endswith(".gz") else None
     return lambda frame, place: frame.to_csv(place, index=False, sep=sep, compression=compression)
 
 
+def _write_workbook(frame: Any, place: Path) -> None:
+    """Write an Excel file whose texts are texts: none is a formula, and control characters are spelled out."""
+    import pandas as pd
+
+    frame, _ = changed_texts(frame, spelled_out)
+    with pd.ExcelWriter(place, engine="openpyxl") as book:
+        frame.to_excel(book, index=False)
+        for row in book.book.active.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":
+                    cell.data_type = "s"
+                    # Or editing the cell would make it a formula.
+                    cell.quotePrefix = True
+
+
 @contextmanager
-def replaced(path: str) -> Iterator[Path]:
-    """Give a place to write to, which takes the name of `path` once all is written."""
-    final = Path(path)
-    place = final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
+def replaced(path: Path) -> Iterator[Path]:
+    """Yield a place to write to, which is renamed to `path` once all is written."""
+    place = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
     try:
         yield place
-        place.replace(final)
+        place.replace(path)
     except OSError as error:
-        raise CannotWriteError(error.strerror or str(error), repr(path)) from error
+        raise CannotWriteError(error.strerror or str(error), repr(str(path))) from error
     finally:
         place.unlink(missing_ok=True)

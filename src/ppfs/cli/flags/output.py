@@ -1,0 +1,85 @@
+"""What the flags of ``ppfs select`` say about the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from ppfs.cli.flags.sections import debug_flag, flag, gathered
+from ppfs.cli.flags.written_files import TABLES, written_file
+
+FORMATS = ("auto", "table", "json", "csv", "names", "markdown")
+
+_OUTPUT = "Output"
+
+
+@dataclass(frozen=True)
+class OutputRequest:
+    """Where the result goes.
+
+    Attributes
+    ----------
+    format : str
+        One of `FORMATS`.
+
+    output : Path or None
+        Where the selected columns go.
+
+    save : Path or None
+        Where the selection goes.
+
+    report : Path or None
+        Where the report goes.
+    """
+
+    format: str
+    output: Path | None
+    save: Path | None
+    report: Path | None
+
+
+output_flags = gathered(
+    "output",
+    OutputRequest,
+    [
+        flag(
+            _OUTPUT,
+            "--format",
+            "-f",
+            type=click.Choice(FORMATS),
+            default="auto",
+            help="How the result is written to standard output. auto is a table on a terminal and one name per line in "
+            "a pipe.",
+        ),
+        flag(
+            _OUTPUT,
+            "--output",
+            "-o",
+            **written_file(TABLES),
+            help="Write the selected columns, those of --id and the target: .csv, .tsv, .parquet, .feather or .xlsx.",
+        ),
+        flag(
+            _OUTPUT,
+            "--save",
+            **written_file(),
+            help="Write the selection as JSON, for ppfs apply and ppfs explain.",
+        ),
+        flag(
+            _OUTPUT,
+            "--report",
+            **written_file(
+                {
+                    ".html": ("matplotlib", "report"),
+                    ".htm": ("matplotlib", "report"),
+                    ".json": None,
+                    ".md": None,
+                },
+                unsaid=(".htm",),
+            ),
+            help="Write a report: one .html, .json or .md file.",
+        ),
+        debug_flag,
+    ],
+)
