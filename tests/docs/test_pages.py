@@ -87,3 +87,29 @@ def test_the_page_of_a_selector_has_its_own_methods_and_those_from_scikit_learn(
 def test_the_page_of_a_test_has_what_a_user_calls(conf):
     names = {method.name for method in conf.methods_of("ppfs.independence.CrossFitPPI")}
     assert names == {"evaluate", "bind", "get_params", "set_params"}
+
+
+def test_the_files_that_contributors_are_sent_to_exist():
+    page = text(DOCS / "contributing.md")
+    answers = re.findall(r"^\| [^|]+\? \| `(src/[^`]+)` \|$", page, flags=re.MULTILINE)
+    assert len(answers) == 10
+    named = set(re.findall(r"`((?:src|tests|benchmarks|docs|tools)/[\w/]+(?:\.\w+|/))`", page))
+    assert len(named) > 20
+    placeholders = {path for path in named if path.endswith("name.py")}
+    missing = [path for path in {*answers, *named} - placeholders if not (DOCS.parent / path).exists()]
+    assert missing == []
+
+
+def test_the_classes_and_functions_that_contributors_are_sent_to_exist():
+    source = DOCS.parent / "src" / "ppfs"
+    for path, name in [
+        ("independence/_predictive/risks/source.py", "class RiskSource"),
+        ("independence/_predictive/risks/source.py", "def refusal"),
+        ("independence/_predictive/risks/registry.py", "SOURCES"),
+        ("independence/_test.py", "class IndependenceTest"),
+        ("independence/_bound.py", "class BoundTest"),
+        ("blanket/_run/independence_search.py", "class IndependenceSearch"),
+        ("independence/_choose.py", "TESTS_BY_NAME"),
+        ("cli/flags/parameters.py", "METHODS"),
+    ]:
+        assert name in text(source / path), (path, name)
