@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from ppfs.independence._predictive import marginal
 
 
@@ -42,3 +44,86 @@ def test_a_refused_search_leaves_the_command_of_the_checkpoint(ppfs, table, pati
     assert "belongs to another run" in ppfs("select", other, *flags).stderr
     assert ppfs("select", table, "--target", "il", *flags[2:]).exit_code == 1
     assert ppfs("resume", tmp_path / "run").stdout == expected.stdout
+
+
+@pytest.fixture
+def checkpoint(ppfs, table, tmp_path):
+    """A finished run, whose command can be replaced by another one."""
+    path = tmp_path / "run"
+    flags = ("--target", "ill", "--test", "paper", "--splits", 5, "--quiet")
+    assert ppfs("select", table, *flags, "--checkpoint", path).exit_code == 0
+
+    def told(*more):
+        content = json.loads((path / "command.json").read_text())
+        content["arguments"] += [str(one) for one in more]
+        (path / "command.json").write_text(json.dumps(content))
+        return path
+
+    return told
+
+
+@pytest.mark.parametrize("flag", ["--output", "-o", "--save", "--report"])
+def test_files_go_into_the_checkpoint_unless_the_new_command_names_them(ppfs, checkpoint, tmp_path, flag):
+    ending = {"--save": "json", "--report": "md"}.get(flag, "csv")
+    elsewhere = tmp_path / "home"
+    elsewhere.mkdir()
+    precious = elsewhere / f"precious.{ending}"
+    precious.write_text("mine")
+    run = checkpoint(flag, precious)
+    done = ppfs("resume", run)
+    assert done.exit_code == 0, done.stderr
+    assert precious.read_text() == "mine"
+    inside = run / "results" / f"precious.{ending}"
+    assert inside.is_file()
+    long = {"-o": "--output"}.get(flag, flag)
+    assert f"{long} {precious} comes from the checkpoint; writing {inside} instead" in done.stderr
+    assert f"add {long} {precious} to write there" in done.stderr
+    done = ppfs("resume", run, long, precious)
+    assert done.exit_code == 0, done.stderr
+    assert precious.read_text() != "mine"
+
+
+def test_a_person_is_asked(ppfs, checkpoint, tmp_path, monkeypatch):
+    run = checkpoint("--output", tmp_path / "kept.csv")
+    asked = []
+    monkeypatch.setattr("ppfs.cli.commands.resume._is_watched", lambda: True)
+    monkeypatch.setattr("click.confirm", lambda question, **_: asked.append(question) or True)
+    assert ppfs("resume", run).exit_code == 0
+    assert (tmp_path / "kept.csv").is_file()
+    assert len(asked) == 1
+    assert str(tmp_path / "kept.csv") in asked[0]
+
+
+def test_answers_go_to_the_checkpoint_that_was_named(ppfs, checkpoint, tmp_path):
+    run = checkpoint("--checkpoint", tmp_path / "other")
+    assert ppfs("resume", run).exit_code == 0
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_cluster_is_not_joined_unless_the_new_command_names_it(ppfs, checkpoint):
+    done = ppfs("resume", checkpoint("--cluster", "tcp://127.0.0.1:1"))
+    assert done.exit_code == 0
+    assert "add --cluster tcp://127.0.0.1:1 to use the cluster" in done.stderr
+
+
+def test_links_out_of_the_checkpoint_are_not_followed(ppfs, checkpoint, tmp_path):
+    run = checkpoint("--output", tmp_path / "kept.csv")
+    (tmp_path / "outside").mkdir()
+    (run / "results").symlink_to(tmp_path / "outside")
+    done = ppfs("resume", run)
+    assert done.exit_code == 1
+    assert list((tmp_path / "outside").iterdir()) == []
+    (run / "results").unlink()
+    (run / "results").mkdir()
+    (tmp_path / "precious.md").write_text("mine")
+    (run / "results" / "r.md").symlink_to(tmp_path / "precious.md")
+    assert ppfs("resume", checkpoint("--report", tmp_path / "r.md")).exit_code == 0
+    assert (tmp_path / "precious.md").read_text() == "mine"
+
+
+def test_a_class_that_is_not_a_model_is_not_called(ppfs, checkpoint, tmp_path):
+    call = json.dumps({"args": ["touch", str(tmp_path / "called")]})
+    done = ppfs("resume", checkpoint("--estimator", f"subprocess:Popen{call}"))
+    assert done.exit_code == 2
+    assert "subprocess:Popen is not a model: it has no fit method" in done.stderr
+    assert not (tmp_path / "called").exists()

@@ -158,7 +158,7 @@ def test_nothing_selected_is_said_on_stderr(select, table, patients):
         (["{table}", "-t", "ill", "--method", "mmmb", "--method-params", '{"k": 1}'], "no parameter 'k'"),
         (["{table}", "-t", "ill", "--estimator", "forrest"], "Did you mean 'forest'?"),
         (["{table}", "-t", "ill", "--estimator", "no.such:Model"], "there is no module 'no'"),
-        (["{table}", "-t", "ill", "--estimator", "os:system"], "is no class"),
+        (["{table}", "-t", "ill", "--estimator", "os:system"], "is not a class"),
         (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", "{'C': 1}"], "is no JSON"),
         (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", '{"C": 1}'], "does not take"),
         (["{table}", "-t", "ill", "--estimator-params", '{"C": 1}'], "add --estimator"),

@@ -7,6 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import click
 
 from ppfs.cli._failures import InputFailure
 
@@ -66,3 +69,32 @@ def remembered(checkpoint: Path) -> list[str]:
             f"{str(checkpoint)!r}."
         ) from error
     return list(arguments)
+
+
+def as_values(command: click.Command, arguments: Sequence[str], checkpoint: Path) -> dict[str, Any]:
+    """Return what a command line says, by the names of the flags: texts, lists of texts, and True."""
+    try:
+        values, _, _ = command.make_parser(click.Context(command)).parse_args(args=list(arguments))
+    except click.UsageError as error:
+        raise InputFailure(
+            f"{str(checkpoint / _COMMAND)!r} cannot be used: {error.format_message()} Run ppfs select again with the "
+            f"same flags and --checkpoint {str(checkpoint)!r}."
+        ) from error
+    return {name: value for name, value in values.items() if isinstance(value, str | list | tuple | bool)}
+
+
+def as_arguments(command: click.Command, values: dict[str, Any]) -> list[str]:
+    """Return the command line that says so: the reverse of `as_values`."""
+    arguments = []
+    for parameter in command.params:
+        value = values.get(parameter.name or "")
+        if value is None:
+            continue
+        if isinstance(parameter, click.Argument):
+            arguments.append(value)
+        elif value is True:
+            arguments.append(parameter.opts[0])
+        else:
+            texts = value if isinstance(value, list | tuple) else [value]
+            arguments += [part for text in texts for part in (parameter.opts[0], text)]
+    return arguments

@@ -77,11 +77,14 @@ def splitter(text: str) -> Any:
     name, parameters = _taken_apart(text, "--splitter")
     if ":" not in name:
         name = f"sklearn.model_selection:{name}"
-    return made(name, parameters, "--splitter")
+    return made(name, parameters, "--splitter", "split")
 
 
-def made(path: str, parameters: Mapping[str, Any], flag: str) -> Any:
-    """Import ``module:Class`` and call it with parameters, or say what is wrong."""
+def made(path: str, parameters: Mapping[str, Any], flag: str, method: str = "fit") -> Any:
+    """Import ``module:Class`` and call it with parameters, or say what is wrong.
+
+    A class without the method that is needed of it is not called: the text may come from a file.
+    """
     module, _, name = path.partition(":")
     try:
         kind = getattr(import_module(module), name)
@@ -95,7 +98,10 @@ def made(path: str, parameters: Mapping[str, Any], flag: str) -> Any:
             f"{flag} {path}: the module {module!r} has no {name!r}. Check the name."
         ) from error
     if not isinstance(kind, type):
-        raise UsageFailure(f"{flag} {path} is no class. Name a class, such as sklearn.svm:SVC.")
+        raise UsageFailure(f"{flag} {path} is not a class. Name a class, such as sklearn.svm:SVC.")
+    if not callable(getattr(kind, method, None)):
+        what = {"fit": "model", "split": "splitter"}[method]
+        raise UsageFailure(f"{flag} {path} is not a {what}: it has no {method} method. Name another class.")
     try:
         return kind(**parameters)
     except TypeError as error:

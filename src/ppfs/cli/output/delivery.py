@@ -19,7 +19,7 @@ from ppfs.cli.output.column_warnings import warning_lines
 from ppfs.cli.output.formats import write
 from ppfs.cli.output.result import summarised, trace_of
 from ppfs.cli.output.selection import save
-from ppfs.cli.output.writing import write_columns
+from ppfs.cli.output.writing import replaced, write_columns
 
 
 @dataclass
@@ -99,7 +99,9 @@ class Delivery:
         if self.output.report is not None:
             searched_with = getattr(self.selector, "selector_", self.selector)
             report = Report(searched_with, command=self.command)
-            say(f"Report: {report.save(self.output.report)}")
+            with replaced(self.output.report) as place:
+                report.save(place)
+            say(f"Report: {self.output.report}")
 
     def _rescue(self) -> None:
         """Save the selection where there is room, so that the search need not run again."""
