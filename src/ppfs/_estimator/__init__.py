@@ -1,9 +1,9 @@
-"""What all estimators of ppfs share: fitting in one step, and the columns that `transform` returns."""
+"""What all estimators of ppfs share: the recipe of a fit, and the columns that `transform` returns."""
 
-from ppfs._estimator.frame_selector import FrameSelector
+from ppfs._estimator.fit_recipe import Selector
 from ppfs._estimator.one_step import in_one_step
 
 __all__ = [
-    "FrameSelector",
+    "Selector",
     "in_one_step",
 ]

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer_names
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import (
     N_JOBS_RULE,
@@ -27,50 +23,37 @@ from ppfs._conventions import (
     ProgressBar,
     RandomStateLike,
     StrOptions,
-    can_predict,
     integer_seed,
-    n_rows_of,
     root_entropy,
     stream,
 )
 from ppfs._data import (
     BY_ESTIMATOR,
     CallersColumns,
-    NewRows,
     Table,
     Task,
     agreed_task,
-    backend_of,
     check_columns,
-    read_table,
     require_finite,
     require_two_classes,
-    warn_if_ambiguous,
-    weights_among,
 )
-from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._estimator import Selector
 from ppfs._fitting import (
     Scorer,
-    ToFrame,
-    constant_model,
     estimator_for,
-    fitted_clone,
-    frame_for,
     input_tags,
-    naming_the_model,
-    prepared,
     require_valid_parameters,
     scorer_for,
     seeded,
     task_of_estimator,
     weight_arguments,
-    weighted_score,
 )
-from ppfs._rows import divide_into_folds, every_class_has, splits_of
 from ppfs.blanket._cv.candidates import SIZE, Candidates, Grids
 from ppfs.blanket._cv.choice import Rule, Scored
+from ppfs.blanket._cv.divisions import divisions
 from ppfs.blanket._cv.inner_scores import Judge, PartScores, Rows, searched
 from ppfs.blanket._cv.ranking import Path
+from ppfs.blanket._cv.refitted_model import RefittedModel
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.exceptions import InvalidInputError
@@ -86,21 +69,7 @@ def _default_candidates(n_features: int) -> dict[str, list[Any]]:
     return {SIZE: [None, *sizes, *_DEFAULT_SHARES]}
 
 
-def _refitted_has(name: str) -> Callable[[PPFSCV], bool]:
-    """Tell whether the model has a method; before the fit, the caller's has."""
-
-    def check(self: PPFSCV) -> bool:
-        if not self.refit:
-            return False
-        model = getattr(self, "estimator_", self.estimator)
-        if name == "predict" and model is not None:
-            return can_predict(model)
-        return hasattr(DecisionTreeClassifier if model is None else model, name)
-
-    return check
-
-
-class PPFSCV(FrameSelector, BaseEstimator):
+class PPFSCV(RefittedModel, Selector):
     """PPFS with the settings, or the number of columns, that serve a given model best.
 
     The paper leaves B and K to nested cross-validation; this is it. The rows are divided into folds. Outside each fold
@@ -298,58 +267,27 @@ class PPFSCV(FrameSelector, BaseEstimator):
         chosen = nw.new_series("selected", self.support_.tolist(), nw.Boolean, backend=frame.implementation)
         return frame.with_columns(chosen).to_native()
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
-        """Choose among the candidates, search with the chosen one in all rows, and fit the model.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns: numbers, and in data frames text and categories too.
-
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            The target.
-
-        groups : array-like of shape (n_rows,), default=None
-            Labels of rows that belong together: no division of the rows separates them.
-
-        **params
-            `sample_weight`, array-like of shape (n_rows,): how much each row counts, in searches, fits and scores. A
-            row of weight 0 is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        with in_one_step(self) as draft:
-            draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
-        return self
-
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         base: BaseBlanketSelector = PPFS() if self.selector is None else self.selector
         base._validate_params()
         named = None if isinstance(self.candidates, str) else Candidates.of(self.candidates, base)
-        table = read_table(
+        table = self._read_table(
             X,
             y,
             task=task_of_estimator(self.estimator)
             or agreed_task(base._independence_test().declared_task(), base.task, type(base).__name__),
-            owner=self,
-            feature_groups=base.feature_groups,
-            categorical_features=base.categorical_features,
-            sample_weight=sample_weight,
+            decided_by=BY_ESTIMATOR,
             groups=groups,
-            memory_limit=base.memory_limit,
+            sample_weight=sample_weight,
+            settings=base,
         )
         candidates = named or Candidates.of(_default_candidates(table.n_features), base)
-        warn_if_ambiguous(table, BY_ESTIMATOR)
-        validate_data(self, X, skip_check_array=True)
         entropy = root_entropy(self.random_state)
         seed = integer_seed(stream(entropy))
         model = self._model(table, seed)
         self.scorer_: Scorer = scorer_for(model, self.scoring, is_weighted=table.weights is not None)
         judge = Judge(table, candidates, model, self.scorer_, seed)
-        scored = self._scored(judge, self._divisions(table, entropy))
+        scored = self._scored(judge, divisions(self.cv, table, entropy, self.n_repeats))
         self.cv_results_ = scored.as_results(candidates.all)
         self.best_index_ = scored.best(self.rule)
         best = candidates.all[self.best_index_]
@@ -357,8 +295,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         self.best_score_ = float(scored.scores[self.best_index_].mean())
         self.n_splits_ = scored.scores.shape[1]
         self.selector_ = searched([candidates.settings[best.setting]], table, seed)[0]
-        validate_data(self.selector_, X, skip_check_array=True)
-        self.selector_._backend = backend_of(X)
+        self.selector_._see_columns(X, table)
         self.warnings_ = self.selector_.warnings_ = check_columns(table)
         path = Path.of(self.selector_, table)
         self._select(path.features(best.size(table.n_features)), table)
@@ -387,31 +324,6 @@ class PPFSCV(FrameSelector, BaseEstimator):
         weight_arguments(model, table.weights)
         return seeded(model, seed)
 
-    def _divisions(self, table: Table, entropy: int) -> list[tuple[Rows, Rows]]:
-        """Return the rows to search and fit in, and the rows to score, of every division."""
-        if not isinstance(self.cv, Integral):
-            try:
-                splits = splits_of(self.cv, table, table.y, entropy=entropy, fold=0, n_draws=1)
-            except InvalidInputError as error:
-                raise InvalidInputError(f"cv: {error}") from error
-            return [(split.train, split.test) for split in splits]
-        n_folds = int(self.cv)
-        if n_folds > table.n_rows:
-            raise InvalidInputError(f"cv={n_folds} is more than the {table.n_rows} rows. Use fewer folds.")
-        labels = table.y if table.task == "classification" and every_class_has(table.y, n_folds) else None
-        return [
-            division
-            for repeat in range(self.n_repeats)
-            for division in divide_into_folds(
-                table.n_rows,
-                labels,
-                table.groups,
-                n_folds,
-                integer_seed(stream(entropy, repeat)),
-                called=f"cv={n_folds}",
-            )
-        ]
-
     def _scored(self, judge: Judge, divisions: list[tuple[Rows, Rows]]) -> Scored:
         run = Parallel(n_jobs=self.n_jobs, return_as="generator")
         found: list[PartScores] = []
@@ -428,92 +340,7 @@ class PPFSCV(FrameSelector, BaseEstimator):
         callers = CallersColumns.of(table)
         self.selected_ = np.array(callers.numbers(features), dtype=np.intp)
         self.n_features_ = int(self.selected_.size)
-        self.support_ = np.zeros(callers.n_columns, dtype=bool)
-        self.support_[self.selected_] = True
-        self.task_ = table.task
-        self._has_gaps_in_text = table.has_gaps_in_text
-        self._column_names = table.column_names
-
-    def _fit_model(self, model: Any, table: Table) -> None:
-        """Fit the model on the selected columns, in the caller's order, as `predict` will read them."""
-        columns = np.flatnonzero(self.support_).tolist()
-        self._reader = NewRows.like(table, columns)
-        if not columns:
-            self.estimator_ = constant_model(table.task).fit(np.zeros((table.n_rows, 1)), table.y)
-            return
-        chosen = table.X[:, columns]
-        frame = frame_for(model, table)
-        to_frame = None if frame is None else ToFrame(frame, self._reader.names)
-        ready = prepared(model, self._reader.n_levels, None, to_frame)
-        matrix = chosen.tocsr() if table.is_sparse else np.ascontiguousarray(chosen)
-        with naming_the_model(ready, table, ()):
-            self.estimator_ = fitted_clone(ready, matrix, table.y, **weight_arguments(ready, table.weights))
-
-    def _read(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if getattr(X, "ndim", 2) != 2:
-            raise InvalidInputError(
-                f"Expected 2D array, but X has the shape {X.shape}. Reshape your data: X.reshape(1, -1) is one row."
-            )
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self._reader.read(X, owner=self) if self.n_features_ else np.zeros((n_rows_of(X), 1))
-
-    @available_if(_refitted_has("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict with the selected columns.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
-            All the columns that were seen in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        seen = self._read(X)
-        return np.asarray(self.estimator_.predict(seen))
-
-    @available_if(_refitted_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Return the probabilities of the classes, shape (n_rows, n_classes); see `predict`."""
-        seen = self._read(X)
-        return np.asarray(self.estimator_.predict_proba(seen))
-
-    @available_if(_refitted_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the model's decision values; see `predict`."""
-        seen = self._read(X)
-        return np.asarray(self.estimator_.decision_function(seen))
-
-    @available_if(_refitted_has("predict"))  # type: ignore[untyped-decorator]
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score the model on other rows, with `scoring`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
-            All the columns that were seen in `fit`.
-
-        y : array-like of shape (n_rows,)
-            The truth.
-
-        sample_weight : array-like of shape (n_rows,), default=None
-            How much each row counts.
-
-        Returns
-        -------
-        float
-        """
-        seen = self._read(X)
-        weights = None if sample_weight is None else np.asarray(sample_weight)
-        return weighted_score(self.scorer_, self.estimator_, seen, np.asarray(y), weights)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in the order of `predict_proba`."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.classes_)
+        self._set_columns(self.selected_, table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

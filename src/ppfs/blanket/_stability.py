@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
@@ -35,9 +34,8 @@ from ppfs._data import (
     is_path,
     read_table,
     readable,
-    weights_among,
 )
-from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._estimator import Selector
 from ppfs._fitting import seeded
 from ppfs._rows import complementary_halves, every_class_has
 from ppfs._trace import results_table
@@ -45,7 +43,7 @@ from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
 
 
-class StabilitySelection(FrameSelector, BaseEstimator):
+class StabilitySelection(Selector):
     """Select the columns that a selector finds in most halves of the rows.
 
     The rows are divided into two halves at random, again and again; the selector searches in every half. A column
@@ -160,33 +158,7 @@ class StabilitySelection(FrameSelector, BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
-        """Search in many halves of the rows.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns.
-
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            The target.
-
-        groups : array-like of shape (n_rows,), default=None
-            Labels of rows that belong together: they are in the same half.
-
-        **params
-            `sample_weight`, array-like of shape (n_rows,), passed on to the selector.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        with in_one_step(self) as draft:
-            draft._fit(X, y, groups, weights_among(params, self))
-        return self
-
-    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         if is_path(X):
             raise InvalidInputError(
                 "StabilitySelection divides rows in memory, but X is a path. Read the columns into memory first."

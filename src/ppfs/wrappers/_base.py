@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import N_JOBS_RULE, Interval, IsModel, RandomStateLike, StrOptions, root_entropy
 from ppfs._data import (
@@ -20,19 +19,13 @@ from ppfs._data import (
     CallersColumns,
     CategoricalFeatures,
     ColumnsLike,
-    ColumnWarning,
     Table,
-    Task,
-    backend_of,
     check_columns,
     listed,
-    read_table,
     require_finite,
     require_two_classes,
-    warn_if_ambiguous,
-    weights_among,
 )
-from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._estimator import Selector
 from ppfs._fitting import (
     Impute,
     estimator_for,
@@ -58,7 +51,7 @@ WRAPPER_CONSTRAINTS: dict[str, Any] = {
 }
 
 
-class BaseWrapper(FrameSelector, BaseEstimator, ABC):
+class BaseWrapper(Selector):
     """A selector that asks a model how well it predicts.
 
     A subclass has the parameters of `WRAPPER_CONSTRAINTS`, and implements `_select`.
@@ -72,12 +65,6 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
     categorical_features: CategoricalFeatures
     random_state: RandomStateLike
 
-    task_: Task
-    warnings_: tuple[ColumnWarning, ...]
-
-    # The library of the caller's data frame.
-    _backend: str | None
-
     @abstractmethod
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
@@ -87,46 +74,15 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
         Fitted attributes speak of the caller's columns.
         """
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
-        """Find the columns that the model needs.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The columns: numbers, and in data frames text and categories too.
-
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            The target.
-
-        groups : array-like of shape (n_rows,), default=None
-            Labels of rows that belong together: no division of the rows separates them.
-
-        **params
-            `sample_weight`, array-like of shape (n_rows,): how much each row counts, in the fits and in the losses. A
-            row of weight 0 is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        with in_one_step(self) as draft:
-            draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
-        return self
-
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
-        table = read_table(
+        table = self._read_table(
             X,
             y,
             task=task_of_estimator(self.estimator) or "auto",
-            owner=self,
-            feature_groups=self.feature_groups,
-            categorical_features=self.categorical_features,
-            sample_weight=sample_weight,
+            decided_by=BY_ESTIMATOR,
             groups=groups,
+            sample_weight=sample_weight,
         )
-        warn_if_ambiguous(table, BY_ESTIMATOR)
-        validate_data(self, X, skip_check_array=True)
         if table.y.dtype.names is not None:
             raise InvalidInputError(
                 f"y is a structured array with the fields {listed(table.y.dtype.names)}, and {type(self).__name__} has "
@@ -152,13 +108,8 @@ class BaseWrapper(FrameSelector, BaseEstimator, ABC):
                 "Lower min_features."
             )
         selected = self._select(table, estimator, root_entropy(self.random_state), callers, kept)
-        self.support_ = np.zeros(callers.n_columns, dtype=bool)
-        self.support_[callers.numbers(selected)] = True
-        self.task_ = table.task
-        self._has_gaps_in_text = table.has_gaps_in_text
-        self._column_names = table.column_names
+        self._set_columns(callers.numbers(selected), table)
         self.warnings_ = check_columns(table)
-        self._backend = backend_of(X)
 
     @property
     def results_(self) -> Any:

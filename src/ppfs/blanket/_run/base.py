@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import (
     N_JOBS_RULE,
@@ -24,10 +21,7 @@ from ppfs._conventions import (
     Progress,
     RandomStateLike,
     StrOptions,
-    integer_seed,
     root_entropy,
-    stream,
-    warn_caller,
 )
 from ppfs._data import (
     BY_TASK,
@@ -36,40 +30,31 @@ from ppfs._data import (
     CallersColumns,
     CategoricalFeatures,
     ColumnsLike,
-    ColumnWarning,
     LazyColumns,
     Table,
     Task,
     agreed_task,
-    backend_of,
     check_columns,
-    listed,
-    read_table,
     summary,
-    warn_if_ambiguous,
-    weights_among,
 )
-from ppfs._estimator import FrameSelector, in_one_step
+from ppfs._estimator import Selector
 from ppfs._parallel import small_fits
-from ppfs._rows import divide_into_folds, every_class_has
-from ppfs._trace import DecidingSteps, Outcome, Trace, summary_of, target_name
+from ppfs._trace import Trace, summary_of, target_name
 from ppfs.blanket._run.answers_between_fits import Memory
 from ppfs.blanket._run.checkpoint import opened
 from ppfs.blanket._run.circumstances import Circumstances
-from ppfs.blanket._run.fill_up import fill_up
-from ppfs.blanket._run.folds import Fold, aggregate
+from ppfs.blanket._run.conclusion import conclude
+from ppfs.blanket._run.folds import Fold
 from ppfs.blanket._run.results import results_frame
-from ppfs.blanket._run.reused_answers import AnswerSource, ReusedAnswers
+from ppfs.blanket._run.reused_answers import ReusedAnswers
+from ppfs.blanket._run.search_in_parts import Searched, search_in_parts
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._run.special_columns import SpecialColumns, read_special_columns
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.exceptions import (
-    CheckpointError,
-    EstimatorFailedError,
     InvalidInputError,
-    UnreachableAlphaWarning,
 )
-from ppfs.independence import Automatic, BoundTest, IndependenceTest, OnError, PredictiveTest
+from ppfs.independence import Automatic, IndependenceTest, OnError, PredictiveTest
 
 if TYPE_CHECKING:
     from ppfs.report import Report
@@ -92,30 +77,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class _Searched:
-    """What was found in every fold, or once in all rows.
-
-    Attributes
-    ----------
-    found : list of Found
-        One a fold.
-
-    blankets : list of tuple of int
-        Their blankets, most important features first.
-
-    left_out : list of dict of int to str
-        The features that each had to go without, and why.
-    """
-
-    found: list[Found]
-    blankets: list[tuple[int, ...]]
-    left_out: list[dict[int, str]]
-    n_fits: int
-    n_tests: int
-
-
-class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
+class BaseBlanketSelector(Selector):
     """A selector that finds a Markov blanket by asking an independence test.
 
     A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, may have
@@ -149,12 +111,8 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     n_fits_: int
     n_tests_: int
     independence_: IndependenceTest
-    task_: Task
-    warnings_: tuple[ColumnWarning, ...]
 
     _memory: Memory | None = None
-    # The library of the caller's data frame.
-    _backend: str | None = None
 
     @abstractmethod
     def _independence_test(self) -> IndependenceTest:
@@ -171,65 +129,17 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
     def _set_findings(self, found: Found, callers: CallersColumns) -> None:
         """Set the fitted attributes that only this search has, from what `_find` returned in the chosen fold."""
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
-        """Find the columns that the target depends on.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features), or path
-            The columns: numbers, and in data frames text and categories too. A path of a Parquet file, of a folder
-            of Parquet files that hold different columns of the same rows, or of a .npy, zarr, HDF5 or h5ad file:
-            columns are then read a few at a time, and only candidates are kept in memory.
-
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or str
-            The target. Where X is a path, the name of one of its columns.
-
-        groups : array-like of shape (n_rows,), default=None
-            Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
-
-        **params
-            `sample_weight`, array-like of shape (n_rows,): how much each row counts, in the fits and in the losses. A
-            row of weight 0 is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        with in_one_step(self) as draft:
-            try:
-                draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
-            except BaseException as error:
-                self._keep_answers(draft._memory, error)
-                raise
-        return self
-
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         test = self._independence_test()
-        table = read_table(
+        table = self._read_table(
             X,
             y,
             task=agreed_task(test.declared_task(), self.task, type(self).__name__),
-            owner=self,
-            feature_groups=self.feature_groups,
-            categorical_features=self.categorical_features,
-            sample_weight=sample_weight,
+            decided_by=BY_TASK if test.reads_task else None,
             groups=groups,
-            memory_limit=self.memory_limit,
+            sample_weight=sample_weight,
         )
-        if isinstance(table.X, LazyColumns) and not isinstance(test, PredictiveTest):
-            raise InvalidInputError(
-                f"X is a path, and {type(test).__name__} looks at all columns at once. Use a predictive test, such as "
-                "PPI or CrossFitPPI, or read the columns into memory."
-            )
-        if self.on_error == "drop" and not isinstance(test, PredictiveTest):
-            raise InvalidInputError(
-                f"on_error='drop' would have no effect: {type(test).__name__} fits no estimator that could fail on a "
-                "column. Leave it out."
-            )
-        if test.reads_task:
-            warn_if_ambiguous(table, BY_TASK)
-        self._see_columns(X, table)
+        _require_predictive_test(test, self.on_error, is_file=isinstance(table.X, LazyColumns))
         self._fit_table(table, test)
         if self.trace_.data is not None:
             self.trace_.data = replace(self.trace_.data, target=target_name(y))
@@ -257,11 +167,45 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
         trace.data = summary_of(table)
-        self._has_gaps_in_text = table.has_gaps_in_text
-        self._column_names = table.column_names
-        self.task_ = table.task
         self.independence_ = test
         self.trace_ = trace
+
+    def _search_parts(
+        self,
+        table: Table,
+        test: IndependenceTest,
+        special: SpecialColumns,
+        trace: Trace,
+        shared: ReusedAnswers | None,
+    ) -> Searched:
+        """Search in every fold, or once in all rows."""
+        entropy = root_entropy(self.random_state)
+        circumstances = Circumstances.of(test, entropy, self.n_folds)
+        with opened(self.checkpoint, self.random_state, circumstances, table) as written:
+            # Held from the start: a search that fails leaves its answers here.
+            self._memory = Memory(circumstances, self._memory)
+            answers = ReusedAnswers([self._memory, *written]) if shared is None else shared
+            searched = search_in_parts(self, table, test, special, trace, entropy, answers)
+            self._memory.forget_the_last()
+        return searched
+
+    def _conclude(self, searched: Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
+        """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
+        concluded = conclude(searched, special, trace, table, self.n_folds, self.min_features)
+        callers = CallersColumns.of(table)
+        self.folds_ = tuple(
+            replace(fold, blanket=tuple(callers.numbers(fold.blanket))) for fold in concluded.folds
+        )
+        self.blanket_ = np.array(callers.numbers(concluded.selected), dtype=np.intp)
+        self._set_findings(concluded.found, callers)
+        self._set_columns(self.blanket_, table)
+        self.pvalues_ = callers.spread(concluded.pvalues)
+        self.importances_ = callers.spread(concluded.effects)
+        with np.errstate(divide="ignore"):
+            # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
+            self.scores_ = 0.0 - np.log(self.pvalues_)
+        self.n_fits_ = searched.n_fits
+        self.n_tests_ = searched.n_tests
 
     @property
     def stability_(self) -> NDArray[np.float64]:
@@ -296,18 +240,9 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
             backend=self._backend,
         )
 
-    def _see_columns(self, X: Any, table: Table) -> None:
-        """Remember number and names of the columns, as scikit-learn does."""
-        self._backend = backend_of(X)
-        if not isinstance(table.X, LazyColumns):
-            validate_data(self, X, skip_check_array=True)
-            return
-        self.n_features_in_ = table.n_features
-        if table.X.source.has_names:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-
-    def _keep_answers(self, memory: Memory | None, error: BaseException) -> None:
-        """Keep what a search was told before it failed, so that fitting again continues from there."""
+    def _keep_from_failure(self, draft: Self, error: BaseException) -> None:
+        """Keep the answers that a search had before it failed, so that fitting again continues from them."""
+        memory = draft._memory
         if memory is None or memory is self._memory or not memory.n_answers:
             return
         self._memory = memory
@@ -316,140 +251,6 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
                 f"The {memory.n_answers} answers that the search had so far are kept: fit again with the same data and "
                 "parameters to continue from them."
             )
-
-    def _search_parts(
-        self,
-        table: Table,
-        test: IndependenceTest,
-        special: SpecialColumns,
-        trace: Trace,
-        shared: ReusedAnswers | None,
-    ) -> _Searched:
-        """Search in every fold, or once in all rows."""
-        entropy = root_entropy(self.random_state)
-        circumstances = Circumstances.of(test, entropy, self.n_folds)
-        with self._checkpoint(circumstances, table) as written:
-            # Held from the start: a search that fails leaves its answers here.
-            self._memory = Memory(circumstances, self._memory)
-            answers = ReusedAnswers([self._memory, *written]) if shared is None else shared
-            searched = self._search_with(table, test, special, trace, entropy, answers)
-            self._memory.forget_the_last()
-        return searched
-
-    @contextmanager
-    def _checkpoint(self, circumstances: Circumstances, table: Table) -> Iterator[Sequence[AnswerSource]]:
-        """Hold the folder that answers are written to, where the caller wants that."""
-        if self.checkpoint is None:
-            yield ()
-            return
-        if not circumstances.is_repeatable(self.random_state) and not circumstances.not_comparable:
-            raise CheckpointError(
-                f"checkpoint={str(self.checkpoint)!r} needs an integer as random_state, so that a later run draws the "
-                f"same numbers, but it is {self.random_state!r}. Pass random_state=0."
-            )
-        with opened(self.checkpoint, circumstances, table) as checkpoint:
-            yield (checkpoint,)
-
-    def _search_with(
-        self,
-        table: Table,
-        test: IndependenceTest,
-        special: SpecialColumns,
-        trace: Trace,
-        entropy: int,
-        answers: ReusedAnswers,
-    ) -> _Searched:
-        found: list[Found] = []
-        blankets: list[tuple[int, ...]] = []
-        left_out: list[dict[int, str]] = []
-        n_fits = n_tests = 0
-        bind = partial(test.bind, random_state=entropy, n_jobs=self.n_jobs)
-        for fold, part in self._parts(table, entropy):
-            bound = answers.bound(part, fold, self.on_error, bind)
-            n_fits, n_tests = n_fits - bound.n_fits, n_tests - bound.n_answers
-            if fold <= 1:
-                self._warn_if_unreachable(bound)
-                trace.models = bound.models
-                trace.notes.extend(
-                    [*bound.notes(), f"task: {table.task}, because {table.task_choice.reason}"]
-                )
-            inquiry = Inquiry(
-                bound,
-                part.target,
-                self.alpha,
-                trace,
-                fold,
-                self.progress,
-                always_keep=special.always_keep,
-                condition_on=special.condition_on,
-                entropy=entropy,
-            )
-            try:
-                found.append(self._find(inquiry))
-            finally:
-                # No answers: a later fit that asks again is told what is wrong.
-                bound.known.forget(bound.failures)
-            left_out.append(bound.failures)
-            trace.notes.extend(_about_failures(inquiry))
-            blankets.append(_most_important_first(found[-1].blanket, trace, fold))
-            n_fits += bound.n_fits
-            n_tests += bound.n_answers
-        return _Searched(found, blankets, left_out, n_fits, n_tests)
-
-    def _parts(self, table: Table, entropy: int) -> Iterator[tuple[int, Table]]:
-        """Yield each fold's number and training part, or the whole table as fold 0."""
-        if not self.n_folds:
-            yield 0, table
-            return
-        for number, rows in enumerate(_training_rows(table, self.n_folds, entropy), start=1):
-            yield number, table.rows(rows)
-
-    def _warn_if_unreachable(self, bound: BoundTest) -> None:
-        if bound.smallest_pvalue > self.alpha:
-            warn_caller(
-                f"alpha={self.alpha} cannot be reached: the smallest p-value this test can return is "
-                f"{bound.smallest_pvalue:.3g}, so nothing will be selected. Raise n_splits, or alpha.",
-                UnreachableAlphaWarning,
-            )
-
-    def _conclude(self, searched: _Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
-        """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
-        folds = aggregate(searched.blankets) if self.n_folds else ()
-        chosen = next((fold.number for fold in folds if fold.is_chosen), 0)
-        blanket = searched.blankets[max(chosen - 1, 0)]
-        left_out = searched.left_out[max(chosen - 1, 0)]
-        decided_by = trace.decided(chosen, blanket)
-        filled_up = fill_up(
-            blanket,
-            self.min_features,
-            table=table,
-            decided_by=decided_by,
-            barred=(*special.condition_on, *left_out),
-        )
-        trace.conclude(
-            Outcome(
-                blanket,
-                fold=chosen,
-                blankets=tuple(fold.blanket for fold in folds),
-                always_keep=special.always_keep,
-                condition_on=special.condition_on,
-                filled_up=tuple(filled_up),
-                left_out=left_out,
-            )
-        )
-        callers = CallersColumns.of(table)
-        self.folds_ = tuple(replace(fold, blanket=tuple(callers.numbers(fold.blanket))) for fold in folds)
-        self.blanket_ = np.array(callers.numbers([*blanket, *filled_up]), dtype=np.intp)
-        self._set_findings(searched.found[max(chosen - 1, 0)], callers)
-        self.support_ = np.zeros(callers.n_columns, dtype=bool)
-        self.support_[self.blanket_] = True
-        pvalues, effects = _answers(decided_by, unasked=(*special.all, *left_out))
-        self.pvalues_, self.importances_ = callers.spread(pvalues), callers.spread(effects)
-        with np.errstate(divide="ignore"):
-            # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
-            self.scores_ = 0.0 - np.log(self.pvalues_)
-        self.n_fits_ = searched.n_fits
-        self.n_tests_ = searched.n_tests
 
     def report(self, X: Any = None, y: Any = None, **rows: Any) -> Report:
         """Return a report to pass on: ``selector.report().save("report.html")``.
@@ -487,54 +288,17 @@ class BaseBlanketSelector(FrameSelector, BaseEstimator, ABC):
         return tags
 
 
-def _about_failures(inquiry: Inquiry) -> Iterator[str]:
-    """Say which columns were left out, or raise if it was all of them: then it is not the columns' doing."""
-    failures, names = inquiry.test.failures, inquiry.test.table.names
-    if not failures:
+def _require_predictive_test(test: IndependenceTest, on_error: OnError, *, is_file: bool) -> None:
+    """Raise where only a predictive test can be used, and this one is another."""
+    if isinstance(test, PredictiveTest):
         return
-    first = next(iter(failures.values()))
-    if len(failures) == len(inquiry.candidates):
-        raise EstimatorFailedError(f"No column could be asked about, so on_error='drop' leaves none. {first}")
-    where = f" in fold {inquiry.fold}" if inquiry.fold else ""
-    told = [names[x] for x in failures]
-    yield f"left out{where} by on_error='drop': {listed(told, limit=len(told))}. The first, because of {first}"
-
-
-def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.intp]]:
-    """Divide the rows into folds and return the rows outside each of them."""
-    if n_folds > table.n_rows:
+    if is_file:
         raise InvalidInputError(
-            f"n_folds={n_folds} is more than the {table.n_rows} rows. Use fewer folds, or n_folds=0 for none."
+            f"X is a path, and {type(test).__name__} looks at all columns at once. Use a predictive test, such as "
+            "PPI or CrossFitPPI, or read the columns into memory."
         )
-    is_labelled = table.task == "classification"
-    labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
-    seed = integer_seed(stream(entropy))
-    training = [rows for rows, _ in divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed)]
-    if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
+    if on_error == "drop":
         raise InvalidInputError(
-            f"With n_folds={n_folds} some fold's training part has one class only. Use fewer folds, or n_folds=0."
+            f"on_error='drop' would have no effect: {type(test).__name__} fits no estimator that could fail on a "
+            "column. Leave it out."
         )
-    return training
-
-
-def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> tuple[int, ...]:
-    """Sort a blanket by the answers that decided; one that nothing is known of counts as without effect."""
-    decided_by = trace.decided(fold, blanket)
-
-    def rank(x: int) -> tuple[float, float, int]:
-        step = decided_by.get(x)
-        return (-step.effect, step.pvalue, x) if step is not None else (0.0, 1.0, x)
-
-    return tuple(sorted(blanket, key=rank))
-
-
-def _answers(
-    decided_by: DecidingSteps, unasked: Collection[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return p-value and effect of the question that decided about each feature.
-
-    NaN for features that the caller decided about, of which nothing is known.
-    """
-    pvalues, effects = decided_by.pvalues.copy(), decided_by.effects.copy()
-    pvalues[list(unasked)] = effects[list(unasked)] = np.nan
-    return pvalues, effects

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._conventions import warn_caller
+from ppfs._conventions import RandomStateLike, warn_caller
 from ppfs._data import Table
 from ppfs.blanket._run.checkpoint_folder import (
     claim_checkpoint,
@@ -168,21 +168,23 @@ def _digest(data: bytes) -> str:
 
 @contextmanager
 def opened(
-    folder: str | os.PathLike[str], circumstances: Circumstances, table: Table
-) -> Iterator[Checkpoint]:
-    """Hold a checkpoint for the time of a search; answers that wait to be written are written at the end.
+    folder: str | os.PathLike[str] | None,
+    random_state: RandomStateLike,
+    circumstances: Circumstances,
+    table: Table,
+) -> Iterator[tuple[Checkpoint, ...]]:
+    """Hold a checkpoint for the time of a search, if the caller wants one.
 
     Raises
     ------
     CheckpointError
-        When the folder is not a checkpoint, belongs to another run or is in use, or when the settings cannot be
-        compared with those of a later run.
+        When the folder is not a checkpoint, belongs to another run or is in use, or when a later run could not have the
+        same settings and random numbers.
     """
-    if circumstances.not_comparable:
-        raise CheckpointError(
-            "A checkpoint needs parameters that can be compared in another process, but one cannot: "
-            f"{circumstances.not_comparable}. Use another value, or fit without checkpoint."
-        )
+    if folder is None:
+        yield ()
+        return
+    _require_repeatable(folder, random_state, circumstances)
     wanted = {
         "data": digest_of(table).hex(),
         **circumstances.described,
@@ -199,9 +201,24 @@ def opened(
             _require_same(found, wanted, path)
         checkpoint = Checkpoint(path, wanted)
         try:
-            yield checkpoint
+            yield (checkpoint,)
         finally:
             checkpoint.flush()
+
+
+def _require_repeatable(
+    folder: str | os.PathLike[str], random_state: RandomStateLike, circumstances: Circumstances
+) -> None:
+    if circumstances.not_comparable:
+        raise CheckpointError(
+            "A checkpoint needs parameters that can be compared in another process, but one cannot: "
+            f"{circumstances.not_comparable}. Use another value, or fit without checkpoint."
+        )
+    if not circumstances.is_repeatable(random_state):
+        raise CheckpointError(
+            f"checkpoint={str(folder)!r} needs an integer as random_state, so that a later run draws the same numbers, "
+            f"but it is {random_state!r}. Pass random_state=0."
+        )
 
 
 def _learn(known: KnownAnswers, arrays: dict[str, NDArray[Any]]) -> None:

@@ -1,10 +1,18 @@
-"""From the blankets of K folds to one, as in the paper."""
+"""Folds: their training parts, and from their blankets to one, as in the paper."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import integer_seed, stream
+from ppfs._data import Table
+from ppfs._rows import divide_into_folds, every_class_has
+from ppfs.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True)
@@ -50,3 +58,29 @@ def aggregate(blankets: Sequence[tuple[int, ...]]) -> tuple[Fold, ...]:
         Fold(number=i + 1, blanket=blanket, z_score=z_scores[i], is_chosen=i == best)
         for i, blanket in enumerate(blankets)
     )
+
+
+def training_parts(table: Table, n_folds: int, entropy: int) -> Iterator[tuple[int, Table]]:
+    """Yield each fold's number and training part, or the whole table as fold 0."""
+    if not n_folds:
+        yield 0, table
+        return
+    for number, rows in enumerate(_training_rows(table, n_folds, entropy), start=1):
+        yield number, table.rows(rows)
+
+
+def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.intp]]:
+    """Divide the rows into folds and return the rows outside each of them."""
+    if n_folds > table.n_rows:
+        raise InvalidInputError(
+            f"n_folds={n_folds} is more than the {table.n_rows} rows. Use fewer folds, or n_folds=0 for none."
+        )
+    is_labelled = table.task == "classification"
+    labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
+    seed = integer_seed(stream(entropy))
+    training = [rows for rows, _ in divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed)]
+    if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
+        raise InvalidInputError(
+            f"With n_folds={n_folds} some fold's training part has one class only. Use fewer folds, or n_folds=0."
+        )
+    return training
