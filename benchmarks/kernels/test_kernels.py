@@ -58,7 +58,7 @@ def dense_problem(n_rows, n_columns, n_splits, n_classes=2, **rules):
 def sparse_problem(n_rows, n_columns, n_splits, density=0.01):
     """Draw binary columns with few ones, like those of Dorothea."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((n_rows, n_columns), density=density, format="csc", rng=rng)
+    X = sparse.random_array((n_rows, n_columns), density=density, format="csc", random_state=rng)
     X.data[:] = 1.0
     y = (rng.random(n_rows) < 0.1).astype(int)
     return Problem(SortedColumns.from_sparse(X), y, 2, draw_splits(rng, n_rows, n_splits), TreeRules())
@@ -108,7 +108,7 @@ def test_argsort_for_comparison(benchmark):
 
 
 def test_sort_sparse(benchmark):
-    X = sparse.random_array((800, 50000), density=0.01, format="csc", rng=np.random.default_rng(0))
+    X = sparse.random_array((800, 50000), density=0.01, format="csc", random_state=np.random.default_rng(0))
     benchmark(SortedColumns.from_sparse, X)
 
 

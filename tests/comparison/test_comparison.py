@@ -93,7 +93,7 @@ def test_quantities_gaps_weights_and_groups(table):
 
 def test_sparse_tables():
     rng = np.random.default_rng(0)
-    X = sp.random_array((100, 30), density=0.2, format="csr", rng=rng)
+    X = sp.random_array((100, 30), density=0.2, format="csr", random_state=rng)
     y = (X[:, [3]].toarray().ravel() > 0).astype(int)
     result = compare(X, y, methods=["all", "ppfs-paper", "l1", "univariate", "rfecv"], cv=2, random_state=0)
     assert [method.note for method in result.methods] == [""] * 5

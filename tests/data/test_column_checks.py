@@ -92,7 +92,7 @@ def test_columns_that_agree_in_most_rows_are_no_copies():
 
 
 def test_sparse_tables_are_looked_at_without_being_made_dense():
-    X = sp.random_array((N, 60), density=0.05, format="csc", rng=RNG).toarray()
+    X = sp.random_array((N, 60), density=0.05, format="csc", random_state=RNG).toarray()
     X[:, 7] = X[:, 3]
     X[:, 9] = 0.0
     X[:, 11] = Y
@@ -115,7 +115,7 @@ def test_sparse_copies_hold_the_same_in_the_same_rows():
 
 
 def test_copies_in_a_sparse_table_are_never_made_dense(monkeypatch):
-    X = sp.csc_array(np.repeat(sp.random_array((N, 1), density=0.1, rng=RNG).toarray(), 3, axis=1))
+    X = sp.csc_array(np.repeat(sp.random_array((N, 1), density=0.1, random_state=RNG).toarray(), 3, axis=1))
     monkeypatch.setattr("ppfs._data.column_checks.copies.dense_column", lambda *_: pytest.fail("made dense"))
     assert kinds(X)["x2"] == "copy"
 

@@ -604,7 +604,7 @@ def test_gaps_in_a_numeric_target_are_counted(y):
 def test_entries_stored_twice_are_added_up(make, kind):
     """A matrix may hold several entries for one place, which stand for their sum; nothing of it is changed."""
     rng = np.random.default_rng(0)
-    X = sp.random_array((60, 3), density=0.5, rng=rng, format=kind)
+    X = sp.random_array((60, 3), density=0.5, random_state=rng, format=kind)
     doubled = make((np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
     assert not doubled.has_canonical_format
     before = doubled.data.copy()

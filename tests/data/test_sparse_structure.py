@@ -72,7 +72,7 @@ def test_fit_refuses_a_malformed_matrix(form, damage, value, message):
 
 def _coo_column(value):
     matrix = sound("coo")
-    matrix.coords[1][0] = value
+    matrix.col[0] = value
     return matrix
 
 

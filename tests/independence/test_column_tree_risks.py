@@ -14,6 +14,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive.risks.column_trees import _parts_gaps_from_one_value
+
+# Trees of scikit-learn 1.6 do not part gaps from a single value, and are therefore not grown by the engine.
+ARE_GAPS_KNOWN = _parts_gaps_from_one_value()
+OTHERS = "is fitted through scikit-learn's interface: the columns have missing values or numbers too large for 32 bits"
 
 
 def _via_scikit_learn(model):
@@ -101,7 +106,8 @@ def test_the_search_is_that_of_scikit_learn_and_the_trace_says_who_does_what():
     for other in searches[1:]:
         np.testing.assert_allclose(searches[0].pvalues_, other.pvalues_, rtol=1e-9)
         np.testing.assert_array_equal(searches[0].blanket_, other.blanket_)
-    assert searches[0].trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
+    note = "is grown by the engine" if ARE_GAPS_KNOWN else OTHERS
+    assert searches[0].trace_.notes[0] == f"DecisionTreeClassifier {note}"
 
 
 @pytest.mark.parametrize("model", [RandomForestClassifier(60), BaggingClassifier(n_estimators=30)])
@@ -118,7 +124,10 @@ def test_forests_of_columns_with_gaps_have_effects_like_scikit_learns(model):
 @pytest.mark.parametrize(
     ("loss", "note"),
     [
-        ("log-loss", "RandomForestClassifier is grown by the engine: scikit-learn's own on one column"),
+        (
+            "log-loss",
+            "is grown by the engine: scikit-learn's own on one column" if ARE_GAPS_KNOWN else OTHERS,
+        ),
         (lambda truth, shares: -np.log(shares[:, 1] + 0.01), "the engine does not know the loss 'callable'"),
     ],
 )

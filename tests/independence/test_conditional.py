@@ -374,6 +374,7 @@ def test_sparse_columns_in_any_units_have_the_lines_of_dense_ones(monkeypatch):
         smooth_models.fit_smooth_classifier(sparse, kinds, labels)(sparse), expected, atol=0.01
     )
     expected = fit_smooth_regression(Z, kinds, Z[:, 1] + Z[:, 2])(Z)
+    # Values up to two thousand: what is left of them where the line is near 0 depends on how the solver rounds.
     np.testing.assert_allclose(
-        fit_smooth_regression(sparse, kinds, Z[:, 1] + Z[:, 2])(sparse), expected, rtol=1e-6
+        fit_smooth_regression(sparse, kinds, Z[:, 1] + Z[:, 2])(sparse), expected, rtol=1e-6, atol=1e-6
     )

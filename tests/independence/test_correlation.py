@@ -136,7 +136,7 @@ def test_sparse_columns_give_the_answers_of_dense_ones(sample, test):
 
 def test_a_sparse_table_is_not_made_dense():
     rng = np.random.default_rng(0)
-    X = sp.random_array((100, 80_000), density=0.002, format="csc", rng=rng)
+    X = sp.random_array((100, 80_000), density=0.002, format="csc", random_state=rng)
     y = rng.normal(size=100)
     table = read_table(X, y, task="regression", owner="a test")
     tracemalloc.start()

@@ -22,6 +22,7 @@ from ppfs._conventions.sklearn_compat import (
     n_rows_of,
     output_config,
     refuse_wrong_parameters,
+    scales_in_input_type,
     take_rows,
 )
 from ppfs._conventions.types import Floats
@@ -51,6 +52,7 @@ __all__ = [
     "output_config",
     "refuse_wrong_parameters",
     "root_entropy",
+    "scales_in_input_type",
     "stream",
     "take_rows",
     "warn_caller",

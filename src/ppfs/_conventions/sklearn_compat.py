@@ -129,6 +129,19 @@ def are_bins_weighted() -> bool:
     return bool(np.array_equal(edges, [2.0, 5.0, 7.0]))
 
 
+@cache
+def scales_in_input_type() -> bool:
+    """Tell whether StandardScaler rounds mean and deviation to the type of the columns before it uses them.
+
+    It does since 1.8. Before, columns of 32 bits were scaled in 64 bits, and then rounded: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    """
+    from sklearn.preprocessing import StandardScaler
+
+    column = np.array([[0.0], [1.0], [1.0]], dtype=np.float32)
+    moved = StandardScaler(with_std=False).fit_transform(column)
+    return bool(moved[1, 0] == np.float32(1.0) - np.float32(2.0 / 3.0))
+
+
 def bootstrapped_rows(
     forest: Any, seeds: Iterable[int], n_rows: int, weights: NDArray[np.float64] | None = None
 ) -> list[NDArray[np.intp]]:

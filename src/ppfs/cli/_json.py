@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+# Before 8.4 Click's types took no parameter.
+if TYPE_CHECKING:
+    ObjectType = click.ParamType[dict[str, Any]]
+else:
+    ObjectType = click.ParamType
 
-class _JSONObject(click.ParamType[dict[str, Any]]):
+
+class _JSONObject(ObjectType):
     """An object in JSON, never evaluated."""
 
     name = "JSON"

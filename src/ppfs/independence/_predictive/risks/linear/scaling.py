@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, scales_in_input_type
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,11 @@ class FittedScaler:
     def transform(self, X: Floats) -> Floats:
         """Return the columns in the new units, in as many bits as they had."""
         moved = X.copy(order="K")
+        bits = X.dtype if scales_in_input_type() else np.float64
         if self.mean is not None:
-            moved -= self.mean.astype(X.dtype)
+            moved -= self.mean.astype(bits)
         if self.scale is not None:
-            moved /= self.scale.astype(X.dtype)
+            moved /= self.scale.astype(bits)
         return moved
 
 
