@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ppfs._fitting import Impute, prepared, seeded
 from ppfs._rows import Split
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores, on_scales, unevenness_of
+from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
 from ppfs.independence._predictive.knockoffs.smooth_models import (
     RememberedCurves,
     fit_smooth_classifier,
@@ -23,6 +25,15 @@ from ppfs.independence._predictive.knockoffs.smooth_models import (
     has_few_values,
     scale_of,
 )
+
+
+@dataclass(frozen=True)
+class SharedColumn:
+    """One column of a table whose columns are all regressed on the others."""
+
+    rest: OneAgainstRest
+    column: int
+
 
 # From rows of the conditioning columns to predicted numbers, shape (n_rows,), or to the probabilities of the
 # column's values, shape (n_rows, n_values).
@@ -71,6 +82,9 @@ class ConditionalLaw:
 
     curves : RememberedCurves, default=None
         What earlier questions found about the columns of Z.
+
+    shared : SharedColumn, default=None
+        The regression of x on Z, where it was made together with those of other columns.
     """
 
     def __init__(
@@ -82,7 +96,9 @@ class ConditionalLaw:
         model: Any = None,
         impute: Impute = None,
         curves: RememberedCurves | None = None,
+        shared: SharedColumn | None = None,
     ) -> None:
+        self._shared = shared
         # Tables of 32 bits have too few of them for products of curves.
         self._x = np.asarray(x, dtype=np.float64)
         self._Z = Z.astype(np.float64, copy=False)
@@ -154,6 +170,8 @@ class ConditionalLaw:
             return lambda Z: np.ones((Z.shape[0], 1))
         if self._is_categorical:
             return fit_smooth_classifier(self._Z, self._n_given_levels, self._labels, self._curves)
+        if self._shared is not None:
+            return self._take_shared(self._shared)
         known = ~np.isnan(self._x)
         as_it_is = self._fitted_to(self._x, self._Z, known)
         if sp.issparse(self._Z) or has_few_values(self._x):
@@ -172,6 +190,21 @@ class ConditionalLaw:
             return as_it_is
         self._scale, self._given_scales, self._level, self._given = scale, given_scales, level, given
         return scored
+
+    def _take_shared(self, shared: SharedColumn) -> Predictor:
+        """Take the expectations that were computed for all columns at once, on the scale where residuals are alike."""
+        expected = shared.rest.expected[:, shared.column]
+        if has_few_values(self._x):
+            return lambda _: expected
+        uneven = unevenness_of(self._x, expected)
+        if uneven < _UNEVEN:
+            return lambda _: expected
+        scored = shared.rest.on_normal_scores
+        level = scored.X[:, shared.column]
+        if unevenness_of(level, scored.expected[:, shared.column]) >= uneven:
+            return lambda _: expected
+        self._scale, self._level = NormalScores.of(self._x), level
+        return lambda _: scored.expected[:, shared.column]
 
     def _fitted_to(self, x: Floats, Z: Matrix, known: NDArray[np.bool_]) -> Predictor:
         if not known.all():

@@ -13,12 +13,16 @@ from ppfs._conventions import Floats
 from ppfs._data import number_combinations
 from ppfs._fitting import Design, Impute, dense
 from ppfs._rows import Split
-from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw
-from ppfs.independence._predictive.knockoffs.smooth_models import RememberedCurves
+from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw, SharedColumn
+from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
+from ppfs.independence._predictive.knockoffs.smooth_models import ROWS_PER_COEFFICIENT, RememberedCurves
 
 # A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
 # most rows would keep their value.
 _ROWS_PER_STRATUM = 4
+
+# Squares of larger numbers may be infinite.
+_FAR = 1e100
 
 # Draws are remembered for designs of so many numbers in all.
 _MAX_REMEMBERED = 2**22
@@ -100,6 +104,9 @@ class ConditionalValues:
 
     curves : RememberedCurves, default=None
         What earlier questions found about the other columns.
+
+    rest : OneAgainstRest, default=None
+        Regressions of every column of the design on all others, where they were made together.
     """
 
     is_permutation = False
@@ -111,6 +118,7 @@ class ConditionalValues:
         model: Any = None,
         impute: Impute = None,
         curves: RememberedCurves | None = None,
+        rest: OneAgainstRest | None = None,
     ) -> None:
         place = design.places[feature]
         others = np.delete(np.arange(design.X.shape[1]), place)
@@ -126,6 +134,7 @@ class ConditionalValues:
                     model,
                     impute,
                     curves,
+                    None if rest is None else SharedColumn(rest, column),
                 )
             )
 
@@ -191,6 +200,8 @@ class ConditionalKnockoff:
         self.n_test = n_test
         self.impute = impute
         self._curves = RememberedCurves()
+        # The design of the last question, and the regressions among its columns.
+        self._last: tuple[Design, OneAgainstRest | None] | None = None
 
     def __call__(self, design: Design, feature: int) -> Draws:
         place = design.places[feature]
@@ -201,7 +212,23 @@ class ConditionalKnockoff:
             strata = _strata(others, design, most=self.n_test // _ROWS_PER_STRATUM)
             if strata is not None:
                 return StratifiedValues(design, feature, strata)
-        return ConditionalValues(design, feature, self.model, self.impute, self._curves)
+        rest = self._rest_of(design) if self.model is None and place.stop - place.start == 1 else None
+        return ConditionalValues(design, feature, self.model, self.impute, self._curves, rest)
+
+    def _rest_of(self, design: Design) -> OneAgainstRest | None:
+        """Return the regressions of all columns of a design, where each is a ridge regression on lines."""
+        n_rows, n_columns = design.X.shape
+        if (n_columns - 1) * ROWS_PER_COEFFICIENT <= n_rows:
+            return None
+        if self._last is None or self._last[0] is not design:
+            is_plain = not (sp.issparse(design.X) or design.n_levels.any() or np.isnan(design.X).any())
+            is_near = is_plain and np.abs(design.X).max(initial=0.0) < _FAR
+            self._last = design, OneAgainstRest(design.X.astype(np.float64)) if is_near else None
+        return self._last[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what another process can compute again."""
+        return {**self.__dict__, "_last": None}
 
 
 class SharedKnockoff:

@@ -32,11 +32,11 @@ _MAX_INDICATORS = 30
 # Knots of a curve: the cube root of the number of rows, so that what a curve cannot express shrinks as fast as what
 # chance hides.
 _MIN_KNOTS, _MAX_KNOTS = 4, 20
-_PENALTIES = np.logspace(-3, 4, 15)
+PENALTIES = np.logspace(-3, 4, 15)
 _INVERSE_PENALTY = 10.0
 
 # A model has at least so many rows a coefficient, or it gets straight lines only.
-_ROWS_PER_COEFFICIENT = 5
+ROWS_PER_COEFFICIENT = 5
 
 # A design of more numbers is made part by part.
 _MAX_AT_ONCE = 2**21
@@ -169,13 +169,13 @@ def _fit_regression(
     bases: list[Any] = _candidate_bases(Z, n_levels, curves)
     if not sp.issparse(Z) and len(Z) * max(basis.width for basis in bases) > _MAX_AT_ONCE:
         return _fit_in_parts(bases, Z, x)
-    fitted = [(basis, RidgeCV(_PENALTIES).fit(basis(Z), x)) for basis in bases]
+    fitted = [(basis, RidgeCV(PENALTIES).fit(basis(Z), x)) for basis in bases]
     basis, model = max(fitted, key=lambda pair: pair[1].best_score_)
     return lambda new: np.asarray(model.predict(basis(new)), dtype=np.float64)
 
 
 def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> Callable[[Matrix], Floats]:
-    fits = [fit_ridge(basis, max(1, basis.width), Z, x, _PENALTIES) for basis in bases]
+    fits = [fit_ridge(basis, max(1, basis.width), Z, x, PENALTIES) for basis in bases]
     best = min(fits, key=lambda fit: fit.error)
     # The rows that it was fitted to are those that are asked about.
     return lambda new: best.fitted if new is Z else best.predict(new)
@@ -277,7 +277,7 @@ class _Basis:
         for z, is_categorical in zip(Z.T, n_levels > 0, strict=True):
             columns.append(remembered.basis(z, bool(is_categorical)))
             width += _width(columns[-1], z)
-            if width * _ROWS_PER_COEFFICIENT > len(Z):
+            if width * ROWS_PER_COEFFICIENT > len(Z):
                 return None
         return cls(columns, width)
 

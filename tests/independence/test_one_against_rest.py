@@ -1,0 +1,62 @@
+"""Regressions of every column on all others at once are those that scikit-learn fits one by one."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import RidgeCV
+from sklearn.preprocessing import StandardScaler
+
+from ppfs._data.reading import read_table
+from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.knockoffs import draws
+from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores
+from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
+from ppfs.independence._predictive.knockoffs.smooth_models import PENALTIES
+
+
+def correlated(rng, n_rows, n_columns):
+    return rng.normal(size=(n_rows, 1)) + rng.normal(size=(n_rows, n_columns)) * rng.gamma(
+        1.0, size=n_columns
+    )
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(60, 20), (40, 40), (30, 70)])
+def test_every_column_is_expected_as_ridge_with_cross_validation_does(n_rows, n_columns):
+    X = correlated(np.random.default_rng(0), n_rows, n_columns) * 7.0 + 3.0
+    expected = OneAgainstRest(X).expected
+    for column in range(0, n_columns, 7):
+        others = StandardScaler().fit_transform(np.delete(X, column, axis=1))
+        slow = RidgeCV(PENALTIES).fit(others, X[:, column]).predict(others)
+        np.testing.assert_allclose(expected[:, column], slow, rtol=1e-6, atol=1e-6 * X.std())
+
+
+def test_a_constant_column_is_expected_to_be_constant():
+    X = correlated(np.random.default_rng(0), 30, 10)
+    X[:, 4] = 2.0
+    np.testing.assert_allclose(OneAgainstRest(X).expected[:, 4], 2.0)
+
+
+def test_on_normal_scores_columns_of_few_values_stay():
+    rng = np.random.default_rng(0)
+    X = np.exp(correlated(rng, 50, 5))
+    X[:, 2] = rng.integers(0, 3, size=50)
+    scored = OneAgainstRest(X).on_normal_scores.X
+    np.testing.assert_array_equal(scored[:, 2], X[:, 2])
+    np.testing.assert_array_equal(scored[:, 0], NormalScores.of(X[:, 0]).of_values(X[:, 0]))
+
+
+def test_wide_questions_are_answered_as_one_by_one(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = correlated(rng, 90, 25)
+    X[:, 3] = np.exp(X[:, 3])
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    table = read_table(X, y, task="classification", owner=CrossFitPPI())
+    members = tuple(range(25))
+
+    def answers():
+        bound = CrossFitPPI(HistGradientBoostingClassifier(max_iter=10)).bind(table, random_state=0)
+        return [result.pvalue for result in bound.answers([0, 1, 3, 7], table.target, members)]
+
+    together = answers()
+    monkeypatch.setattr(draws, "ROWS_PER_COEFFICIENT", 0)
+    np.testing.assert_allclose(together, answers(), rtol=1e-6)
