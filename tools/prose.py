@@ -25,6 +25,8 @@ CONFIG = Path(__file__).with_suffix(".toml")
 
 _CODE_BLOCK = re.compile(r"^(```+|~~~+).*?^\1", flags=re.DOTALL | re.MULTILINE)
 _CODE_SPAN = re.compile(r"(`+)[^`].*?\1", flags=re.DOTALL)
+# The fields of a formatted message, and the values of a parameter in a docstring.
+_FIELD = re.compile(r"\{[^{}\n]*\}")
 _LINK = re.compile(r"(?<=\])\([^)\s]*\)")
 _DOCTEST = re.compile(r"^[ ]*(?:>>>|\.\.\.)(?: .*)?$(?:\n(?![ ]*(?:>>>|\"\"\"|$)).*)*", flags=re.MULTILINE)
 # Tables that a benchmark writes into a page; the wording of the benchmark is checked where it is.
@@ -72,7 +74,7 @@ class Hit:
 
 def _compiled(expression: str) -> re.Pattern[str]:
     # A phrase may be broken between two lines, in a comment with a "#" or in a message with quotes between.
-    between = r"(?:\s|#|\"|f\")+"
+    between = r"(?:\s|#|(?<!\")\"\s+f?\"(?!\"))+"
     return re.compile(rf"\b(?:{expression.replace(' ', between)})\b", flags=re.IGNORECASE)
 
 
@@ -93,7 +95,7 @@ def prose_of(path: Path, text: str) -> str:
     """
     text = _blanked(text, _OFF, _ALLOWED)
     if path.suffix == ".py":
-        return _blanked(_comments_and_strings(text), _DOCTEST, _CODE_SPAN)
+        return _blanked(_comments_and_strings(text), _DOCTEST, _CODE_SPAN, _FIELD)
     return _blanked(text, _WRITTEN, _CODE_BLOCK, _CODE_SPAN, _LINK)
 
 
@@ -112,7 +114,8 @@ def _comments_and_strings(text: str) -> str:
     lines = text.splitlines(keepends=True)
     kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in kinds:
+        # A string of one word is a key or a value, not prose.
+        if token.type not in kinds or (token.type == tokenize.STRING and len(token.string.split()) == 1):
             continue
         (first, start), (last, end) = token.start, token.end
         for number in range(first - 1, last):

@@ -91,7 +91,7 @@ SEARCHES = [
 
 @dataclass(frozen=True)
 class Case:
-    """One fit: its name, what is fitted, and on what. Both are made anew for every recording."""
+    """One fit: its name, what is fitted, and on what. Both are created again for every recording."""
 
     name: str
     make: Callable[[], Any]

@@ -51,7 +51,7 @@ class Change:
     within: float | None = None
 
     def covers(self, difference: Difference) -> bool:
-        """Tell whether a difference was intended."""
+        """Return whether a difference was intended."""
         if not (_matches(difference.case, self.cases) and _matches(difference.field, self.fields)):
             return False
         return self.within is None or _is_close(difference.before, difference.after, self.within)

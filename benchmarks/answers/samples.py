@@ -86,7 +86,7 @@ def linear_gaussian() -> Sample:
 
 
 def codes() -> Sample:
-    """Categories as whole numbers, for tests of contingency tables."""
+    """Categories as integers, for tests of contingency tables."""
     rng = np.random.default_rng(6)
     n_rows = 600
     X = np.column_stack([rng.integers(0, n_levels, size=n_rows) for n_levels in (2, 3, 2, 4, 2, 3, 2)])

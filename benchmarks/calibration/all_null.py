@@ -112,7 +112,7 @@ def read(path: Path) -> list[Row]:
 def table_of(rows: list[Row]) -> str:
     """Show how many data sets came out empty, and how much was selected from the others."""
     lines = [
-        "| task | selector | data sets | nothing selected | selected, mean | selected, most | seconds a fit |",
+        "| task | selector | data sets | nothing selected | selected, mean | selected, most | seconds per fit |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     frame = pd.DataFrame([asdict(row) for row in rows])

@@ -94,7 +94,7 @@ def missing_blocks(series: Series, records: Iterable[Record], size: int) -> Iter
     }
     wanted = [replicate for replicate in range(series.n_replicates) if replicate not in covered]
     for _, run in groupby(wanted, key=lambda replicate: replicate // size):
-        # A gap within a block is rare: one record a contiguous run keeps the records simple.
+        # A hole within a block is rare: one record per contiguous run keeps the records simple.
         for part in _contiguous(list(run)):
             yield Block(*series.key, part[0], len(part))
 

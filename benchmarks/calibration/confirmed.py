@@ -4,8 +4,8 @@
 
 Growth is not corrected, so that many false columns are selected and the rows aside have something to sort out. False
 columns are noise, half of them correlated among each other. (A noisy copy of a true column that was not selected would
-not be false: given those that were, the target depends on it.) One line a table goes to results/confirmed.csv; what is
-there is not run again.
+not be false: given those that were, the target depends on it.) One line per table goes to results/confirmed.csv; tables
+that are there are not run again.
 """
 
 from __future__ import annotations

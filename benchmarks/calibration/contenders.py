@@ -85,7 +85,7 @@ def _is_gaussian(problem: Problem) -> bool:
     return problem.task == "regression" and problem.kind == "continuous"
 
 
-#: The classical tests, and the problems they are made for. For a quantity the likelihood-ratio test is the F-test.
+#: The classical tests and their problems. For a numeric target the likelihood-ratio test is the F-test.
 CLASSICAL: dict[str, tuple[Callable[[], IndependenceTest], Callable[[Problem], bool]]] = {
     "g-squared": (GSquared, _is_categorical),
     "chi-squared": (ChiSquared, _is_categorical),
@@ -156,7 +156,7 @@ def make(name: str, task: Task, seed: int) -> IndependenceTest:
 
 
 def suits(name: str, problem: Problem) -> bool:
-    """Tell whether a test is made for a problem; the predictive ones are for all."""
+    """Return whether a test is made for a problem; the predictive ones are for all."""
     return name not in CLASSICAL or CLASSICAL[name][1](problem)
 
 
@@ -166,10 +166,10 @@ def family_of(name: str) -> str:
 
 
 def is_calibrated(name: str) -> bool:
-    """Tell whether the test claims to hold its level."""
+    """Return whether the test claims to hold its level."""
     return family_of(name) in CALIBRATED
 
 
 def matches(name: str, patterns: list[str] | None) -> bool:
-    """Tell whether a name fits one of the shell patterns, such as ``cross-fit-*``; no patterns fit all."""
+    """Return whether a name fits one of the shell patterns, such as ``cross-fit-*``; no patterns fit all."""
     return patterns is None or any(fnmatch(name, pattern) for pattern in patterns)

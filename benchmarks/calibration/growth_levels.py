@@ -3,7 +3,7 @@
     python benchmarks/calibration/growth_levels.py --tables 5
 
 A cell is a number of rows, a kind of table and a model; a table has 2,000 columns that have nothing to do with the
-target. One line a table goes to results/growth_levels.csv; what is there is not run again.
+target. One line per table goes to results/growth_levels.csv; what is there is not run again.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python benchmarks/calibration/noise.py --tables 30
 
-One line a table goes to results/noise.csv; what is there is not run again. The table at the end says in how many tables
-something was selected (one of twenty is promised), with the t-test's tail ("t") and with counted p-values ("exact").
+One line per table goes to results/noise.csv; tables that are there are not run again. The summary shows in how many
+tables something was selected (one in twenty is expected), with the t-test ("t") and with permutations ("exact").
 """
 
 from __future__ import annotations

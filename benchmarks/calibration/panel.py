@@ -110,13 +110,13 @@ MODELS = ("line", "curves", "products", "line, then boosted trees")
 
 
 def power_table(path: Path = RESULTS) -> str:
-    """Return the rejection rates at 5 %, a row a link, a column a model."""
+    """Return the rejection rates at 5 %, one row per link and one column per model."""
     lines = _by_cell(path)
     out = []
     for target in ("quantity", "two classes"):
         cells = [cell for cell in POWER if cell.target == target]
         counts = sorted({len(_of(cell, "panel", lines)) for cell in cells})
-        rows = f"{cells[0].n_rows} rows, {counts[0]} tables a link"
+        rows = f"{cells[0].n_rows} rows, {counts[0]} tables per link"
         out += [
             f"**{'Regression' if target == 'quantity' else 'Classification'}, {rows}**",
             "",

@@ -176,7 +176,7 @@ def _name_curves(panel: Axes, ends: list[tuple[float, Style]]) -> None:
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Move heights apart until neighbours have a gap, as little as that takes and in the same order.
+    """Move heights apart until neighbors do not overlap, as little as possible and in the same order.
 
     Examples
     --------

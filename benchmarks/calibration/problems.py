@@ -38,7 +38,7 @@ class Problem:
     Parameters
     ----------
     task : {"classification", "regression"}
-        Two classes, or a quantity with normal noise of variance 1.
+        Two classes, or a numeric target with normal noise of variance 1.
 
     kind : {"continuous", "discrete"}
         Of both columns: normal, or the levels 0, 1 and 2.
@@ -153,7 +153,7 @@ def curve(z: Floats, problem: Problem) -> Floats:
 
 
 def in_levels(values: Floats) -> Floats:
-    """Cut into the levels 0, 1 and 2, which as whole numbers are read as categories.
+    """Cut into the levels 0, 1 and 2, which as integers are read as categories.
 
     Examples
     --------

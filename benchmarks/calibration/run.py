@@ -40,7 +40,7 @@ class Selection:
     contenders: list[str] | None
 
     def has(self, series: Series) -> bool:
-        """Tell whether a series is wanted."""
+        """Return whether a series is wanted."""
         problem: Problem = series.problem
         return (
             problem.task in self.tasks

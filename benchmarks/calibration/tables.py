@@ -189,7 +189,7 @@ def _ratios(powers: pd.DataFrame, contender: str) -> dict[str, float]:
 
 
 def fits_tables(fits: pd.DataFrame) -> str:
-    """One table a task: what more splits or folds do to size and power."""
+    """One table per task: what more splits or folds do to size and power."""
     parts = []
     for task, part in fits.groupby("task", sort=False):
         rows = []

@@ -69,7 +69,7 @@ def calibrated(y: NDArray[np.float64], seed: int, interactions: str | None = Non
 
 
 def tree_for(y: NDArray[np.float64]) -> DecisionTreeClassifier | DecisionTreeRegressor:
-    """Return a tree for labels of two kinds, or for a quantity."""
+    """Return a tree for labels of two kinds, or for a numeric target."""
     return DecisionTreeClassifier() if np.unique(y).size == 2 else DecisionTreeRegressor()
 
 
@@ -164,7 +164,7 @@ def screen(cases: Sequence[int] | None, n_tables: int) -> None:
 
 
 def madelon(_: Sequence[int] | None, __: int) -> None:
-    """Tell which columns of Madelon are found: 20 of its 500 are correlated with each other, the others are noise."""
+    """Print which columns of Madelon are found: 20 of its 500 are correlated with each other, the others are noise."""
     data = load_dataset("madelon")
     X = np.asarray(data.X, dtype=np.float64)
     correlations = np.abs(np.corrcoef(X, rowvar=False)) - np.eye(X.shape[1])

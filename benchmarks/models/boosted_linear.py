@@ -59,7 +59,7 @@ def draw(task: str, link: str, replicate: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_rejected(model: BaseEstimator, task: str, link: str, replicate: int) -> bool:
-    """Tell whether x is found at 5 %."""
+    """Return whether x is found at 5 %."""
     X, y = draw(task, link, replicate)
     return bool(CrossFitPPI(model, random_state=replicate).evaluate(X, y, 0, given=[1, 2]).pvalue < 0.05)
 

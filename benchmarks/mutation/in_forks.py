@@ -234,7 +234,7 @@ def _take_over(mine: types.FunctionType, theirs: types.FunctionType) -> None:
 def _same(old: Any, new: Any) -> bool:
     if isinstance(old, int | float | str | bytes | tuple | frozenset | None.__class__):
         return type(old) is type(new) and repr(old) == repr(new)
-    # Objects of this module are made anew, and their functions have been replaced: only plain values count.
+    # Objects of this module are created again, and their functions have been replaced: only plain values count.
     return not (isinstance(old, dict | list | set) and repr(old) != repr(new)) or isinstance(
         old, functools.partial
     )

@@ -242,7 +242,7 @@ def _characters(source: str, starts: list[int], line: int, offset: int) -> int:
 
 
 def compiles(source: str) -> bool:
-    """Tell whether a text is Python: some faults are not."""
+    """Return whether a text is Python: some faults are not."""
     try:
         compile(source, "mutant", "exec")
     except SyntaxError:

@@ -288,7 +288,7 @@ def _try(faults: list[dict[str, Any]], record: Path) -> None:
 
 
 def _try_apart(fault: dict[str, Any], record: Path) -> None:
-    """Run the tests of a fault in a process of its own, on a copy of the sources.
+    """Run the tests of a fault in a separate process, on a copy of the sources.
 
     For what cannot be put into modules that are there already: objects that are made while a module is loaded.
     """
@@ -315,7 +315,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["map", "mutants", "by-hand", "render"])
-    parser.add_argument("--apart", action="store_true", help="every fault in a process of its own: slow")
+    parser.add_argument("--apart", action="store_true", help="run every fault in a separate process: slow")
     parser.add_argument("--again", action="store_true", help="also what is there: survivors, maps")
     parser.add_argument(
         "--only", default="", help="a beginning of file names: of sources for mutants, of tests for map"

@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000, help="tables of each kind")
     repeats = parser.parse_args().repeats
     rng = np.random.default_rng(20)
-    print(f"| rows | table | rows a cell | concentration | {' | '.join(TESTS)} |")
+    print(f"| rows | table | rows per cell | concentration | {' | '.join(TESTS)} |")
     print("| " + "--- | " * (4 + len(TESTS)))
     for n_rows, n_levels, n_strata in SHAPES:
         for concentration in CONCENTRATIONS:

@@ -109,7 +109,7 @@ UNAWARE: dict[str, Unaware] = {
 }
 # What one call of `by_rules` tells.
 RULES = ("PPFSCV", "PPFSCV one-se")
-# In an environment of their own; see `peers.py`.
+# In a separate environment; see `peers.py`.
 PEERS = ("PyImpetus", "Boruta", "mRMR", "hidimstat")
 # Minutes where the others take seconds.
 DEAR = ("SFS", "PPFS calibrated", "PPFSCV one-se", "PyImpetus", "RFECV", "Boruta")
@@ -135,7 +135,7 @@ METHODS = (
 
 
 def looks_at_model(method: str) -> bool:
-    """Tell whether a method selects for the model that will judge it."""
+    """Return whether a method selects for the model that will judge it."""
     return method in AWARE or method in RULES
 
 

@@ -1,4 +1,4 @@
-"""Methods of other projects, asked in an environment of their own, which is made on first use."""
+"""Methods of other projects, run in a separate environment, which is created on first use."""
 
 from __future__ import annotations
 

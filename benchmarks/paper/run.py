@@ -6,7 +6,7 @@
     python benchmarks/paper/render.py                       # writes docs/paper.md from what is there
 
 A cell is a line of a table in results/. Cells that are there are not run again, so an interrupted run continues;
-``--again`` runs the chosen cells anew. Each cell runs in its own process with a limit of CPU seconds; a cell that
+``--again`` runs the chosen cells again. Each cell runs in its own process with a limit of CPU seconds; a cell that
 exceeds it is recorded as cut. It is cut early if its first fold takes a third of the limit, or if the folds so far
 show that all of them together will take far longer.
 """
@@ -91,7 +91,7 @@ class Cell:
 
     @property
     def turn(self) -> int:
-        """When it comes: what says most for a minute of computing is first, further seeds of dear methods are last."""
+        """When it runs: cells that say most per minute of computing first, further seeds of expensive methods last."""
         is_published = self.method == "as published"
         return (not is_published and self.seed != SEED) + (self.method in DEAR) + SETS[self.key].is_wide
 
@@ -211,7 +211,7 @@ def _write(cell: Cell, record: dict[str, Any]) -> None:
 
 
 def run_cell(cell: Cell) -> str:
-    """Run one cell in a process of its own, and say how it ended."""
+    """Run one cell in a separate process, and return how it ended."""
     start = time.monotonic()
     process = multiprocessing.get_context("fork").Process(target=_work, args=(cell,))
     process.start()
@@ -225,7 +225,7 @@ def run_cell(cell: Cell) -> str:
         ended = "failed"
     else:
         ended = "done"
-    return f"{cell.key:<18}{cell.seed:>6}  {cell.method:<16}{ended}, {clock:.0f} s by the clock"
+    return f"{cell.key:<18}{cell.seed:>6}  {cell.method:<16}{ended}, {clock:.0f} s wall-clock time"
 
 
 def _reason_of(cell: Cell) -> Path:

@@ -62,7 +62,7 @@ class Set:
 
     @property
     def is_regression(self) -> bool:
-        """Whether the target is a quantity."""
+        """Whether the target is numeric."""
         return self.models == ("svr",)
 
 

@@ -1,4 +1,4 @@
-"""What 24 candidates of `PPFSCV` cost, against the dearest of them alone. Prints the table of docs/paper.md.
+"""What 24 candidates of `PPFSCV` cost, compared with the most expensive one alone. Prints the table of docs/paper.md.
 
 python benchmarks/paper/shared_work.py
 """

@@ -350,8 +350,8 @@ def _total_time(cells: pd.DataFrame) -> str:
     unfinished = each[each.status != "done"]
     return (
         f"the {len(each)} cells took {each.seconds.sum() / 60:.0f} CPU minutes to select, on two cores that had other "
-        f"work; the dearest methods, in minutes: {dearest}. The {len(unfinished)} that were cut or failed took "
-        f"{unfinished.clock.sum() / 60:.0f} minutes by the clock"
+        f"work; the most expensive methods, in minutes: {dearest}. The {len(unfinished)} that were cut or failed took "
+        f"{unfinished.clock.sum() / 60:.0f} minutes of wall-clock time"
     )
 
 
@@ -428,7 +428,7 @@ def _published_figures() -> Iterable[tuple[str, str, str, float]]:
 
 
 def shared_work() -> str:
-    """Return what many candidates cost against the dearest of them."""
+    """Return what many candidates cost compared with the most expensive of them."""
     found = SHARED_WORK.read().values()
     if not found:
         return "Not measured."
@@ -442,7 +442,7 @@ def shared_work() -> str:
         ]
         for one in found
     ]
-    header = ["problem", "24 candidates, CPU s", "the dearest alone, CPU s", "ratio", "at most 4"]
+    header = ["problem", "24 candidates, CPU s", "the most expensive alone, CPU s", "ratio", "at most 4"]
     return markdown(header, rows)
 
 

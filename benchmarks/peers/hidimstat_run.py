@@ -3,7 +3,7 @@
     python benchmarks/peers/hidimstat_run.py --replicates 50     # resumes; then prints the table of docs/p-values.md
     python benchmarks/peers/hidimstat_run.py --print
 
-hidimstat runs in an environment of its own, made on first use in the user's cache folder. Our own answers are those
+hidimstat runs in a separate environment, created on first use in the user's cache folder. Our own answers are those
 that benchmarks/calibration/panel.py wrote, about the same tables.
 """
 

@@ -1,4 +1,4 @@
-"""Ask hidimstat about the tables of benchmarks/calibration/links.py, in an environment of its own.
+"""Ask hidimstat about the tables of benchmarks/calibration/links.py, in a separate environment.
 
 python hidimstat_worker.py RESULTS.csv REPLICATES
 """

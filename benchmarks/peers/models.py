@@ -102,8 +102,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cells", nargs="+", choices=names, default=names, metavar="MODEL/SET")
-    parser.add_argument("--again", action="store_true", help="measure cells anew that are known")
-    parser.add_argument("--ours", action="store_true", help="time ppfs anew, and keep the other side's time")
+    parser.add_argument("--again", action="store_true", help="measure known cells again")
+    parser.add_argument("--ours", action="store_true", help="time ppfs again, and keep the other side's time")
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--older-scipy", action="store_true", help="run PyImpetus with SciPy 1.12")

@@ -1,6 +1,6 @@
 """ppfs and PyImpetus side by side: same data, number of splits, alpha and tree, both on all cores.
 
-PyImpetus runs in an environment of its own, made on first use in the user's cache folder. On the three wide
+PyImpetus runs in a separate environment, created on first use in the user's cache folder. On the three wide
 sets it would take from a quarter of an hour to more than an hour: there its growth phase is timed on 1,000 random
 columns and scaled to all of them, and our whole fit is compared with that growth alone.
 

@@ -1,6 +1,6 @@
 """What the kernels of one kind of model cost to compile, once for an installation: CPU seconds with an empty cache.
 
-python benchmarks/scale/compile.py                     # all kinds, each in a process of its own
+python benchmarks/scale/compile.py                     # all kinds, each in a separate process
 python benchmarks/scale/compile.py --kinds forest
 """
 
@@ -37,7 +37,7 @@ MODELS = {
     "tree": lambda: DecisionTreeClassifier(),
     "weighted tree": lambda: DecisionTreeClassifier(),
     "forest": lambda: RandomForestClassifier(20),
-    "forest with gaps": lambda: RandomForestClassifier(20),
+    "forest with missing values": lambda: RandomForestClassifier(20),
     "boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
     "weighted boosting": lambda: HistGradientBoostingClassifier(max_iter=10),
     "ridge": lambda: Ridge(),

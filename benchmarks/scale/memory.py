@@ -1,4 +1,4 @@
-"""How much memory a fit takes, measured by the system: the largest resident size of a process of its own.
+"""How much memory a fit takes, measured by the system: the largest resident size of a separate process.
 
 For dense data a child process makes the data, loads the engine with a small fit, forgets its highest mark so far, and
 fits: what the mark then shows above the resident size before the fit is compared with the size of the data. For

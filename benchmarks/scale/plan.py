@@ -53,7 +53,7 @@ LARGE = [
 
 
 def rates_of(name: str, startup: float) -> dict[str, Any]:
-    """Return the rates of a search in a process of its own: here others were measured before."""
+    """Return the rates of a search in a separate process: this one has measured others before."""
     say(f"{name} ...")
     y = np.random.default_rng(SEED).normal(size=5000)
     return asdict(replace(measure_rates(SEARCHES[name], y, is_labels=False), startup=startup))

@@ -60,9 +60,7 @@ def machine_lines(machine: Mapping[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     load = machine["load before"]
     busy = (
-        " (other work was running: timings by the clock are too long)"
-        if _is_busy(load, machine["cores"])
-        else ""
+        " (other work was running: wall-clock times are too long)" if _is_busy(load, machine["cores"]) else ""
     )
     return [
         f"{machine['cores']} cores ({machine['processor']}, {machine['system']}), {machine['date']}, "
@@ -72,7 +70,7 @@ def machine_lines(machine: Mapping[str, Any]) -> list[str]:
 
 
 def run_child(command: Sequence[str | Path], **environment: str | Path) -> dict[str, Any]:
-    """Run a command in a process of its own and return the JSON object on the last line of its output."""
+    """Run a command in a separate process and return the JSON object on the last line of its output."""
     variables = os.environ | {name: str(value) for name, value in environment.items()}
     done = subprocess.run(
         [str(part) for part in command], env=variables, capture_output=True, text=True, check=False

@@ -33,7 +33,7 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
         "search",
         "rows",
         "CPU s",
-        "by the clock, s",
+        "wall-clock, s",
         "cores busy",
         "peak, GiB",
         "under 4",

@@ -1,7 +1,7 @@
 """``ppfs select`` on tables too wide for memory: seconds, peak memory and the columns found, by the number of columns.
 
 The target is the sum of 20 columns, correlated 0.2 among each other, and noise of variance 4, in 500 rows; all other
-columns are independent noise. A file is written column block by column block, searched by a process of its own, and
+columns are independent noise. A file is written column block by column block, searched by a separate process, and
 deleted. CPU seconds are counted, which other work on the machine changes little; the peak is the largest resident set
 of the process.
 """
@@ -177,7 +177,7 @@ def measure(
     say(f"{case}: {n_rows:,} rows, {n_columns:,} columns ...")
     if not (place / "path").is_file():
         place.mkdir(exist_ok=True)
-        # By a process of its own: a child inherits the peak of whoever starts it.
+        # In a separate process: a child inherits the peak of the process that starts it.
         writing = [sys.executable, __file__, "--write", kind, str(n_columns), str(n_rows), str(place)]
         path = subprocess.run(writing, check=True, capture_output=True, text=True).stdout.strip()
         (place / "path").write_text(path, encoding="utf-8")
@@ -192,7 +192,7 @@ def table_of(cases: dict[str, list[dict[str, Any]]]) -> str:
         "columns",
         "threads",
         "CPU s",
-        "by the clock, s",
+        "wall-clock, s",
         "peak, GiB",
         "under 2",
         "true found",

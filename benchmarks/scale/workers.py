@@ -1,6 +1,6 @@
 """What two worker processes gain, and what sending work to them costs: growth of 100 rows and 100,000 columns.
 
-The gain is a ratio of seconds by the clock within one run, and means little on a busy machine. So the CPU seconds that
+The gain is a ratio of wall-clock seconds within one run, and means little on a busy machine. So the CPU seconds that
 this process and the busiest worker used are given too, which is how long the run takes on idle cores if the two never
 work at the same time. The overhead is a ratio of CPU seconds of all processes against one thread. Each is measured
 with models that take long and with the quickest that there are, whose growth is over in seconds, and with the table in
@@ -152,7 +152,7 @@ def table_of(measured: dict[str, dict[str, dict[str, float]]]) -> str:
     header = [
         "growth with",
         "on",
-        "by the clock, s",
+        "wall-clock, s",
         "times faster",
         "this process and the busiest worker, CPU s",
         "times faster",

@@ -84,7 +84,7 @@ def _end_of(drawn: Any) -> tuple[str, str]:
 
 
 def _is_expected(category: type[Warning]) -> bool:
-    """Tell whether a warning is this package's, or scikit-learn's about a model that did not converge."""
+    """Return whether a warning is this package's, or scikit-learn's about a model that did not converge."""
     return category.__module__ == "ppfs.exceptions" or issubclass(category, ConvergenceWarning)
 
 

@@ -73,7 +73,7 @@ class Case:
         """Whether only the first look at each column is compared.
 
         Given other columns, seeds or units may decide between equal trees; and small p-values of growth are counted
-        anew only where the engine can refit many times.
+        again only where the engine can refit many times.
         """
         is_forest = any("RandomForest" in type(part).__name__ for part in self.search.get_params().values())
         is_counted = self.search.get_params().get("independence") == "cross-fit-ppi"
@@ -250,7 +250,7 @@ def _with_target(make: Callable[[Any, Generator], Any]) -> Callable[[Case, Gener
 
 def _sparse(damage: Callable[[Any], None]) -> Callable[[Case, Generator], Case]:
     def change(sound: Case, rng: Generator) -> Case:
-        # Without gaps, and with a stored number in every column.
+        # Without missing values, and with a stored number in every column.
         X = sp.csc_array(np.nan_to_num(_dense(sound.X)) + 1.5)
         damage(X)
         return replace(sound, X=X, plain=None)
@@ -284,7 +284,7 @@ def _strange_columns(make: Callable[[Any], Any]) -> Callable[[Case, Generator], 
 
 FAULTS: dict[str, Callable[[Case, Generator], Case]] = {
     "an infinite number": _with_value(np.inf),
-    "a gap": _with_value(np.nan),
+    "a missing value": _with_value(np.nan),
     "a number beyond 32 bits": _with_value(1e200),
     "a number near the largest": _with_value(1.7e308),
     "a model that predicts NaN": _with_model(NotFinite),
@@ -296,7 +296,7 @@ FAULTS: dict[str, Callable[[Case, Generator], Case]] = {
     "a target with a class of one row": _with_target(
         lambda y, rng: np.where(np.arange(len(y)) == 3, "rare", "common")
     ),
-    "a target with gaps": _with_target(
+    "a target with missing values": _with_target(
         lambda y, rng: np.where(rng.random(len(y)) < 0.1, np.nan, rng.random(len(y)))
     ),
     "a target of other length": _with_target(lambda y, rng: np.asarray(y)[:-1]),

@@ -3,7 +3,7 @@
     python benchmarks/versions/speed.py --before <older checkout>/src
     python benchmarks/versions/speed.py --before <older checkout>/src --only iamb kernels
 
-Each version has a process of its own. They take turns, case by case and fit by fit, after a first fit that is not
+Each version has its own process. They take turns, case by case and fit by fit, after a first fit that is not
 counted. Times are processor times of one thread, the least of several, so that other work on the machine counts little.
 Prints one table; docs/speed.md shows it. Needs the benchmark data (PPFS_DATA), and pytest-benchmark for the kernels.
 """
@@ -141,7 +141,7 @@ def paper(name: str, n_splits: int) -> Run:
 
 
 def single_columns(name: str) -> Run:
-    """Run a kernel that grows one tree a column."""
+    """Run a kernel that grows one tree per column."""
     from ppfs._engine import single_column_risks
 
     sys.path.insert(0, str(KERNELS))
@@ -180,7 +180,7 @@ CASES: dict[str, Case] = {
     "peers: dexter, B = 5": Case(lambda: paper("dexter", 5), 3),
     "peers: dorothea, B = 5": Case(lambda: paper("dorothea", 5), 2),
     **{
-        f"kernels: one tree a column, {name}": Case(lambda name=name: single_columns(name), 20)  # type: ignore[misc]
+        f"kernels: one tree per column, {name}": Case(lambda name=name: single_columns(name), 20)  # type: ignore[misc]
         for name in (
             "classes-100x2000x10",
             "classes-1000x500x5",
@@ -207,7 +207,7 @@ CASES: dict[str, Case] = {
 
 
 class Worker:
-    """One version of the package in a process of its own, which times what it is told to."""
+    """One version of the package in its own process, which times the cases it receives."""
 
     def __init__(self, source: Path, cache: str) -> None:
         environment = {

@@ -94,7 +94,9 @@ def test_comments_docstrings_and_messages_are_checked_in_python(found):
 
 
 def test_a_message_that_is_broken_between_strings_is_found(found):
-    assert found('x = (\n    "These are truth "\n    "values"\n)\n', "module.py") == [(2, 'truth " "values')]
+    assert found('x = (\n    "These are truth "\n    "values are"\n)\n', "module.py") == [
+        (2, 'truth " "values')
+    ]
 
 
 def test_lines_can_be_allowed(found):
