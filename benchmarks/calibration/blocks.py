@@ -67,7 +67,7 @@ def measure(block: Block) -> Record:
         warnings.simplefilter("ignore")
         for replicate in range(block.first, block.first + block.n_replicates):
             of_data, seed = replicate_seeds(problem, replicate)
-            table = Table(*draw(problem, float(block.effect), of_data), ["x", "z"], problem.task)
+            table = Table.of(*draw(problem, float(block.effect), of_data), ["x", "z"], problem.task)
             # What `evaluate` does, with the bound test kept for its count of fits.
             bound = make(block.contender, problem.task, seed).bind(table)
             pvalues.append(bound.query(0, table.target, (1,)).pvalue)

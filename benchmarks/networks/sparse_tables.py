@@ -38,7 +38,7 @@ def sample(
         return np.minimum((rng.random(n_rows)[:, None] > shares[stratum]).sum(axis=1), n_levels - 1)
 
     X = np.column_stack([within_strata(), stratum]).astype(float)
-    return Table(X, within_strata(), ["x", "stratum"], "classification")
+    return Table.of(X, within_strata(), ["x", "stratum"], "classification")
 
 
 def main() -> None:

@@ -29,4 +29,4 @@ def empty_table(n_nodes):
     """Return a table of that many variables, the last one the target, for oracles that ignore values."""
     rng = np.random.default_rng(0)
     names = [f"x{i}" for i in range(n_nodes - 1)]
-    return Table(rng.normal(size=(2, n_nodes - 1)), np.array([0.0, 1.0]), names, "regression")
+    return Table.of(rng.normal(size=(2, n_nodes - 1)), np.array([0.0, 1.0]), names, "regression")

@@ -10,7 +10,7 @@ from ppfs import PPFS
 from ppfs._data.facts import facts_of, in_floats, is_compact
 from ppfs._data.reading import read_table
 from ppfs.blanket import IAMB
-from ppfs.blanket._run.answers_between_fits import digest_of
+from ppfs.blanket._run.circumstances import digest_of
 
 N_ROWS = 200
 MEGABYTE = 10**6
@@ -56,7 +56,7 @@ def test_both_orders_of_a_table_have_one_digest(order):
 def test_the_digest_does_not_depend_on_how_much_is_hashed_at_a_time(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20, 30))
     expected = looked_at(X, np.arange(20) % 2)[0]
-    monkeypatch.setattr("ppfs.blanket._run.answers_between_fits._BYTES_AT_ONCE", 100)
+    monkeypatch.setattr("ppfs.blanket._run.circumstances._BYTES_AT_ONCE", 100)
     assert looked_at(X, np.arange(20) % 2)[0] == expected
 
 
@@ -109,8 +109,8 @@ def test_every_type_is_read_as_the_floats_it_stands_for(dtype):
     np.testing.assert_array_equal(compact.kinds.categorical_mask, plain.kinds.categorical_mask)
     np.testing.assert_array_equal(compact.kinds.whole_columns.spans, plain.kinds.whole_columns.spans)
     assert digest_of(compact) == digest_of(plain)
-    assert compact.key(3) == plain.key(3)
-    assert compact.bytes_per_column == 8 * 80
+    assert compact.order.key(3) == plain.order.key(3)
+    assert compact.storage.bytes_per_column == 8 * 80
     for values in (compact.take([3, 1]), compact.values(3), compact.block([0, 3]).X, in_floats(X)):
         assert values.dtype == np.float64
     np.testing.assert_array_equal(compact.take([3, 1]), plain.take([3, 1]))

@@ -255,7 +255,7 @@ def test_pandas_and_polars_frames_give_the_same_table():
     np.testing.assert_array_equal(one.X, other.X)
     np.testing.assert_array_equal(one.n_levels, other.n_levels)
     assert (one.names, one.categories) == (other.names, other.categories)
-    assert [one.key(i) for i in range(4)] == [other.key(i) for i in range(4)]
+    assert [one.order.key(i) for i in range(4)] == [other.order.key(i) for i in range(4)]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_order_of_columns_within_a_group_does_not_matter():
     one = read(X, feature_groups={"g": [0, 2]})
     other = read(X[:, [2, 1, 0]], feature_groups={"g": [2, 0]})
     np.testing.assert_array_equal(one.take([0]), other.take([0]))
-    assert one.key(0) == other.key(0)
+    assert one.order.key(0) == other.order.key(0)
 
 
 @pytest.mark.parametrize(

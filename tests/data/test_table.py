@@ -3,9 +3,10 @@ import pytest
 import scipy.sparse as sp
 
 from ppfs._data.reading import read_table
-from ppfs._data.table import Table, column_digest
+from ppfs._data.storage import storage_of
+from ppfs._data.table import CallersRows, Table
 from ppfs._data.target_task import infer_task
-from ppfs.blanket._run.answers_between_fits import digest_of
+from ppfs.blanket._run.circumstances import digest_of
 from ppfs.exceptions import InvalidInputError
 
 X = np.array([[1.0, 0, 5, 5, 0], [2, 1, 5, 6, 0], [3, 2, 5, 7, 0], [4, 1, 5, 8, 1]])
@@ -15,7 +16,7 @@ Y = np.array(["u", "v", "u", "w"])
 @pytest.fixture
 def table():
     """Five columns, the second categorical, in four features: 0, (1, 3), 2, 4."""
-    return Table(
+    return Table.of(
         X,
         Y,
         ["a", "pair", "c", "e"],
@@ -24,13 +25,12 @@ def table():
         column_names="abcde",
         n_levels=np.array([0, 3, 0, 0, 0]),
         categories={1: ("p", "q", "r")},
-        weights=np.array([1.0, 2, 3, 4]),
-        groups=np.array([0, 1, 0, 1]),
+        rows=CallersRows(4, weights=np.array([1.0, 2, 3, 4]), groups=np.array([0, 1, 0, 1])),
     )
 
 
 def test_four_arguments_make_a_table_of_quantities():
-    plain = Table(X, Y, "abcde", "classification")
+    plain = Table.of(X, Y, "abcde", "classification")
     assert plain.columns == ((0,), (1,), (2,), (3,), (4,))
     assert plain.column_names == plain.names
     assert plain.n_levels.tolist() == [0] * 5
@@ -74,7 +74,7 @@ def test_every_column_stands_where_places_says(table):
 
 
 def test_sparse_features_are_taken_sparsely(table):
-    sparse = Table(
+    sparse = Table.of(
         sp.csc_array(X), Y, table.names, table.task, columns=table.columns, n_levels=table.n_levels
     )
     taken = sparse.take([1, 3])
@@ -82,7 +82,7 @@ def test_sparse_features_are_taken_sparsely(table):
     np.testing.assert_array_equal(taken.toarray(), table.take([1, 3]))
     np.testing.assert_array_equal(sparse.values(1), table.values(1))
     np.testing.assert_array_equal(sparse.constant_mask, table.constant_mask)
-    assert [sparse.key(v) for v in range(5)] == [table.key(v) for v in range(5)]
+    assert [sparse.order.key(v) for v in range(5)] == [table.order.key(v) for v in range(5)]
 
 
 def test_values_of_a_group_are_a_matrix(table):
@@ -94,7 +94,7 @@ def test_values_of_a_group_are_a_matrix(table):
 def test_task_of_each_variable():
     y = np.arange(30)
     columns = np.column_stack([y / 7, y, y % 2, y])
-    table = Table(columns, y / 3, "abcd", "regression", n_levels=np.array([0, 0, 0, 30]))
+    table = Table.of(columns, y / 3, "abcd", "regression", n_levels=np.array([0, 0, 0, 30]))
     assert [table.task_of(v) for v in range(4)] == [
         "regression",
         "regression",
@@ -110,40 +110,40 @@ def test_group_is_no_target(table):
 
 
 def test_group_is_constant_when_all_its_columns_are():
-    table = Table(X, Y, "pqr", "classification", columns=((0, 2), (1, 3), (4,)))
+    table = Table.of(X, Y, "pqr", "classification", columns=((0, 2), (1, 3), (4,)))
     assert table.constant_mask.tolist() == [False, False, False]
-    ones = Table(np.ones((4, 3)), Y, "pq", "classification", columns=((0, 1), (2,)))
+    ones = Table.of(np.ones((4, 3)), Y, "pq", "classification", columns=((0, 1), (2,)))
     assert ones.constant_mask.tolist() == [True, True]
 
 
 def test_codes_and_quantities_of_equal_numbers_are_no_twins():
     twice = X[:, [1, 1, 1]]
-    table = Table(twice, Y, "abc", "classification", n_levels=np.array([3, 0, 3]))
-    assert table.key(0) != table.key(1)
-    assert table.key(0) == table.key(2)
-    assert table.has_twin(0, {1, 2})
-    assert not table.has_twin(1, {0, 2})
+    table = Table.of(twice, Y, "abc", "classification", n_levels=np.array([3, 0, 3]))
+    assert table.order.key(0) != table.order.key(1)
+    assert table.order.key(0) == table.order.key(2)
+    assert table.order.has_twin(0, {1, 2})
+    assert not table.order.has_twin(1, {0, 2})
 
 
 def test_groups_are_twins_when_their_columns_are():
     columns = X[:, [0, 1, 1, 0, 0]]
-    table = Table(columns, Y, "pqr", "classification", columns=((0, 1), (2, 3), (4,)))
-    assert table.has_twin(0, {1, 2})
-    assert not table.has_twin(2, {0, 1})
+    table = Table.of(columns, Y, "pqr", "classification", columns=((0, 1), (2, 3), (4,)))
+    assert table.order.has_twin(0, {1, 2})
+    assert not table.order.has_twin(2, {0, 1})
 
 
 def test_keys_of_quantities_do_not_depend_on_features(table):
-    plain = Table(X, Y, "abcde", "classification")
-    assert table.key(0) == plain.key(0) == column_digest(X, 0, 0)
-    assert table.key(4) == plain.key(5)
+    plain = Table.of(X, Y, "abcde", "classification")
+    assert table.order.key(0) == plain.order.key(0) == storage_of(X).digest(0, 0)
+    assert table.order.key(4) == plain.order.key(5)
 
 
 def test_canonical_order_does_not_depend_on_the_callers():
     moved = [3, 1, 0, 2]
     rng = np.random.default_rng(0)
     values = rng.normal(size=(4, 4))
-    one = Table(values, Y, "abcd", "classification").canonical(range(4))
-    other = Table(values[:, moved], Y, "abcd", "classification").canonical(range(4))
+    one = Table.of(values, Y, "abcd", "classification").order.canonical(range(4))
+    other = Table.of(values[:, moved], Y, "abcd", "classification").order.canonical(range(4))
     assert one == tuple(moved[j] for j in other)
 
 
@@ -174,7 +174,7 @@ def test_target_of_two_columns(structured):
     y = two
     if structured:
         y = np.array([(bool(event), time) for event, time in two], dtype=[("event", bool), ("time", float)])
-    table = Table(X, y, "abcde", "regression")
+    table = Table.of(X, y, "abcde", "regression")
     np.testing.assert_array_equal(table.codes, two)
     np.testing.assert_array_equal(table.classes, np.unique(two))
     assert table.take([0, 5]).shape == (4, 3)
@@ -182,20 +182,20 @@ def test_target_of_two_columns(structured):
     assert table.n_levels_of([5, 0]).tolist() == [0, 0, 0]
     assert table.rows(np.array([1])).codes.tolist() == [[0, 1.0]]
     assert len(digest_of(table)) == 16
-    assert table.key(5) != Table(X, y[::-1], "abcde", "regression").key(5)
+    assert table.order.key(5) != Table.of(X, y[::-1], "abcde", "regression").order.key(5)
 
 
 def test_a_column_of_gaps_is_constant():
     gaps = np.column_stack([np.full(4, np.nan), [np.nan, 1, 1, 1], [2.0, 2, 2, 2]])
-    assert Table(gaps, Y, "abc", "classification").constant_mask.tolist() == [True, False, True]
+    assert Table.of(gaps, Y, "abc", "classification").constant_mask.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("column", [True, np.False_, 1.0, np.float64(0), None])
 def test_only_names_and_whole_numbers_call_a_column(table, column):
     """A mask would otherwise be read as columns 1 and 0."""
     with pytest.raises(InvalidInputError, match="neither the name nor the number of a column"):
-        table.feature_index(column)
-    assert table.feature_index(np.int64(3)) == 1
+        table.features.index(column)
+    assert table.features.index(np.int64(3)) == 1
 
 
 @pytest.mark.parametrize("dtype", [int, float, np.uint8])
@@ -206,5 +206,27 @@ def test_whole_numbers_are_labels_up_to_twenty_different_ones(dtype):
 
 
 def test_columns_of_groups_without_names_are_numbered():
-    table = Table(np.eye(3), np.arange(3.0), ["both", "alone"], "regression", columns=[(0, 2), (1,)])
+    table = Table.of(np.eye(3), np.arange(3.0), ["both", "alone"], "regression", columns=[(0, 2), (1,)])
     assert table.column_names_of([1, 2, 0]) == ("x1", "(target 0)", "x0", "x2")
+
+
+@pytest.mark.parametrize("as_rows", [False, True])
+def test_another_target_leaves_nothing_of_the_first_behind(table, as_rows):
+    if as_rows:
+        table = table.rows(np.arange(4))
+    assert table.codes.tolist() == [0, 1, 0, 2]
+    key = table.order.key(4)
+    other = table.with_target(np.array(["w", "w", "u", "u"]))
+    assert other.classes.tolist() == ["u", "w"]
+    assert other.codes.tolist() == [1, 1, 0, 0]
+    assert other.order.key(4) != key
+    assert other.take([4]).ravel().tolist() == [1, 1, 0, 0]
+    assert table.codes.tolist() == [0, 1, 0, 2]
+    assert table.order.key(4) == key
+
+
+def test_the_target_that_was_replaced_is_no_twin():
+    values = np.array([0.0, 1, 0, 1])
+    table = Table.of(values[:, None], values, "a", "regression")
+    assert table.order.has_twin(1, {0})
+    assert not table.with_target(values[::-1]).order.has_twin(1, {0})

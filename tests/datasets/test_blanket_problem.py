@@ -321,7 +321,7 @@ def test_blanket_holds_where_values_are_missing(seed):
 
 def _no_values(n_features):
     names = [f"x{i}" for i in range(n_features)]
-    return Table(np.zeros((2, n_features)), np.array([0.0, 1.0]), names, "regression")
+    return Table.of(np.zeros((2, n_features)), np.array([0.0, 1.0]), names, "regression")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_group_is_drawn_together(splits):
     z = rng.normal(size=N_ROWS)
     first = z + rng.normal(size=N_ROWS)
     second = first - z + 0.3 * rng.normal(size=N_ROWS)
-    table = Table(
+    table = Table.of(
         np.column_stack([z, first, second]),
         np.zeros(z.size),
         ["z", "g"],
@@ -215,7 +215,7 @@ def test_a_callers_model_serves_its_own_kind_only(make, model):
 
 
 def test_given_nothing_a_feature_is_shuffled():
-    design = Design.of(Table(np.arange(10.0)[:, None], np.zeros(10), ["x"], "regression"), (0,))
+    design = Design.of(Table.of(np.arange(10.0)[:, None], np.zeros(10), ["x"], "regression"), (0,))
     assert isinstance(choose_knockoff("conditional", None, n_test=5)(design, 0), PermutedValues)
 
 
@@ -223,7 +223,7 @@ def test_given_few_values_a_feature_is_shuffled_among_the_rows_that_share_them()
     rng = np.random.default_rng(7)
     z = rng.integers(0, 3, size=60).astype(float)
     x = rng.normal(size=60)
-    design = Design.of(Table(np.column_stack([x, z]), np.zeros(60), ["x", "z"], "regression"), (0, 1))
+    design = Design.of(Table.of(np.column_stack([x, z]), np.zeros(60), ["x", "z"], "regression"), (0, 1))
     splits = draw_folds(60, None, n_folds=2, entropy=0, fold=0, n_draws=3)
     draws = choose_knockoff("conditional", None, n_test=30)(design, 0)
     assert isinstance(draws, StratifiedValues)
@@ -243,7 +243,7 @@ def test_rows_share_a_stratum_only_if_they_agree_in_every_column():
     rng = np.random.default_rng(8)
     first, second = rng.integers(0, 2, size=(2, 80)).astype(float)
     x = rng.normal(size=80)
-    table = Table(np.column_stack([first, x, second]), np.zeros(80), ["a", "x", "b"], "regression")
+    table = Table.of(np.column_stack([first, x, second]), np.zeros(80), ["a", "x", "b"], "regression")
     design = Design.of(table, (0, 1, 2))
     draws = choose_knockoff("conditional", None, n_test=40)(design, 1)
     assert isinstance(draws, StratifiedValues)

@@ -58,7 +58,7 @@ def test_medians_are_those_of_the_train_part(X, y):
     table = read_table(X, y, task="regression", owner=test)
     risks = test.bind(table)._risks_about(3, is_marginal=False)[0]
     found = risks.of_members([0], frozenset({0, 1}))
-    columns = list(table.canonical({0, 1}))
+    columns = list(table.order.canonical({0, 1}))
     for number, split in enumerate(risks.problem.splits):
         medians = np.nanmedian(X[split.train][:, columns], axis=0)
         filled = np.where(np.isnan(X[:, columns]), medians, X[:, columns])

@@ -36,7 +36,7 @@ def test_the_loss_is_the_mean_over_outputs(X, outputs, loss):
     table = read_table(X, outputs, task="auto", owner=test)
     risks = test.bind(table)._risks_about(3, is_marginal=False)[0]
     found = risks.of_members([0], frozenset({0, 1}))
-    columns = list(table.canonical({0, 1}))
+    columns = list(table.order.canonical({0, 1}))
     for number, split in enumerate(risks.problem.splits):
         model = LinearRegression().fit(X[split.train][:, columns], outputs[split.train])
         errors = np.abs(model.predict(X[split.test][:, columns]) - outputs[split.test])

@@ -55,7 +55,7 @@ def test_risks_are_weighted_means_of_weighted_models(X, y, class_weight):
     elif class_weight is not None:
         own |= class_weight
     in_loss = weights * np.array([own[label] for label in y])
-    columns = list(table.canonical({0, 1}))
+    columns = list(table.order.canonical({0, 1}))
     for number, split in enumerate(risks.problem.splits):
         model = GaussianNB().fit(X[split.train][:, columns], y[split.train], weights[split.train])
         tested = X[split.test][:, columns]

@@ -54,7 +54,7 @@ def test_gaps_in_text_pass_through(frame, y):
 def test_scores_are_weighted_in_fit_and_metric(frame, y, weights):
     table = read_table(frame[["size", "noise"]], y, task="auto", owner="a test", sample_weight=weights)
     scores = CrossValidated(table, LogisticRegression(), cv=4, entropy=0)
-    X = table.take(table.canonical({0, 1}))
+    X = table.take(table.order.canonical({0, 1}))
     expected = []
     for train, test in scores._folds:
         model = LogisticRegression().fit(X[train], y[train], weights[train])

@@ -1,6 +1,6 @@
 """What is in the data: tables, kinds of columns, the task, reading, sources and column checks."""
 
-from ppfs._data.block import Block, Matrix
+from ppfs._data.block import AnyBlock, Block, Matrix, dense_column
 from ppfs._data.callers_columns import CallersColumns
 from ppfs._data.column_checks import ColumnWarning, check_columns, summary
 from ppfs._data.combinations import number_combinations
@@ -27,16 +27,14 @@ from ppfs._data.reading import (
 )
 from ppfs._data.sources import (
     GAPS,
-    FileBlock,
-    LazyColumns,
     TextFormat,
     convert_text,
     is_path,
     number_styles,
     open_source,
 )
-from ppfs._data.table import Table, Task, dense_column
-from ppfs._data.target_task import agreed_task, choose_task
+from ppfs._data.table import Table
+from ppfs._data.target_task import Task, agreed_task, choose_task
 from ppfs._data.written_numbers import NumberStyle, is_number
 
 __all__ = [
@@ -45,15 +43,14 @@ __all__ = [
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "COLUMNS_RULE",
     "GAPS",
+    "AnyBlock",
     "Block",
     "CallersColumns",
     "CategoricalFeatures",
     "ColumnFacts",
     "ColumnWarning",
     "ColumnsLike",
-    "FileBlock",
     "FrameColumns",
-    "LazyColumns",
     "Matrix",
     "NewRows",
     "NumberStyle",

@@ -4,21 +4,50 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ppfs._data.facts import ColumnFacts, facts_of
+from ppfs._data.facts import ColumnFacts, facts_of, in_floats
 
 # A float ndarray, or a csc_array or csr_array: SciPy has no types.
 Matrix: TypeAlias = Any
 
 
+def dense_column(X: Matrix, position: int) -> NDArray[Any]:
+    """Return one column of a matrix, sparse or not, as a dense vector."""
+    if not (sp.issparse(X) and X.format == "csc"):
+        chosen = X[:, [position]]
+        return np.asarray(chosen.toarray() if sp.issparse(X) else in_floats(chosen)).ravel()
+    # A slice of a sparse matrix takes longer than what is done with it.
+    stored = slice(X.indptr[position], X.indptr[position + 1])
+    values = np.zeros(X.shape[0], dtype=X.dtype)
+    values[X.indices[stored]] = X.data[stored]
+    return values
+
+
+class AnyBlock(Protocol):
+    """Some columns for a task of the growth phase, read or still to be read: `Block` or `FileBlock`."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+
+    def read(self) -> Block:
+        """Return the columns in memory."""
+
+    def take(self, columns: NDArray[np.intp]) -> AnyBlock:
+        """Return some of the columns."""
+
+
 @dataclass(frozen=True)
 class Block:
-    """Some columns that are features of their own: what a task of the growth phase reads.
+    """Some columns, each of them a feature: what a task of the growth phase reads.
 
     Attributes
     ----------

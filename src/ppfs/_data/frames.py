@@ -120,9 +120,15 @@ class CallersFrame:
         self._n_levels = n_levels
 
     @classmethod
-    def of(cls, X: Any, names: Sequence[str], matrix: Any, n_levels: NDArray[np.intp]) -> CallersFrame | None:
+    def of(
+        cls, X: Any, names: Sequence[str] | None, matrix: Any, n_levels: NDArray[np.intp]
+    ) -> CallersFrame | None:
         """Return what the caller passed if it is a data frame, else None."""
-        return cls(X, names, matrix, n_levels) if backend_of(X) is not None else None
+        return None if names is None or backend_of(X) is None else cls(X, names, matrix, n_levels)
+
+    def with_codes(self, matrix: Any, n_levels: NDArray[np.intp]) -> CallersFrame:
+        """Return the same frame with other columns of categories."""
+        return CallersFrame(self._X, self._names, matrix, n_levels)
 
     @cached_property
     def columns(self) -> FrameColumns:

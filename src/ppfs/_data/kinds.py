@@ -85,6 +85,10 @@ class ColumnKinds:
         """Return the same of some of the rows: a part of the table shares its kinds, but may hold fewer values."""
         return self.whole_columns if X is self._X else _look_at(X)
 
+    def for_part(self, storage: Any) -> ColumnKinds:
+        """Return the kinds of the columns in some of the rows: the same, whatever values these rows hold."""
+        return self
+
     def _values(self, column: int) -> NDArray[Any]:
         """Return the values of a column, in any order and those of rows that are not stored once."""
         if not sp.issparse(self._X):

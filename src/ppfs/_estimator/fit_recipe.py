@@ -14,7 +14,6 @@ from sklearn.utils.validation import validate_data
 from ppfs._data import (
     CallersColumns,
     ColumnWarning,
-    LazyColumns,
     Table,
     Task,
     backend_of,
@@ -119,11 +118,11 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
     def _see_columns(self, X: Any, table: Table) -> None:
         self._backend = backend_of(X)
-        if not isinstance(table.X, LazyColumns):
+        if table.is_in_memory:
             validate_data(self, X, skip_check_array=True)
             return
         self.n_features_in_ = table.n_features
-        if table.X.source.has_names:
+        if table.has_names:
             self.feature_names_in_ = np.array(table.names, dtype=object)
 
     def _set_columns(self, columns: Sequence[int] | NDArray[np.intp], table: Table) -> None:
@@ -131,5 +130,5 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         self.support_ = np.zeros(CallersColumns.of(table).n_columns, dtype=bool)
         self.support_[columns] = True
         self.task_ = table.task
-        self._has_gaps_in_text = table.has_gaps_in_text
+        self._has_missing_labels = table.has_missing_labels
         self._column_names = table.column_names

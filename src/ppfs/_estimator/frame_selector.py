@@ -22,7 +22,7 @@ class FrameSelector(SelectorMixin):
 
     scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
     numbers beside text are objects. A subclass sets `support_` in ``fit``, `_column_names` and
-    `_has_gaps_in_text`.
+    `_has_missing_labels`.
     """
 
     # What metadata routing may pass to fit beside its named arguments.
@@ -32,7 +32,7 @@ class FrameSelector(SelectorMixin):
 
     _column_names: Sequence[str]
 
-    _has_gaps_in_text: bool = False
+    _has_missing_labels: bool = False
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

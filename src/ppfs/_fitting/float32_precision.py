@@ -93,12 +93,11 @@ def matrix_in_reach(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
 
 def warn_of_blur(table: Table, estimator: Any) -> None:
     """Warn of columns that reach a tree inside another estimator in 32 bits, where they are blurred."""
-    is_in_memory = sp.issparse(table.X) or isinstance(table.X, np.ndarray)
-    if not is_in_memory or reads_32_bits(estimator) or wanted_encoding(estimator).encoding != "codes":
+    if not table.is_in_memory or reads_32_bits(estimator) or wanted_encoding(estimator).encoding != "codes":
         return
     if any(type(step).__name__ in _SCALERS for _, step in getattr(estimator, "steps", ())):
         return
-    columns = table.X.tocsc() if sp.issparse(table.X) else table.X
+    columns = table.X
     moved = sorted(_moved_columns(columns, table.facts, table.n_levels))
     blurred = [column for column in moved if _n_blurred(_distinct(_stored(columns, column)))]
     if blurred:

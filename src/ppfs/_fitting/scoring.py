@@ -90,7 +90,7 @@ def seen_by(
     if not features:
         return np.zeros((table.n_rows, 1)), constant_model(table.task)
     # In an order of their own, so that the caller's makes no difference to the model.
-    ordered = table.canonical(features)
+    ordered = table.order.canonical(features)
     return table.take(ordered), prepared_for(estimator, table, ordered, impute)
 
 

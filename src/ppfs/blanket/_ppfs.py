@@ -440,7 +440,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
         # Least important first, so that false positives go before they can displace a strong
         # column. Copies are equal in everything: the later ones are asked, and dropped, first.
-        candidates.sort(key=lambda found: (-found[1].pvalue, found[1].effect, table.key(found[0]), -found[0]))
+        candidates.sort(
+            key=lambda found: (-found[1].pvalue, found[1].effect, table.order.key(found[0]), -found[0])
+        )
         blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
 

@@ -347,7 +347,7 @@ class PPFSCV(RefittedModel, Selector):
         base = get_tags(PPFS() if self.selector is None else self.selector)
         tags.target_tags.required = True
         tags.input_tags.sparse = base.input_tags.sparse
-        tags.input_tags.allow_nan = base.input_tags.allow_nan or self._has_gaps_in_text
+        tags.input_tags.allow_nan = base.input_tags.allow_nan or self._has_missing_labels
         if self.estimator is None:
             # The tree is a classifier or a regressor, as the target will tell: both have their tags.
             tags.classifier_tags, tags.regressor_tags = ClassifierTags(), RegressorTags()

@@ -286,7 +286,7 @@ class TIEStar(IndependenceSearch):
     ) -> Iterator[frozenset[int]]:
         """Yield sets, small ones first, that hit every known blanket and contain no failed set."""
         table = inquiry.test.table
-        members = table.canonical(frozenset().union(*known) - set(inquiry.always_keep))
+        members = table.order.canonical(frozenset().union(*known) - set(inquiry.always_keep))
         for size in range(1, self.max_withheld + 1):
             for chosen in map(frozenset, combinations(members, size)):
                 hits_all = all(chosen & blanket for blanket in known)

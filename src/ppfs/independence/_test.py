@@ -139,8 +139,8 @@ class IndependenceTest(ABC, BaseEstimator):
         )
         if self.reads_task:
             warn_if_ambiguous(table, BY_TASK)
-        candidate = table.feature_index(x)
-        conditioning = table.feature_numbers(given, "given")
+        candidate = table.features.index(x)
+        conditioning = table.features.numbers(given, "given")
         if candidate in conditioning:
             raise InvalidInputError(
                 f"Column {table.names[candidate]!r} is both x and in given: it would be tested given itself. "

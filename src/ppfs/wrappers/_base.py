@@ -101,7 +101,7 @@ class BaseWrapper(Selector):
         weight_arguments(estimator, table.weights)
         table = self._in_reach(table, estimator)
         callers = CallersColumns.of(table)
-        kept = sorted(set(table.feature_numbers(self.always_keep, "always_keep")))
+        kept = sorted(set(table.features.numbers(self.always_keep, "always_keep")))
         if self.min_features > table.n_features:
             raise InvalidInputError(
                 f"min_features={self.min_features}, but there are only {table.n_features} columns or groups. "
@@ -144,5 +144,5 @@ class BaseWrapper(Selector):
         accepts = input_tags(model)
         tags.target_tags.required = True
         tags.input_tags.sparse = accepts.sparse
-        tags.input_tags.allow_nan = accepts.allow_nan or self.impute is not None or self._has_gaps_in_text
+        tags.input_tags.allow_nan = accepts.allow_nan or self.impute is not None or self._has_missing_labels
         return tags

@@ -78,7 +78,7 @@ class ShuffledScores:
     ) -> None:
         self._table = table
         # A model fitted on all columns must not see their order: trees break ties by it.
-        self._order = table.canonical(range(table.n_features))
+        self._order = table.order.canonical(range(table.n_features))
         self._X = table.take(self._order)
         self._places = table.places(self._order)
         model = seeded(estimator, integer_seed(stream(entropy, _SPLIT, 1)))

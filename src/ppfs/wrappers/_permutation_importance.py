@@ -213,7 +213,7 @@ class PermutationImportance(BaseWrapper):
         self.importances_std_ = callers.spread(found.std)
         self.reference_score_ = found.reference
         # Equal importances in order of content, so that the order of the columns does not decide.
-        ranking = sorted(table.canonical(range(table.n_features)), key=lambda x: -found.mean[x])
+        ranking = sorted(table.order.canonical(range(table.n_features)), key=lambda x: -found.mean[x])
         self.ranking_ = np.array(callers.numbers(ranking), dtype=np.intp)
         order = [*kept, *(x for x in ranking if x not in kept)]
         if self.select == "threshold":

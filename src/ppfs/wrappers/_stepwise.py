@@ -231,7 +231,7 @@ class _Walk:
     def _best(self, reached: dict[int, list[int]]) -> int | None:
         """Return the column whose move leads to the best score."""
         # In order of content, so that the order of the columns does not decide between equal scores.
-        ordered = self._table.canonical(reached)
+        ordered = self._table.order.canonical(reached)
         return max(ordered, key=lambda x: self._scores.score(reached[x]), default=None)
 
     def _move(self, feature: int, selected: list[int]) -> bool:

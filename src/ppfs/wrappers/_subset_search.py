@@ -149,7 +149,7 @@ class SubsetSearch(BaseWrapper):
             impute=self.impute,
             n_jobs=self.n_jobs,
         )
-        free = table.canonical(x for x in range(table.n_features) if x not in kept)
+        free = table.order.canonical(x for x in range(table.n_features) if x not in kept)
         walk = Walk(scores, free, frozenset(kept), self.max_subsets)
         STRATEGIES[self.strategy](walk, stream(entropy, 1))
         selected = walk.best

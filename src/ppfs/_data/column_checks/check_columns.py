@@ -10,7 +10,6 @@ from ppfs._data.column_checks.leakage import leaks
 from ppfs._data.column_checks.near_constant import near_constant
 from ppfs._data.column_checks.text import odd_texts
 from ppfs._data.column_checks.warning import ColumnWarning
-from ppfs._data.sources import LazyColumns
 from ppfs._data.table import Table
 
 
@@ -20,20 +19,17 @@ def check_columns(table: Table) -> tuple[ColumnWarning, ...]:
     Of files that are read a few columns at a time, the columns that the search kept are looked at: a leak or an
     identifier that matters is among them, and a look at the others would read the file twice.
     """
-    if isinstance(table.X, LazyColumns):
-        if not table.X.loaded:
-            return ()
-        table = _in_memory(table, table.X)
+    loaded = table.storage.loaded
+    if not loaded:
+        return ()
+    if not table.is_in_memory:
+        names = [table.names[column] for column in loaded]
+        table = Table.of(
+            np.column_stack([table.values(column) for column in loaded]), table.y, names, table.task
+        )
     found: dict[str, ColumnWarning] = {}
     for look in (near_constant, leaks, odd_texts, identifiers, copies):
         for warning in look(table):
             found.setdefault(warning.column, warning)
     place = {name: number for number, name in enumerate(table.column_names)}
     return tuple(sorted(found.values(), key=lambda warning: place[warning.column]))
-
-
-def _in_memory(table: Table, X: LazyColumns) -> Table:
-    """Return the columns that are in memory as a table of their own."""
-    columns = sorted(X.loaded)
-    values = np.column_stack([X.loaded[column] for column in columns])
-    return Table(values, table.y, [table.names[column] for column in columns], table.task)

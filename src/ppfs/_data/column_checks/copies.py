@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._data.block import dense_column
 from ppfs._data.column_checks.blocks import column_blocks, some_rows
 from ppfs._data.column_checks.warning import ColumnWarning
-from ppfs._data.table import Table, dense_column
+from ppfs._data.table import Table
 
 Bits = NDArray[np.uint64]
 

@@ -7,8 +7,9 @@ from math import log
 
 import numpy as np
 
+from ppfs._data.block import dense_column
 from ppfs._data.column_checks.warning import ColumnWarning
-from ppfs._data.table import Table, dense_column
+from ppfs._data.table import Table
 
 _HEAD = 16
 # How improbable it is, over all columns, that quantities look like this by chance.

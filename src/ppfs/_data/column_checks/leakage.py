@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from ppfs._data.block import dense_column
 from ppfs._data.column_checks.blocks import some_rows
 from ppfs._data.column_checks.warning import ColumnWarning
-from ppfs._data.table import Table, dense_column
+from ppfs._data.table import Table
 
 _MOST_CLASSES = 20
 # Rows of each class that are looked at first.

@@ -9,8 +9,9 @@ from datetime import datetime
 import numpy as np
 
 from ppfs._data.column_checks.warning import ColumnWarning
+from ppfs._data.columns import MISSING_LABEL
 from ppfs._data.naming import listed
-from ppfs._data.table import MISSING_LABEL, Table
+from ppfs._data.table import Table
 
 _MOST_LABELS = 50
 _FEWEST_DATES = 5

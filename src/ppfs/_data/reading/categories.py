@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._data.columns import MISSING_LABEL
 from ppfs._data.reading.large_integers import as_floats
 from ppfs._data.reading.library_codes import held_codes
-from ppfs._data.table import MISSING_LABEL
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 

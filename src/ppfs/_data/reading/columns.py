@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, time, timedelta
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,38 +14,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from ppfs._data.block import Matrix
+from ppfs._data.columns import Columns
 from ppfs._data.facts import is_compact
+from ppfs._data.frames import CallersFrame
+from ppfs._data.kinds import ColumnKinds
 from ppfs._data.naming import as_names, listed
 from ppfs._data.reading.categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
 from ppfs._data.reading.large_integers import beyond_floats, exact_columns
 from ppfs._data.reading.library_codes import library_codes, pandas_categories
+from ppfs._data.storage import storage_of
 from ppfs.exceptions import InvalidInputError
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What X holds.
-
-    Attributes
-    ----------
-    matrix : ndarray or csc_array of shape (n_rows, n_columns)
-        Numbers; for categories their codes.
-
-    names : list of str
-        One name a column.
-
-    n_levels : ndarray of shape (n_columns,)
-        The number of categories, 0 for a quantity.
-
-    categories : dict of int to tuple of str
-        What the categories of each categorical column are called, in the order of their codes.
-    """
-
-    matrix: Matrix
-    names: list[str]
-    n_levels: NDArray[np.intp]
-    categories: dict[int, tuple[str, ...]]
 
 
 def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
@@ -76,10 +53,13 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     for column, part in coded_parts.items():
         n_levels[column] = len(part.labels)
     return Columns(
-        matrix,
-        names or [f"x{i}" for i in range(n_columns)],
+        storage_of(matrix),
+        tuple(names or [f"x{i}" for i in range(n_columns)]),
         n_levels,
+        ColumnKinds(matrix, n_levels, from_values=True),
         {column: part.labels for column, part in coded_parts.items()},
+        CallersFrame.of(X, names, matrix, n_levels),
+        has_names=names is not None,
     )
 
 

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
+from ppfs._data.columns import Columns
+from ppfs._data.features import Features
 from ppfs._data.naming import ColumnsLike, column_index, listed, one_or_more
-from ppfs._data.reading.columns import Columns
-from ppfs._data.table import column_digest
 from ppfs.exceptions import InvalidInputError
-
-
-@dataclass(frozen=True)
-class Features:
-    """The features in the order of their first columns.
-
-    Attributes
-    ----------
-    names : list of str
-        A column's name, or a group's.
-
-    columns : tuple of tuple of int, or None
-        The columns of each feature; None when every column is a feature of its own.
-    """
-
-    names: list[str]
-    columns: tuple[tuple[int, ...], ...] | None
 
 
 def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) -> Features:
@@ -37,7 +19,7 @@ def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) ->
         Columns that are one feature together, by number or name.
     """
     if not groups:
-        return Features(columns.names, None)
+        return Features(columns.names, columns.names)
     if not isinstance(groups, Mapping):
         raise InvalidInputError(
             f"feature_groups must map the name of a group to its columns, but is {groups!r}. "
@@ -51,11 +33,11 @@ def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) ->
     for column, column_name in enumerate(columns.names):
         name = group_of.get(column, column_name)
         features.setdefault(name, members[name] if column in group_of else (column,))
-    by_content = (_by_content(feature, columns) for feature in features.values())
-    return Features(list(features), tuple(by_content))
+    by_content = [_by_content(feature, columns) for feature in features.values()]
+    return Features.of(list(features), columns.names, by_content)
 
 
-def _members(group: str, listing: ColumnsLike, names: list[str]) -> tuple[int, ...]:
+def _members(group: str, listing: ColumnsLike, names: Sequence[str]) -> tuple[int, ...]:
     members = one_or_more(listing, f"feature_groups[{group!r}]")
     try:
         numbers = [column_index(column, names) for column in members]
@@ -73,7 +55,7 @@ def _members(group: str, listing: ColumnsLike, names: list[str]) -> tuple[int, .
     return tuple(sorted(numbers))
 
 
-def _group_of_each(members: Mapping[str, tuple[int, ...]], names: list[str]) -> dict[int, str]:
+def _group_of_each(members: Mapping[str, tuple[int, ...]], names: Sequence[str]) -> dict[int, str]:
     group_of: dict[int, str] = {}
     for group, columns in members.items():
         for column in columns:
@@ -86,7 +68,7 @@ def _group_of_each(members: Mapping[str, tuple[int, ...]], names: list[str]) -> 
     return group_of
 
 
-def _require_free_name(group: str, members: tuple[int, ...], names: list[str]) -> None:
+def _require_free_name(group: str, members: tuple[int, ...], names: Sequence[str]) -> None:
     if group in names and names.index(group) not in members:
         raise InvalidInputError(
             f"The group {group!r} of feature_groups has the name of a column that is not in it, so {group!r} would "
@@ -98,6 +80,4 @@ def _by_content(feature: tuple[int, ...], columns: Columns) -> tuple[int, ...]:
     """Order a feature's columns by what they hold, so that no model sees how the caller ordered them."""
     if len(feature) == 1:
         return feature
-    return tuple(
-        sorted(feature, key=lambda j: (column_digest(columns.matrix, j, int(columns.n_levels[j])), j))
-    )
+    return tuple(sorted(feature, key=lambda j: (columns.storage.digest(j, int(columns.n_levels[j])), j)))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
+from ppfs._data.columns import Columns
 from ppfs._data.reading.rows import read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
-from ppfs._data.sources import ColumnSource, LazyColumns, LazyKinds, open_source
-from ppfs._data.table import Table, Task
+from ppfs._data.sources import ColumnSource, FileColumns, FileKinds, open_source
+from ppfs._data.table import CallersRows, Table
+from ppfs._data.target_task import Task
 from ppfs.exceptions import InvalidInputError
 
 # Columns of a file that are kept in memory may take this share of it, unless the caller says otherwise.
@@ -40,32 +43,27 @@ def read_file_table(
     source = open_source(path)
     named = [name for name in (y, sample_weight, groups) if isinstance(name, str)]
     y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
-    read = typed_target(read_target(y, owner=owner), task, is_categorical=is_categorical(y))
-    target = read.values
-    if len(target) != source.n_rows:
+    target = typed_target(read_target(y, owner=owner), task, is_categorical=is_categorical(y))
+    if len(target.values) != source.n_rows:
         raise InvalidInputError(
-            f"{path} has {source.n_rows} rows, but y has {len(target)}. They must be the same rows."
+            f"{path} has {source.n_rows} rows, but y has {len(target.values)}. They must be the same rows."
         )
-    weights, kept_rows = read_weights(sample_weight, target, target)
+    weights, kept_rows = read_weights(sample_weight, target.values, target.values)
     taken = {list(source.names).index(name) for name in named if name in source.names}
     chosen = np.array([column for column in range(source.n_columns) if column not in taken], dtype=np.intp)
     if not chosen.size:
         raise InvalidInputError(f"{path} has no column beside {named}: there is nothing to select from.")
     limit = available_memory() // _SHARE_OF_MEMORY if memory_limit is None else memory_limit
-    X = LazyColumns(source, chosen, kept_rows, limit)
-    rows = slice(None) if kept_rows is None else kept_rows
-    return Table(
-        X,
-        target[rows],
-        [source.names[column] for column in chosen.tolist()],
-        read.choice.task,
-        kinds=LazyKinds(X),
-        weights=weights,
-        groups=None if groups is None else read_groups(np.asarray(groups)[rows], X.shape[0]),
-        kept_rows=kept_rows,
-        n_callers_rows=source.n_rows,
-        task_choice=read.choice,
+    storage = FileColumns(source, chosen, kept_rows, limit)
+    names = tuple(source.names[column] for column in chosen.tolist())
+    columns = Columns(
+        storage, names, np.zeros(len(names), dtype=np.intp), FileKinds(storage), has_names=source.has_names
     )
+    if kept_rows is not None:
+        target = replace(target, values=target.values[kept_rows])
+        groups = None if groups is None else np.asarray(groups)[kept_rows]
+    rows = CallersRows(source.n_rows, kept_rows, weights, read_groups(groups, storage.shape[0]))
+    return Table(columns, target, rows=rows)
 
 
 def _values(source: ColumnSource, given: Any) -> Any:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._data.columns import MISSING_LABEL, Columns
 from ppfs._data.facts import in_floats
+from ppfs._data.kinds import ColumnKinds
 from ppfs._data.naming import column_index, listed
 from ppfs._data.reading.categories import Coded, coded_numbers
-from ppfs._data.reading.columns import Columns
-from ppfs._data.table import MISSING_LABEL
+from ppfs._data.storage import storage_of
 from ppfs.exceptions import InvalidInputError
 
 # "auto", "from_dtype", a name or a number, several of them, a mask, or None.
@@ -27,11 +27,6 @@ CATEGORICAL_FEATURES_CONSTRAINT: list[Any] = [str, Integral, "array-like", set, 
 _BY_RULE = ("auto", "from_dtype")
 
 
-def is_auto(categorical_features: CategoricalFeatures) -> bool:
-    """Tell whether values may say what types do not."""
-    return isinstance(categorical_features, str) and categorical_features == "auto"
-
-
 def with_kinds(columns: Columns, categorical_features: CategoricalFeatures) -> Columns:
     """Make categories of the columns that the caller lists, and numbers of all others.
 
@@ -40,19 +35,23 @@ def with_kinds(columns: Columns, categorical_features: CategoricalFeatures) -> C
     InvalidInputError
         When there is no such column, or when a column that is not listed holds text.
     """
-    if isinstance(categorical_features, str) and categorical_features in _BY_RULE:
+    if isinstance(categorical_features, str) and categorical_features == "auto":
         return columns
+    X = columns.storage.matrix
+    unchanged = replace(columns, kinds=ColumnKinds(X, columns.n_levels, from_values=False))
+    if isinstance(categorical_features, str) and categorical_features in _BY_RULE:
+        return unchanged
     mask = _mask(categorical_features, columns.names)
     wanted = np.flatnonzero(mask & (columns.n_levels == 0)).tolist()
     unwanted = np.flatnonzero(~mask & (columns.n_levels > 0)).tolist()
     if not (wanted or unwanted):
-        return columns
-    if sp.issparse(columns.matrix):
+        return unchanged
+    if columns.storage.is_sparse:
         raise InvalidInputError(
             f"categorical_features lists {listed([columns.names[column] for column in wanted])}, but the columns of a "
             "sparse X are numbers. Pass X.toarray(), or a data frame."
         )
-    matrix = np.array(in_floats(columns.matrix))
+    matrix = np.array(in_floats(X))
     n_levels, categories = columns.n_levels.copy(), dict(columns.categories)
     for column in unwanted:
         matrix[:, column] = _numbers_of(categories.pop(column), matrix[:, column], columns.names[column])
@@ -60,10 +59,17 @@ def with_kinds(columns: Columns, categorical_features: CategoricalFeatures) -> C
     for column in wanted:
         part: Coded = coded_numbers(matrix[:, column])
         matrix[:, column], n_levels[column], categories[column] = part.codes, len(part.labels), part.labels
-    return replace(columns, matrix=matrix, n_levels=n_levels, categories=categories)
+    return replace(
+        columns,
+        storage=storage_of(matrix),
+        n_levels=n_levels,
+        kinds=ColumnKinds(matrix, n_levels, from_values=False),
+        categories=categories,
+        frame=None if columns.frame is None else columns.frame.with_codes(matrix, n_levels),
+    )
 
 
-def _mask(categorical_features: CategoricalFeatures, names: list[str]) -> NDArray[np.bool_]:
+def _mask(categorical_features: CategoricalFeatures, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return which columns are listed."""
     mask = np.zeros(len(names), dtype=bool)
     if categorical_features is None:

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._data.block import Matrix
-from ppfs._data.reading.columns import Columns, read_columns
+from ppfs._data.columns import MISSING_LABEL, Columns
+from ppfs._data.reading.columns import read_columns
 from ppfs._data.reading.large_integers import beyond_floats
 from ppfs._data.reading.readable import readable
-from ppfs._data.table import MISSING_LABEL, Table
+from ppfs._data.table import Table
 from ppfs.exceptions import InvalidInputError
 
 
@@ -59,9 +60,9 @@ class NewRows:
         chosen = self._chosen(readable(X))
         self._require_comparable(chosen)
         found = read_columns(chosen, owner=owner, min_rows=1)
-        if sp.issparse(found.matrix):
-            return found.matrix.tocsr()
-        matrix = np.array(found.matrix, dtype=np.float64)
+        if sp.issparse(found.storage.matrix):
+            return found.storage.matrix.tocsr()
+        matrix = np.array(found.storage.matrix, dtype=np.float64)
         for place, labels in enumerate(self.labels):
             if labels:
                 matrix[:, place] = _codes(found, place, labels)
@@ -99,7 +100,7 @@ class NewRows:
 def _codes(found: Columns, place: int, labels: tuple[str, ...]) -> NDArray[np.float64]:
     """Return the codes that the fit gave to the values of a column of categories."""
     code = {label: number for number, label in enumerate(labels)}
-    values = found.matrix[:, place]
+    values = found.storage.matrix[:, place]
     if found.n_levels[place]:
         own = np.array([code.get(label, len(labels)) for label in found.categories[place]], dtype=np.float64)
         return np.asarray(own[values.astype(np.intp)])

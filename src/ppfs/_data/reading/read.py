@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Literal, ParamSpec
 
+import numpy as np
 from sklearn.utils import check_consistent_length
 
-from ppfs._data.frames import CallersFrame
-from ppfs._data.kinds import ColumnKinds
 from ppfs._data.naming import ColumnsLike
 from ppfs._data.reading.columns import read_columns
 from ppfs._data.reading.features import read_features
 from ppfs._data.reading.files import read_file_table
-from ppfs._data.reading.kinds import CategoricalFeatures, is_auto, with_kinds
+from ppfs._data.reading.kinds import CategoricalFeatures, with_kinds
 from ppfs._data.reading.masked import unmasked
 from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import only_rows, read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
 from ppfs._data.sources import is_path
-from ppfs._data.table import Table, Task
+from ppfs._data.table import CallersRows, Table
+from ppfs._data.target_task import Task
 from ppfs.exceptions import InvalidInputError
 
 P = ParamSpec("P")
@@ -111,30 +111,17 @@ def read_table(
         )
     X = readable(X)
     weights, kept_rows = read_weights(sample_weight, X, y)
-    n_callers_rows = None
     if kept_rows is not None:
-        n_callers_rows = len(sample_weight)
         check_consistent_length(X, groups)
         X, y, groups = (only_rows(part, kept_rows) for part in (X, y, groups))
     columns = with_kinds(read_columns(X, owner=owner), categorical_features)
     values = read_target(y, owner=owner)
-    check_consistent_length(columns.matrix, values)
-    target = typed_target(values, task, is_categorical=is_categorical(y))
-    features = read_features(feature_groups, columns)
+    n_rows = columns.storage.shape[0]
+    check_consistent_length(np.empty(n_rows), values)
+    n_callers = n_rows if kept_rows is None else len(sample_weight)
     return Table(
-        columns.matrix,
-        target.values,
-        features.names,
-        target.choice.task,
-        columns=features.columns,
-        column_names=columns.names,
-        n_levels=columns.n_levels,
-        categories=columns.categories,
-        kinds=ColumnKinds(columns.matrix, columns.n_levels, from_values=is_auto(categorical_features)),
-        weights=weights,
-        groups=read_groups(groups, columns.matrix.shape[0]),
-        kept_rows=kept_rows,
-        frame=CallersFrame.of(X, columns.names, columns.matrix, columns.n_levels),
-        n_callers_rows=n_callers_rows,
-        task_choice=target.choice,
+        columns,
+        typed_target(values, task, is_categorical=is_categorical(y)),
+        read_features(feature_groups, columns),
+        CallersRows(n_callers, kept_rows, weights, read_groups(groups, n_rows)),
     )

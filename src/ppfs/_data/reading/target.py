@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -21,6 +20,7 @@ from ppfs._data.reading.large_integers import LARGEST_EXACT, as_floats
 from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
+from ppfs._data.target import Target
 from ppfs._data.target_task import Task, TaskChoice, choose_task
 from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError
@@ -75,23 +75,6 @@ def require_two_classes(table: Table) -> None:
             f"y has one class only, {table.classes[0].item()!r}{where}: there is nothing to predict. Pass rows of at "
             "least two classes."
         )
-
-
-@dataclass(frozen=True)
-class Target:
-    """A target as its task wants it.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Labels, or numbers.
-
-    choice : TaskChoice
-        The task, and why.
-    """
-
-    values: NDArray[Any]
-    choice: TaskChoice
 
 
 def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categorical: bool) -> Target:

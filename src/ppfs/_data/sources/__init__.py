@@ -1,6 +1,6 @@
 """Columns that stay where they are: files that are read a few columns at a time."""
 
-from ppfs._data.sources.lazy import FileBlock, LazyColumns, LazyKinds
+from ppfs._data.sources.file_columns import FileColumns, FileKinds
 from ppfs._data.sources.opening import is_path, open_source
 from ppfs._data.sources.source import ColumnSource
 from ppfs._data.sources.text import convert_text, number_styles
@@ -9,9 +9,8 @@ from ppfs._data.sources.text_format import GAPS, TextFormat
 __all__ = [
     "GAPS",
     "ColumnSource",
-    "FileBlock",
-    "LazyColumns",
-    "LazyKinds",
+    "FileColumns",
+    "FileKinds",
     "TextFormat",
     "convert_text",
     "is_path",

@@ -49,5 +49,5 @@ class Path:
             if step.fold == self.outcome.fold and step.is_main:
                 alone.setdefault(step.feature, (step.pvalue, -step.effect))
         rest = [x for x in range(self.table.n_features) if x not in barred]
-        rest.sort(key=lambda x: (*alone.get(x, (1.0, 0.0)), self.table.by_content(x)))
+        rest.sort(key=lambda x: (*alone.get(x, (1.0, 0.0)), self.table.order.by_content(x)))
         return [*front, *rest]

@@ -30,7 +30,6 @@ from ppfs._data import (
     CallersColumns,
     CategoricalFeatures,
     ColumnsLike,
-    LazyColumns,
     Table,
     Task,
     agreed_task,
@@ -139,7 +138,7 @@ class BaseBlanketSelector(Selector):
             groups=groups,
             sample_weight=sample_weight,
         )
-        _require_predictive_test(test, self.on_error, is_file=isinstance(table.X, LazyColumns))
+        _require_predictive_test(test, self.on_error, is_file=not table.is_in_memory)
         self._fit_table(table, test)
         if self.trace_.data is not None:
             self.trace_.data = replace(self.trace_.data, target=target_name(y))
@@ -284,7 +283,7 @@ class BaseBlanketSelector(Selector):
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         # A gap in a column of text is a category like others, so `transform` must not stumble over it.
-        tags.input_tags.allow_nan = self._has_gaps_in_text
+        tags.input_tags.allow_nan = self._has_missing_labels
         return tags
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ppfs._conventions import RandomStateLike
-from ppfs._data import LazyColumns, Table, is_compact
+from ppfs._data import Table, is_compact
 from ppfs.blanket._run.content import NotComparableError, content_of
 from ppfs.independence import IndependenceTest
 
@@ -97,20 +97,14 @@ def _described(value: Any) -> str:
 def digest_of(table: Table) -> bytes:
     """Return a digest of all values and how they are read."""
     digest = blake2b(digest_size=16)
-    X = table.X
-    if isinstance(X, LazyColumns):
-        digest.update(X.identity())
-        arrays: tuple[Any, ...] = ()
-        kinds: tuple[Any, ...] = ()
-    else:
-        arrays = (X.indptr, X.indices, X.data) if table.is_sparse else (X,)
-        kinds = (table.n_levels, table.kinds.categorical_mask)
-    for array in (*arrays, table.codes, table.classes, *kinds, table.weights, table.groups):
-        if array is None:
-            digest.update(b"none")
+    kinds = (table.n_levels, table.kinds.categorical_mask) if table.is_in_memory else ()
+    target = (table.codes, table.classes)
+    for array in (*table.storage.content, *target, *kinds, table.weights, table.groups):
+        if array is None or isinstance(array, bytes):
+            digest.update(array or b"none")
             continue
         # Numbers that the caller keeps in fewer bytes are read as floats, and are the same table.
-        dtype = np.dtype(np.float64) if array is X and is_compact(array.dtype) else array.dtype
+        dtype = np.dtype(np.float64) if array is table.X and is_compact(array.dtype) else array.dtype
         digest.update(f"{array.shape}{dtype}".encode())
         for part in _bytes_of(array, dtype):
             digest.update(part)

@@ -50,6 +50,6 @@ def fill_up(
     def distance(x: int) -> tuple[float, float, bytes, int]:
         step = decided_by.get(x)
         pvalue, effect = (1.0, 0.0) if step is None else (step.pvalue, step.effect)
-        return pvalue, -effect, table.key(x), x
+        return pvalue, -effect, table.order.key(x), x
 
     return sorted(outside, key=distance)[:n_missing]

@@ -32,8 +32,8 @@ class SpecialColumns:
 
 def read_special_columns(always_keep: ColumnsLike, condition_on: ColumnsLike, table: Table) -> SpecialColumns:
     """Turn what the caller gave, names or numbers, into the numbers of features, or say what is wrong with it."""
-    kept = tuple(sorted(set(table.feature_numbers(always_keep, "always_keep"))))
-    conditioned = tuple(sorted(set(table.feature_numbers(condition_on, "condition_on"))))
+    kept = tuple(sorted(set(table.features.numbers(always_keep, "always_keep"))))
+    conditioned = tuple(sorted(set(table.features.numbers(condition_on, "condition_on"))))
     both = [table.names[column] for column in kept if column in conditioned]
     if both:
         raise InvalidInputError(

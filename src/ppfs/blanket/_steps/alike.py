@@ -47,12 +47,12 @@ def clusters_of(table: Table, features: Sequence[int], bound: float = ALIKE) -> 
     others = set(features) - set(numeric)
     for number, feature in enumerate(features):
         if feature in others:
-            labels[number] = by_key.setdefault(table.key(feature), number)
+            labels[number] = by_key.setdefault(table.order.key(feature), number)
         clusters.setdefault(int(labels[number]), []).append(number)
     return [
         tuple(
             features[number]
-            for number in sorted(members, key=lambda i: (-central[i], table.key(features[i])))
+            for number in sorted(members, key=lambda i: (-central[i], table.order.key(features[i])))
         )
         for members in clusters.values()
     ]

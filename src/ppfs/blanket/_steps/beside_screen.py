@@ -43,7 +43,7 @@ def most_promising_beside(
             )
     # Groups of columns are few, and always asked about.
     scores[[place[feature] for feature in rest if not table.is_single(feature)]] = np.inf
-    order = sorted(range(len(rest)), key=lambda i: (-scores[i], table.by_content(rest[i])))
+    order = sorted(range(len(rest)), key=lambda i: (-scores[i], table.order.by_content(rest[i])))
     return [rest[i] for i in order[:at_most]]
 
 

@@ -14,7 +14,7 @@ def strongest_first(answered: Iterable[Answered], table: Table) -> list[Answered
     P-values underflow to 0 on strong columns, where the effect still tells them apart. Content before
     number, so that the result does not depend on the order of the columns.
     """
-    return sorted(answered, key=lambda one: (one[1].pvalue, -one[1].effect, table.by_content(one[0])))
+    return sorted(answered, key=lambda one: (one[1].pvalue, -one[1].effect, table.order.by_content(one[0])))
 
 
 def marginal_order(inquiry: Inquiry) -> list[int]:

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from ppfs import _engine
 from ppfs._conventions import Floats
-from ppfs._data import LazyColumns, Table, dense_column
+from ppfs._data import Table, dense_column
 from ppfs.exceptions import InvalidInputError
 
 # Scores that are held at once, and columns that are read at once: some megabytes of them.
@@ -93,10 +93,8 @@ def _quarters(table: Table, columns: NDArray[np.intp]) -> NDArray[np.uint8]:
     n_at_once = max(1, _SCORES_AT_ONCE // table.n_rows)
     for first in range(0, columns.size, n_at_once):
         some = columns[first : first + n_at_once].tolist()
-        if isinstance(table.X, LazyColumns):
-            X = table.X.block(some, tuple(table.column_names[column] for column in some)).read().X
-        else:
-            X = table.X[:, some]
+        names = tuple(table.column_names[column] for column in some)
+        X = table.storage.block(some, table.n_levels[some], names).read().X
         for place in range(len(some)):
             quarters[first + place] = quarters_of(dense_column(X, place))
     return quarters

@@ -73,7 +73,7 @@ def _ask(inquiry: Inquiry, pairs: Sequence[Pair]) -> list[list[Answered]]:
     with inquiry.bar(PAIRS, len(pairs)) as bar:
         for pair in pairs:
             # The weaker one first, because it is more likely to decide.
-            weaker_first = sorted(pair, key=lambda x: (-pvalues[x], table.by_content(x)))
+            weaker_first = sorted(pair, key=lambda x: (-pvalues[x], table.order.by_content(x)))
             answered: list[Answered] = []
             given = inquiry.given(weaker_first)
             for x, result in zip(

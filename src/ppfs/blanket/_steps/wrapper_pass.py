@@ -18,7 +18,7 @@ def drop_while_score_holds(inquiry: Inquiry, blanket: Sequence[int], estimator: 
     scores = CrossValidated(table, estimator, cv=cv, entropy=inquiry.entropy)
     kept = list(blanket)
     while removable := [x for x in kept if x not in inquiry.always_keep]:
-        best = max(table.canonical(removable), key=lambda x: scores.score(set(kept) - {x}))
+        best = max(table.order.canonical(removable), key=lambda x: scores.score(set(kept) - {x}))
         before, after = scores.score(kept), scores.score(set(kept) - {best})
         if after < before:
             break

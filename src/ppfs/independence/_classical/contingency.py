@@ -231,4 +231,4 @@ class BoundContingency(BatchedTest):
             yield xs[start : start + at_once]
 
     def _divide(self, target: int, given: tuple[int, ...]) -> Strata:
-        return Strata.of(self._levels, target, self.table.canonical(given))
+        return Strata.of(self._levels, target, self.table.order.canonical(given))

@@ -111,7 +111,7 @@ class BoundLikelihoodRatio(BatchedTest):
         return self.table.n_rows >= _rows_for(self._codes(target), n_regressors)
 
     def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
-        given = self.table.canonical(given)
+        given = self.table.order.canonical(given)
         forth = self._improve(target, xs, given)
         if not self._symmetric:
             return forth

@@ -80,7 +80,7 @@ class Correlations:
 
     def given(self, xs: Sequence[int], target: int, given: Sequence[int]) -> PartialCorrelations:
         """Return the partial correlation of each of `xs` with `target` given `given`."""
-        factor = self._factor(self._table.canonical(given))
+        factor = self._factor(self._table.order.canonical(given))
         left_x, loadings = self._remainder(list(xs), factor)
         left_y, loading = self._remainder([target], factor)
         shared = self._with(target)[list(xs)]

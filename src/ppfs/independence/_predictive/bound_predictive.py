@@ -183,7 +183,7 @@ class BoundPredictiveTest(BoundTest):
     def _is_trivial(self, x: int, given: Set[int]) -> bool:
         """Return whether x adds nothing to `given` by definition: it is constant, or a copy of a given column."""
         is_constant = x != self.table.target and bool(self.table.constant_mask[x])
-        return is_constant or (bool(given) and self.table.has_twin(x, given))
+        return is_constant or (bool(given) and self.table.order.has_twin(x, given))
 
     def _assess_or_drop(
         self, xs: Sequence[int], target: int, given: Set[int]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ppfs._data import Block, FileBlock
+from ppfs._data import AnyBlock
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.marginal import Grown, Growth
 from ppfs.independence._predictive.significance import cauchy_combination
@@ -109,7 +109,7 @@ class PanelGrowth:
         )
         return PanelGrowth(tuple(self.parts[number] for number in quick), members)
 
-    def __call__(self, unread: Block | FileBlock) -> Grown:
+    def __call__(self, unread: AnyBlock) -> Grown:
         """Answer whether each column of a block is independent of the target."""
         block = unread.read()
         grown = [part(block) for part in self.parts]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs._data import Block, FileBlock, Table, listed
+from ppfs._data import AnyBlock, Table, listed
 from ppfs._fitting import block_in_reach, reads_32_bits
 from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
 from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
@@ -72,7 +72,7 @@ class BlockFunction(Protocol):
 
     def quick_part(self) -> BlockFunction | None: ...
 
-    def __call__(self, unread: Block | FileBlock) -> Grown: ...
+    def __call__(self, unread: AnyBlock) -> Grown: ...
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Growth:
     problem: Problem
     grower: Grower
 
-    def __call__(self, unread: Block | FileBlock) -> Grown:
+    def __call__(self, unread: AnyBlock) -> Grown:
         """Answer whether each column of a block is independent of the target, or raise what is wrong with one."""
         block = unread.read()
         if reads_32_bits(self.problem.estimator):
@@ -120,7 +120,7 @@ class Growth:
         return self if self.grower.is_quick else None
 
 
-def without_failures(growth: BlockFunction, unread: Block | FileBlock) -> Grown:
+def without_failures(growth: BlockFunction, unread: AnyBlock) -> Grown:
     """Answer about those columns of a block that can be asked about."""
     try:
         return grown(growth, unread)
@@ -133,7 +133,7 @@ def without_failures(growth: BlockFunction, unread: Block | FileBlock) -> Grown:
     return _joined(halves, found, growth.n_models)
 
 
-def grown(growth: BlockFunction, unread: Block | FileBlock) -> Grown:
+def grown(growth: BlockFunction, unread: AnyBlock) -> Grown:
     """Answer about the columns of a task, as many at once as the models are quickest with."""
     block = unread.read()
     pieces = cut(np.arange(block.n_columns), block.nbytes // block.n_columns, growth.bytes_per_block, 1)
@@ -210,8 +210,8 @@ def grow_blocks(
     n_workers = min(count_workers(n_jobs), len(xs))
     bytes_per_task = growth.bytes_per_block
     if tasks_are_sent(n_workers, growth.prefers):
-        bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.bytes_per_column)
-    blocks = cut(xs, table.bytes_per_column, bytes_per_task, n_workers)
+        bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.storage.bytes_per_column)
+    blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers)
     growth.prepare()
     found = run_tasks(
         grown if on_error == "raise" else without_failures,

@@ -294,7 +294,7 @@ class ModelRisks(RiskSource):
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set: one set of models serves all."""
         if self._models is None or self._members != members:
-            design = Design.of(self._table, self._table.canonical(members))
+            design = Design.of(self._table, self._table.order.canonical(members))
             self._models = FittedModels(design, self.problem, self._n_jobs)
             self._members = members
             self.n_fits += len(self.problem.splits)
@@ -315,4 +315,4 @@ class ModelRisks(RiskSource):
         return PairedRisks.joined([risks for block in answers for risks in block])
 
     def _design(self, x: int, given: Set[int]) -> Design:
-        return Design.of(self._table, self._table.canonical((*given, x)))
+        return Design.of(self._table, self._table.order.canonical((*given, x)))

@@ -78,7 +78,7 @@ class BoostedLinearRisks(BoostingRisks):
         return PairedRisks.joined([self._replaced(x, models, base) for x in xs])
 
     def _grow(self, members: Set[int]) -> _engine.BoostedModels:
-        design = Design.of(self._table, self._table.canonical(members))
+        design = Design.of(self._table, self._table.order.canonical(members))
         self._columns = {x: list(range(place.start, place.stop)) for x, place in design.places.items()}
         self._X = dense(design.X)
         self._binned = _engine.bin_columns(self._X, self._grower.prepared, n_threads=self._n_threads)

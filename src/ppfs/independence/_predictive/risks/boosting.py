@@ -145,7 +145,7 @@ class BoostingRisks(RiskSource):
         """Replace a feature by its draws."""
         problem = self.problem
         if self._design is None:
-            self._design = Design.of(self._table, self._table.canonical(self._members))
+            self._design = Design.of(self._table, self._table.order.canonical(self._members))
         draws = problem.knockoff(self._design, x)
 
         def evaluate(first: int, end: int) -> Floats:
@@ -189,7 +189,7 @@ class BoostingRisks(RiskSource):
         return others
 
     def _grow(self, members: Set[int]) -> _engine.BoostedModels:
-        design = Design.of(self._table, self._table.canonical(members))
+        design = Design.of(self._table, self._table.order.canonical(members))
         is_category = design.n_levels > 0
         # scikit-learn shows categories to its trees first.
         order = np.argsort(~is_category, kind="stable")

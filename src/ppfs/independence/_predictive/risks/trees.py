@@ -168,7 +168,7 @@ class TreeRisks(RiskSource):
 
     def _design_of_members(self) -> Design:
         if self._design is None:
-            self._design = Design.of(self._table, self._table.canonical(self._members))
+            self._design = Design.of(self._table, self._table.order.canonical(self._members))
         return self._design
 
     def _forest_of(self, members: Set[int]) -> AnyForest:
@@ -191,7 +191,7 @@ class TreeRisks(RiskSource):
         return forest
 
     def _grow(self, members: Set[int]) -> AnyForest:
-        ordered = self._table.canonical(members)
+        ordered = self._table.order.canonical(members)
         self._places = dict(zip(ordered, self._table.places(ordered), strict=True))
         self.n_fits += len(self.problem.splits)
         return self._grow_on(self._columns(ordered))

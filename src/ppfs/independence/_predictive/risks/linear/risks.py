@@ -78,7 +78,7 @@ class LinearRisks(ModelRisks):
     def _fitted(
         self, members: Set[int], n_threads: int, larger: LinearMembers | None = None
     ) -> LinearMembers:
-        design = Design.of(self._table, self._table.canonical(members))
+        design = Design.of(self._table, self._table.order.canonical(members))
         kind = LinearMembers if self._recipe.is_additive else JointMembers
         return kind(self.problem, self._recipe, design, n_threads, larger)
 
