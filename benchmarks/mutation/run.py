@@ -45,7 +45,7 @@ SAMPLE = {
     "_engine": 60,
     "_reading": 35,
     "cli": 15,
-    "compat.py": 10,
+    "compat": 10,
 }
 SEED = "2021"
 

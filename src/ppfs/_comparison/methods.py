@@ -97,7 +97,5 @@ def ready(selector: Any, *, model: Any, scoring: Any, seed: int, n_jobs: int | N
     if isinstance(selector, PPFSCV | Stepwise | SubsetSearch | PermutationImportance):
         # These are made for a model: the one that will be scored.
         wanted |= {"estimator": model, "scoring": scoring}
-    for name, value in wanted.items():
-        if name in known and getattr(selector, name) is None:
-            setattr(selector, name, value)
-    return selector
+    left_open = {name for name in wanted if name in known and getattr(selector, name) is None}
+    return selector.set_params(**{name: wanted[name] for name in left_open})
