@@ -16,7 +16,7 @@ from ppfs._fitting.design import Design
 from ppfs._rows.splits import draw_folds
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._predictive.knockoffs import choose_knockoff, smooth_models
+from ppfs.independence._predictive.knockoffs import SharedKnockoff, choose_knockoff, smooth_models
 from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw
 from ppfs.independence._predictive.knockoffs.draws import ConditionalValues, PermutedValues, StratifiedValues
 from ppfs.independence._predictive.knockoffs.smooth_models import (
@@ -129,6 +129,50 @@ def test_a_group_is_drawn_together(splits):
     given = np.concatenate([z[split.test] for split in splits])
     # Given z and the first, the second follows: its own noise remains.
     assert np.std(values[:, 1] - values[:, 0] + given) == pytest.approx(0.3, rel=0.1)
+
+
+def test_categories_of_a_group_are_drawn_given_each_other(splits):
+    """The second category is always the opposite of the first; drawn given z alone, it would often be the same."""
+    rng = np.random.default_rng(13)
+    z = rng.normal(size=N_ROWS)
+    first = (z + rng.normal(size=N_ROWS) > 0).astype(float)
+    X = np.column_stack([z, first, 1.0 - first])
+    table = Table(
+        X,
+        np.zeros(N_ROWS),
+        ["z", "g"],
+        "regression",
+        columns=((0,), (1, 2)),
+        n_levels=np.array([0, 2, 2]),
+    )
+    draws = ConditionalValues(Design.of(table, (0, 1)), 1)
+    values = np.concatenate([draws.values(split, 0, 1)[0] for split in splits])
+    assert 0.4 < values[:, 0].mean() < 0.6
+    assert (values.sum(axis=1) == 1.0).mean() > 0.95
+
+
+def test_draws_are_shared_between_designs_of_the_same_content_only(splits):
+    """The models of a panel may see a column in other units: its draws are then in these units."""
+    made = []
+
+    class Counting:
+        is_permutation = False
+
+        def __call__(self, design, feature):
+            made.append(design)
+            return PermutedValues(design, feature)
+
+    def design_of(X):
+        return Design.of(Table(X, np.zeros(N_ROWS), ["a", "b"], "regression"), (0, 1))
+
+    shared = SharedKnockoff(Counting())
+    X = np.random.default_rng(0).normal(size=(N_ROWS, 2))
+    first = shared(design_of(X), 0).values(splits[0], 0, 1)
+    np.testing.assert_array_equal(shared(design_of(X.copy()), 0).values(splits[0], 0, 1), first)
+    assert len(made) == 1
+    np.testing.assert_array_equal(shared(design_of(2.0 * X), 0).values(splits[0], 0, 1), 2.0 * first)
+    shared(design_of(X), 1)
+    assert len(made) == 3
 
 
 def test_gaps_stay_gaps(splits):

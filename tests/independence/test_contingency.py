@@ -128,6 +128,15 @@ def test_too_few_rows_for_the_table_is_cannot_tell():
     assert not GSquared().bind(table).has_rows_for(2, (0, 1))
 
 
+def test_exactly_enough_rows_are_enough():
+    rng = np.random.default_rng(0)
+    table = table_of(rng.permutation(90) % 3, rng.permutation(90) % 3, rng.permutation(90) % 2)
+    bound = GSquared().bind(table)
+    # 3 x 3 x 2 cells need 90 rows.
+    assert bound.query(0, 2, (1,)).is_reliable
+    assert bound.has_rows_for(2, (0, 1))
+
+
 def test_strong_link_does_not_underflow_before_the_effect():
     y = np.tile([0, 1], 5000)
     noisy = np.where(np.arange(10_000) % 50 == 0, 1 - y, y)

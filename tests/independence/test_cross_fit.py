@@ -7,7 +7,7 @@ import pytest
 from reference import cross_fit as twin
 from reference import drawing
 from reference.twin_tree import TwinTreeClassifier, TwinTreeRegressor
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 from scipy.stats import norm as normal
 from scipy.stats import t as student
 from sklearn.compose import TransformedTargetRegressor
@@ -310,6 +310,31 @@ def test_the_law_of_rows_that_trade_places_is_that_of_all_ways_to_trade():
         assert normal.sf(exchange_scores(own, others[np.newaxis])[0]) == pytest.approx(
             exact, rel=0.15, abs=0.01
         )
+
+
+@pytest.mark.parametrize("n_large", [2, 3, 4, 5, 6])
+def test_the_law_of_rows_with_one_large_loss_among_ten_is_binomial(n_large):
+    """Each of 40 rows has a large loss, its own or that of a draw. Four of its own are expected; the law is skewed."""
+    n_rows = 40
+    base, draws = np.zeros(n_rows), np.zeros((1, 9, n_rows))
+    base[:n_large] = 1.0
+    draws[0, 0, n_large:] = 1.0
+    own = binom(n_rows, 0.1)
+    # A smooth law has half of each step.
+    expected = normal.isf(own.cdf(n_large - 1) + own.pmf(n_large) / 2)
+    assert exchange_scores(base, draws)[0] == pytest.approx(expected, abs=0.03)
+
+
+def test_scores_rise_with_the_rise_through_the_mean():
+    """Near the mean, where the saddlepoint formula is 0/0, the limit joins both sides."""
+    losses = np.random.default_rng(0).exponential(size=(10, 40)) ** 2
+    gains = losses.mean(axis=0) - losses
+    deviation = np.sqrt(np.square(gains).mean(axis=0).sum())
+    rises = np.linspace(-0.03, 0.03, 13)
+    scores = [
+        exchange_scores(losses.mean(axis=0) - rise * deviation / 40, losses[np.newaxis])[0] for rise in rises
+    ]
+    np.testing.assert_allclose(np.diff(scores), np.diff(rises), atol=0.002)
 
 
 def test_where_every_row_has_its_best_the_chance_of_that_is_the_answer():

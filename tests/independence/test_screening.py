@@ -12,7 +12,7 @@ from ppfs._conventions.random import stream
 from ppfs._data.block import Block
 from ppfs._data.reading import read_table
 from ppfs._rows import Exchange
-from ppfs.independence import CrossFitPPI
+from ppfs.independence import CountedRearrangements, CrossFitPPI, Rearrangements
 from ppfs.independence._predictive.exact_tail import DRAWS_AT_ONCE, PermutationTail
 from ppfs.independence._predictive.screening import Screening, outputs_of, rearranged
 
@@ -72,6 +72,35 @@ def test_counts_are_those_of_a_loop_over_draws() -> None:
     assert tail.n_asked < 4 * DRAWS_AT_ONCE
     splits = tail.growth.problem.splits
     assert tail.n_fits == (4 + tail.n_asked) * len(splits)
+
+
+def test_an_arrangement_equal_to_the_column_is_as_extreme() -> None:
+    """One row of 12 has another value: every twelfth arrangement is the column itself, and counts."""
+    y = np.random.default_rng(3).normal(size=12)
+    X = np.zeros((12, 1))
+    X[np.argmax(y)] = 1.0
+    tail = replace(tail_of(X, y), outputs=None)
+    n_equal = sum(
+        int((X[draw, 0] == X[:, 0]).all())
+        for chunk in range(4)
+        for draw in tail.exchange.sources(
+            stream(0, 0x7A11, tail.fold, 1, chunk), DRAWS_AT_ONCE, by_value=True
+        )
+    )
+    assert n_equal > 10
+    assert tail.n_as_extreme([0], 0, 4 * DRAWS_AT_ONCE, share=1.0)[0] >= n_equal
+
+
+def test_every_fold_of_a_search_has_arrangements_of_its_own() -> None:
+    tail = tail_of(columns()[:, :2], np.arange(40) % 2)
+
+    def counts(fold: int) -> list[int]:
+        known: dict[Rearrangements, CountedRearrangements] = {}
+        anew = replace(tail, fold=fold, known=known, remember=lambda one: known.update({one.draws: one}))
+        return anew.n_as_extreme([0, 1], 0, 4 * DRAWS_AT_ONCE, share=1.0).tolist()
+
+    assert counts(1) == counts(1)
+    assert counts(1) != counts(2)
 
 
 def test_gaps_are_a_step_of_their_own() -> None:

@@ -34,6 +34,17 @@ def test_values_that_are_constant_within_groups_stay_so() -> None:
     assert len({str(copy.tolist()) for copy in copies}) == 6
 
 
+def test_a_missing_value_is_a_value_of_its_own() -> None:
+    """A group with one missing value is not constant, whichever of its rows comes first."""
+    groups = np.array([0, 0, 1, 1, 2, 2])
+    for column in ([1.0, np.nan, 2, 2, 3, 3], [np.nan, 1.0, 2, 2, 3, 3]):
+        exchange = Exchange(6, groups)
+        assert not exchange.trades_values(np.array(column))
+        # So whole groups are exchanged, and their values stay side by side.
+        pairs = {str(pair) for copy in draws(exchange, np.array(column)) for pair in copy.reshape(3, 2)}
+        assert pairs == {str(np.array(column[:2])), "[2. 2.]", "[3. 3.]"}
+
+
 def test_groups_of_equal_size_trade_places_as_wholes() -> None:
     groups = np.array([0, 1, 0, 1, 2, 2, 3, 4, 4, 4])
     column = np.arange(10.0)

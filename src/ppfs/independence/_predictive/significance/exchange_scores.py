@@ -70,7 +70,7 @@ def _exchange_score(losses: Floats) -> float:
     tilt, cumulant, curvature = _saddlepoint(terms, rise)
     root = np.copysign(np.sqrt(max(0.0, 2.0 * (tilt * rise - cumulant))), tilt)
     if abs(root) < _NEAR_THE_MEAN:
-        return float(rise - (terms**3).mean(axis=0).sum() / 6.0)
+        return float(rise + (terms**3).mean(axis=0).sum() / 6.0)
     return float(root + np.log(tilt * np.sqrt(curvature) / root) / root)
 
 
