@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -25,6 +26,69 @@ def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path):
     assert process.returncode == 130
     # The line break ends the terminal's ^C.
     assert said == "\nppfs: Interrupted.\n"
+
+
+SLOW = """
+import pathlib, sys, time
+from sklearn.naive_bayes import GaussianNB
+
+class Slow(GaussianNB):
+    def fit(self, X, y):
+        pathlib.Path("started").touch()
+        for _ in range(600):
+            time.sleep(0.1)
+        return super().fit(X, y)
+
+class Confused(Slow):
+    def fit(self, X, y):
+        try:
+            super().fit(X, y)
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+"""
+
+
+@pytest.fixture
+def slow(tmp_path, table):
+    """A search that is at work until it gets a signal; returns its exit code and what it said."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "temporary").mkdir()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+        "TMPDIR": str(tmp_path / "temporary"),
+    }
+
+    def call(sent, *flags):
+        command = [*SELECT, table, "-t", "ill", *FAST[:-3], *flags, "--quiet"]
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+        ) as process:
+            while process.poll() is None and not (tmp_path / "started").exists():
+                time.sleep(0.05)
+            # While the search is at work there is a folder to remove.
+            before = [path.name[:5] for path in (tmp_path / "temporary").iterdir()]
+            process.send_signal(sent)
+            _, said = process.communicate(timeout=60)
+        return process.returncode, said, before
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
+)
+def test_a_signal_leaves_no_temporary_folder(slow, tmp_path, sent, code):
+    returned, said, before = slow(sent, "--stream", "--estimator", "slow:Slow")
+    assert before == ["ppfs-"]
+    assert returned == code
+    assert "Traceback" not in said
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_ctrl_c_that_a_library_turns_into_another_error_ends_with_130(slow):
+    returned, said, _ = slow(signal.SIGINT, "--estimator", "slow:Confused")
+    assert (returned, said) == (130, "\nppfs: Interrupted.\n")
 
 
 def test_a_search_that_is_interrupted(ppfs, table, monkeypatch):

@@ -33,6 +33,10 @@ def test_what_is_no_checkpoint_is_named(ppfs, tmp_path):
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
     assert "cannot be used" in done.stderr
+    (tmp_path / "command.json").write_text("[" * 200_000)
+    done = ppfs("resume", tmp_path)
+    assert done.exit_code == 1
+    assert "nested too deeply" in done.stderr
 
 
 def test_a_refused_search_leaves_the_command_of_the_checkpoint(ppfs, table, patients, tmp_path):

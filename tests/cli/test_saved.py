@@ -62,8 +62,11 @@ def test_apply_names_what_is_missing(ppfs, saved, tmp_path, patients):
         (lambda d: d.update(schema="other"), "is not a selection"),
         (lambda d: d.update(schema_version=99), "has the layout 99"),
         (lambda d: d.pop("selected"), "'selected' is missing"),
-        (lambda d: d.update(columns=[1]), "without a name"),
-        (lambda d: d.update(selected=["stranger"]), "'stranger' is selected, but is none of its columns"),
+        (lambda d: d.update(columns=[1]), "'columns' holds an entry without 'column'"),
+        (lambda d: d.update(selected=["stranger"]), "'stranger' is selected, but is not one of its columns"),
+        (lambda d: d.update(selected=[{}]), "'selected' holds {}, which is not the name of a column"),
+        (lambda d: d.update(columns=[{"column": "bmi"}]), "'columns' holds an entry without 'selected'"),
+        (lambda d: d.update(warnings=[{"column": 1}]), "'warnings' holds an entry without 'column'"),
     ],
 )
 def test_a_damaged_selection_is_refused(ppfs, saved, table, change, message):
@@ -73,6 +76,24 @@ def test_a_damaged_selection_is_refused(ppfs, saved, table, change, message):
     result = ppfs("apply", saved, table)
     assert result.exit_code == 1
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("command", ["apply", "explain"])
+def test_deeply_nested_json_is_refused(ppfs, tmp_path, table, command):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 200_000)
+    arguments = (path, table) if command == "apply" else ("--from", path, "-x", "bmi")
+    result = ppfs(command, *arguments)
+    assert result.exit_code == 1
+    assert "cannot be read as JSON: it is nested too deeply" in result.stderr
+
+
+def test_deeply_nested_parameters_are_refused(ppfs, table):
+    text = '{"a": ' + "[" * 200_000
+    result = ppfs("select", table, "-t", "ill", "--estimator", "tree", "--estimator-params", text)
+    assert result.exit_code == 2
+    assert "is not valid JSON (it is nested too deeply)" in result.stderr
+    assert len(result.stderr) < 500
 
 
 def test_a_selection_that_is_no_json(ppfs, table, tmp_path):

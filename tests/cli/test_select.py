@@ -159,7 +159,10 @@ def test_nothing_selected_is_said_on_stderr(select, table, patients):
         (["{table}", "-t", "ill", "--estimator", "forrest"], "Did you mean 'forest'?"),
         (["{table}", "-t", "ill", "--estimator", "no.such:Model"], "there is no module 'no'"),
         (["{table}", "-t", "ill", "--estimator", "os:system"], "is not a class"),
-        (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", "{'C': 1}"], "is no JSON"),
+        (
+            ["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", "{'C': 1}"],
+            "is not valid JSON",
+        ),
         (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", '{"C": 1}'], "does not take"),
         (["{table}", "-t", "ill", "--estimator-params", '{"C": 1}'], "add --estimator"),
         (["{table}", "-t", "ill", "--method", "stepwise", "--report", "r.html"], "asks none"),

@@ -10,6 +10,9 @@ import sys
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
+    from ppfs.cli._signals import listen, received
+
+    listen()
     try:
         from ppfs.cli._app import app
         from ppfs.cli._failures import run
@@ -22,5 +25,5 @@ def main() -> None:
         )
         sys.exit(1)
     except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
-        sys.exit(130)
+        sys.exit(128 + (received() or 2))
     sys.exit(run(app, sys.argv[1:]))

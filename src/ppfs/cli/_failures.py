@@ -1,6 +1,7 @@
 """How the command ends: exit codes, and messages in place of tracebacks.
 
-0: it ran, also where nothing was selected. 1: the data cannot be used. 2: the command was misused. 130: Ctrl-C.
+0: it ran, also if nothing was selected. 1: a file or its content cannot be used. 2: the command was misused. 130:
+Ctrl-C; 128 and its number for another signal.
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from enum import IntEnum
+from signal import SIGINT
 
 import click
 
+from ppfs.cli._signals import received
 from ppfs.cli._terminal import CannotWriteError, say
 
 
 class ExitCode(IntEnum):
-    """What the shell is told."""
+    """What the shell gets."""
 
     done = 0
     input = 1
@@ -52,9 +55,12 @@ def run(app: click.Command, arguments: Sequence[str]) -> int:
 
 def _ended_by(error: BaseException) -> int:
     """Say what went wrong, and return the exit code for it."""
-    if isinstance(error, click.Abort | KeyboardInterrupt):
-        say("Interrupted.")
-        return ExitCode.interrupted
+    signal = received()
+    if isinstance(error, click.Abort | KeyboardInterrupt) or signal is not None:
+        if not isinstance(error, click.Abort):
+            click.echo(err=True)  # Ends the line of the terminal's ^C, as Click does.
+        say("Interrupted." if signal in (None, SIGINT) else "Terminated.")
+        return ExitCode.interrupted if signal is None else 128 + signal
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
         return ExitCode.usage

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 else:
     ObjectType = click.ParamType
 
+# Longer texts are cut in messages.
+_MOST_SHOWN = 100
+
 
 class _JSONObject(ObjectType):
     """An object in JSON, never evaluated."""
@@ -30,6 +33,14 @@ class _JSONObject(ObjectType):
 JSON = _JSONObject()
 
 
+def parsed(text: str) -> Any:
+    """Return what a JSON text holds; every text that is not valid JSON raises a ValueError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def parsed_object(text: str) -> dict[str, Any]:
     """Return what a JSON object holds.
 
@@ -38,10 +49,11 @@ def parsed_object(text: str) -> dict[str, Any]:
     >>> parsed_object('{"C": 1}')
     {'C': 1}
     """
+    shown = repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
     try:
-        value = json.loads(text)
+        value = parsed(text)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no JSON ({error}). Write it like '{{\"C\": 1}}'.") from error
+        raise ValueError(f"{shown} is not valid JSON ({error}). Write it like '{{\"C\": 1}}'.") from error
     if not isinstance(value, dict):
-        raise ValueError(f"{text!r} is no JSON object. Write it like '{{\"C\": 1}}'.")
+        raise ValueError(f"{shown} is not a JSON object. Write it like '{{\"C\": 1}}'.")
     return value

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ppfs.cli._failures import InputFailure
+from ppfs.cli._json import parsed
 
 _COMMAND = "command.json"
 
@@ -53,7 +54,7 @@ def remembered(checkpoint: Path) -> list[str]:
     """Return the flags of the search that a checkpoint belongs to, in the folder that it was started in."""
     path = checkpoint / _COMMAND
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parsed(path.read_text(encoding="utf-8"))
         folder, arguments = content["folder"], content["arguments"]
         if not isinstance(folder, str) or not all(isinstance(one, str) for one in arguments):
             raise TypeError("it does not hold a command")

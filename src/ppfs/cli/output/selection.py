@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ppfs.cli._failures import InputFailure
+from ppfs.cli._json import parsed
 from ppfs.cli.output.result import SCHEMA, SCHEMA_VERSION
 from ppfs.cli.output.writing import replaced
 
@@ -19,6 +20,12 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "selected": list,
     "columns": list,
     "warnings": list,
+}
+
+# What every entry of a list has.
+_ENTRIES: dict[str, dict[str, type]] = {
+    "columns": {"column": str, "selected": bool, "reason": str},
+    "warnings": {"column": str, "kind": str, "finding": str, "flag": str},
 }
 
 
@@ -34,7 +41,7 @@ def save(result: Mapping[str, Any], trace: Any, path: Path) -> None:
 def load(path: str) -> dict[str, Any]:
     """Return a saved selection, or say what is wrong with the file."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = parsed(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputFailure(
             f"There is no file {path!r}. Make one with: ppfs select ... --save {path}"
@@ -55,13 +62,20 @@ def load(path: str) -> dict[str, Any]:
 
 
 def _check(document: Mapping[str, Any], path: str) -> None:
+    def refuse(what: str) -> InputFailure:
+        return InputFailure(f"{path!r} is damaged: {what}. Select again.")
+
     for key, kind in _REQUIRED.items():
         if not isinstance(document.get(key), kind):
-            raise InputFailure(f"{path!r} is damaged: {key!r} is missing or of the wrong type. Select again.")
-    rows = document["columns"]
-    if not all(isinstance(row, dict) and isinstance(row.get("column"), str) for row in rows):
-        raise InputFailure(f"{path!r} is damaged: 'columns' holds entries without a name. Select again.")
-    known = {row["column"] for row in rows}
-    strangers = [name for name in document["selected"] if name not in known]
-    if strangers:
-        raise InputFailure(f"{path!r} is damaged: {strangers[0]!r} is selected, but is none of its columns.")
+            raise refuse(f"{key!r} is missing or of the wrong type")
+    for key, entries in _ENTRIES.items():
+        for entry in document[key]:
+            for name, kind in entries.items():
+                if not isinstance(entry, dict) or not isinstance(entry.get(name), kind):
+                    raise refuse(f"{key!r} holds an entry without {name!r}")
+    known = {row["column"] for row in document["columns"]}
+    for name in document["selected"]:
+        if not isinstance(name, str):
+            raise refuse(f"'selected' holds {name!r}, which is not the name of a column")
+        if name not in known:
+            raise refuse(f"{name!r} is selected, but is not one of its columns")
