@@ -93,6 +93,64 @@ def test_excel(tmp_path):
         read_frame(str(tmp_path / "book.xlsx"), sheet="three")
 
 
+RECORDS = [{"a": 1, "b": "x"}, {"a": 2.5, "b": None}, {"a": None, "b": "y"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(RECORDS),
+        "\n".join(map(json.dumps, RECORDS)),
+        json.dumps({"a": [1, 2.5, None], "b": ["x", None, "y"]}),
+        "\ufeff" + json.dumps(RECORDS, indent=2),
+    ],
+)
+@pytest.mark.parametrize("name", ["data.json", "data.txt"])
+def test_json_tables_are_read(tmp_path, text, name):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    frame = read_frame(str(tmp_path / name)).frame
+    expected = pd.DataFrame({"a": [1, 2.5, None], "b": ["x", None, "y"]})
+    pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1', "is not valid JSON"),
+        ("a,b\n1,2\n", "is not valid JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1, 2]", "is JSON, but not a table"),
+        ("[]", "holds no records"),
+        ('{"a": [1, 2], "b": [1]}', "columns of different lengths"),
+        ('[{"a": 1}, {"a": {"b": 2}}]', "record 2 holds dict in 'a'"),
+    ],
+)
+def test_json_that_is_not_a_table_is_refused(tmp_path, text, message):
+    (tmp_path / "data.json").write_text(text)
+    with pytest.raises(InputFailure, match=message):
+        read_frame(str(tmp_path / "data.json"))
+
+
+def test_a_header_in_brackets_is_not_json(tmp_path):
+    (tmp_path / "data.csv").write_text("[a],b\n1,2\n")
+    assert read_frame(str(tmp_path / "data.csv")).frame.columns.tolist() == ["[a]", "b"]
+
+
+def test_flags_that_do_not_fit_the_file_are_refused(select, table, tmp_path, patients):
+    patients.to_parquet(tmp_path / "a.parquet")
+    for path, *flags in (
+        (table, "--sheet", "one"),
+        (tmp_path / "a.parquet", "--sep", ";"),
+        (tmp_path / "a.parquet", "--decimal", ",", "--stream"),
+        (table, "--sheet", "one", "--stream"),
+    ):
+        done = select(path, "-t", "ill", *flags)
+        assert done.exit_code == 2
+        assert f"{flags[0]} has no effect" in done.stderr
+    done = select("--dataset", "wdbc", "--encoding", "latin-1")
+    assert "--encoding has no effect: 'wdbc' is a data set of the registry" in done.stderr
+
+
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     PLAIN.to_parquet(tmp_path / "a.parquet")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

@@ -28,7 +28,7 @@ Examples:
 def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -> None:
     """Select the columns that the target depends on.
 
-    DATA is a CSV or TSV file (also .gz, .zst, .zip), Parquet, Feather, Arrow or Excel, or - for standard input.
+    DATA is a CSV or TSV file (also .gz, .zst, .zip), Parquet, Feather, Arrow, Excel or JSON, or - for standard input.
 
     Results go to standard output, messages to standard error. The exit code is 0 when the search ran, also when it
     selected nothing, 1 when the data cannot be used, 2 when the command was misused.

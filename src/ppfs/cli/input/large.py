@@ -15,10 +15,16 @@ _HEAD = 1 << 20
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 
 
-def is_too_large(data: str) -> bool:
-    """Tell whether a text file would not fit in memory."""
+def is_text(data: str) -> bool:
+    """Return whether a path names a text file."""
     path = Path(data)
-    if data == "-" or path.suffix.lower() not in _TEXT or not path.is_file():
+    return path.suffix.lower() in _TEXT and path.is_file()
+
+
+def is_too_large(data: str) -> bool:
+    """Return whether a text file would not fit in memory."""
+    path = Path(data)
+    if data == "-" or not is_text(data):
         return False
     from ppfs._data import available_memory
 
@@ -31,7 +37,7 @@ def as_columns(request: DataRequest, data: str, quiet: bool) -> tuple[Path, list
     The columns are in the file itself or, of a text file, in Parquet files made from it.
     """
     path = Path(data)
-    if path.is_dir() or path.suffix.lower() not in _TEXT:
+    if not is_text(data):
         return path, []
     from ppfs._data import convert_text, number_styles
     from ppfs.exceptions import InvalidInputError

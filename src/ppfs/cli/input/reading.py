@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ from ppfs.cli.input.columns import listed, require_column, resolve
 from ppfs.cli.input.content import kind_of, raw_bytes
 from ppfs.cli.input.data import FrameRead, Input
 from ppfs.cli.input.dialect import find_format
-from ppfs.cli.input.large import as_columns, is_too_large
+from ppfs.cli.input.json_table import json_frame
+from ppfs.cli.input.large import as_columns, is_text, is_too_large
 from ppfs.cli.input.text import TextTable
+from ppfs.cli.input.typed_files import typed_frame
 
 _STREAMED = (".npy", ".zarr", ".h5", ".hdf5", ".h5ad")
 # Numbers that make a target numeric, even if there are other texts among them.
@@ -60,12 +61,17 @@ def read_frame(
     content = raw_bytes(data)
     name = "standard input" if data == "-" else Path(data).name
     kind = kind_of(content, name)
+    if kind != "excel":
+        _refuse_useless({"sheet": sheet}, f"{name!r} is not an Excel file")
     if kind == "text":
-        format = find_format(content, name, sep=sep, encoding=encoding, decimal=decimal, na=na)
-        text = TextTable(content, name, format)
-        return FrameRead(name, text.frame, text.place, text.notes, text.written)
-    readers = {"parquet": _parquet, "arrow": _arrow, "excel": _excel}
-    frame = readers[kind](content, name, sheet)
+        frame = json_frame(content, name)
+        if frame is None:
+            format = find_format(content, name, sep=sep, encoding=encoding, decimal=decimal, na=na)
+            text = TextTable(content, name, format)
+            return FrameRead(name, text.frame, text.place, text.notes, text.written)
+    else:
+        frame = typed_frame(content, name, kind, sheet)
+    _refuse_useless({"sep": sep, "encoding": encoding, "decimal": decimal}, f"{name!r} is not a CSV file")
     frame.columns = [str(column) for column in frame.columns]
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(drop=True)
@@ -76,51 +82,17 @@ def read_frame(
     return FrameRead(name, frame, lambda rows: _numbered(rows, first), [])
 
 
+def _refuse_useless(flags: Mapping[str, object], why: str) -> None:
+    """Refuse flags that were given and have no effect: they mislead."""
+    useless = [flag for flag, value in flags.items() if value]
+    if useless:
+        raise UsageFailure(f"--{useless[0]} has no effect: {why}. Leave it out.")
+
+
 def _numbered(rows: Sequence[int], first: int) -> str:
     shown = ", ".join(str(row + first) for row in rows[:5])
     more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
     return f"row{'s' if len(rows) > 1 else ''} {shown}{more} of the file"
-
-
-def _parquet(content: bytes, name: str, _: str | None) -> Any:
-    import pandas as pd
-
-    _require("pyarrow", "Parquet", "files")
-    try:
-        return pd.read_parquet(io.BytesIO(content))
-    except (OSError, ValueError) as error:
-        raise InputFailure(f"{name!r} begins like a Parquet file, but cannot be read: {error}") from error
-
-
-def _arrow(content: bytes, name: str, _: str | None) -> Any:
-    _require("pyarrow", "Arrow", "files")
-    import pyarrow as pa
-
-    try:
-        opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
-        with opened(pa.BufferReader(content)) as reader:
-            return reader.read_all().to_pandas()
-    except (OSError, ValueError) as error:
-        raise InputFailure(f"{name!r} begins like an Arrow file, but cannot be read: {error}") from error
-
-
-def _excel(content: bytes, name: str, sheet: str | None) -> Any:
-    from zipfile import BadZipFile
-
-    import pandas as pd
-
-    _require("openpyxl", "Excel", "excel")
-    try:
-        return pd.read_excel(io.BytesIO(content), sheet_name=0 if sheet is None else sheet)
-    except (ValueError, KeyError, OSError, ImportError, BadZipFile) as error:
-        raise InputFailure(f"{name!r} cannot be read as an Excel file: {error}") from error
-
-
-def _require(module: str, kind: str, extra: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise InputFailure(f"Reading {kind} files needs {module}. Run: pip install 'ppfs[{extra}]'")
 
 
 def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
@@ -226,6 +198,10 @@ def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Inpu
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
     if not Path(data).exists():
         raise InputFailure(f"There is no file {data!r}. Check the path.")
+    _refuse_useless({"sheet": request.sheet}, "Excel files are not streamed")
+    if not is_text(data):
+        of_text = {flag: getattr(request, flag) for flag in ("sep", "encoding", "decimal", "na")}
+        _refuse_useless(of_text, f"{Path(data).name!r} is not a text file")
     columns, notes = as_columns(request, data, quiet)
     source = open_source(columns)
     require_column(target, list(source.names), repr(data))
@@ -242,6 +218,8 @@ def _dataset(request: DataRequest) -> Input:
         raise UsageFailure(
             f"--target belongs to a file; the data set {request.dataset!r} has a target of its own. Leave it out."
         )
+    own = {flag: getattr(request, flag) for flag in ("sep", "encoding", "decimal", "na", "sheet")}
+    _refuse_useless(own, f"{request.dataset!r} is a data set of the registry")
     from ppfs.datasets import load_dataset
 
     try:
