@@ -150,6 +150,48 @@ def test_halves_keep_the_proportions_of_classes_of_four_rows_and_more(
     assert (len(counts) == 1) == is_proportional
 
 
+class Drawn(SelectorMixin, BaseEstimator):
+    """A selector that takes columns at random, by its seed alone."""
+
+    def __init__(self, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Drawn:
+        self.support_ = np.random.default_rng(self.random_state).random(X.shape[1]) < 0.6
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        return self.support_
+
+
+def test_a_column_that_is_found_exactly_often_enough_is_selected() -> None:
+    X, y = table()
+    shares = StabilitySelection(Drawn(), n_pairs=8, random_state=0).fit(X, y).stability_
+    threshold = float(np.sort(shares[shares > 0.5])[0])
+    assert 0.5 < threshold < shares.max()
+    stable = StabilitySelection(Drawn(), n_pairs=8, threshold=threshold, random_state=0).fit(X, y)
+    assert stable.support_.tolist() == (shares >= threshold).tolist()
+    assert stable.support_[shares == threshold].all()
+
+
+def test_every_half_has_a_seed_of_its_own() -> None:
+    X, y = table()
+    Seeds.seen.clear()
+    StabilitySelection(Seeds(), n_pairs=4, random_state=0).fit(X, y)
+    assert len(set(Seeds.seen)) == len(Seeds.seen) == 8
+
+
+class Seeds(Drawn):
+    """Remembers the seeds that it was given."""
+
+    seen: ClassVar[list[int | None]] = []
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Seeds:
+        self.seen.append(self.random_state)
+        super().fit(X, y)
+        return self
+
+
 def test_wrong_parameters_are_named_before_anything_is_read() -> None:
     with pytest.raises(ValueError, match="The 'n_pairs' parameter of StabilitySelection"):
         StabilitySelection(n_pairs=0).fit("table.parquet", None)

@@ -288,6 +288,27 @@ def test_a_member_is_not_dropped_on_an_answer_that_cannot_be_given(search, probl
     assert (fitted.pvalues_[fitted.support_] == 1e-6).all()
 
 
+class Fading(IndependenceTest):
+    """Both columns depend on the target; about the first, the stronger one, no one can tell given the second."""
+
+    def _bind(self, table, binding):
+        return BoundFading(table, binding)
+
+
+class BoundFading(BoundTest):
+    def _answers(self, xs, target, given):
+        for x in xs:
+            is_known = x != 0 or not set(given) - {x}
+            yield IndependenceResult(1e-6, statistic=2.0 - x, effect=2.0 - x) if is_known else CANNOT_TELL
+
+
+@every_search_and_ppfs
+def test_a_member_stays_when_the_next_one_makes_it_impossible_to_tell(search):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    fitted = search(independence=Fading()).fit(X, X[:, 0])
+    assert set(fitted.blanket_) == {0, 1}
+
+
 @every_search
 def test_target_of_strings_and_categorical_columns(search):
     rng = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
@@ -115,3 +116,20 @@ def test_shuffles_of_a_column_differ_and_the_importance_is_their_mean(sample):
     assert (once.importances_std_ == 0).all()
     assert (thrice.importances_std_ > 0).all()
     assert (thrice.importances_ != once.importances_).all()
+
+
+def test_of_equal_scores_the_fewest_columns_are_selected(sample):
+    """A constant prediction scores the same with any columns."""
+    X, y = sample
+    fitted = PermutationImportance(DummyRegressor(), select="cv", random_state=0).fit(X, y)
+    assert len(set(fitted.cv_scores_)) == 1
+    assert fitted.support_.sum() == 1
+
+
+def test_nulls_that_are_equally_important_count_against_a_column(sample):
+    """Nothing that is shuffled changes a constant prediction: every importance is 0, and no column stands out."""
+    X, y = sample
+    fitted = PermutationImportance(DummyRegressor(), select="pvalue", n_nulls=4, random_state=0).fit(X, y)
+    assert fitted.importances_.tolist() == [0.0] * 5
+    assert fitted.pvalues_.tolist() == [1.0] * 5
+    assert not fitted.support_.any()
