@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from ppfs import PPFS
 from ppfs._data.column_checks import check_columns
 from ppfs._data.reading import read_table
+from ppfs._data.written_numbers import NumberStyle
 from ppfs.datasets import load_dataset
 from ppfs.wrappers import PermutationImportance
 
@@ -47,6 +48,35 @@ def test_an_odd_column_is_noticed(name):
     X = pd.DataFrame({"plain": RNG.normal(size=N), name: values})
     assert kinds(X) == {name: kind}
     assert kinds(pl.from_pandas(X)) == {name: kind}
+
+
+NUMBERS_AS_TEXT = {
+    "rate": [f"{i % 90 + 0.6:.1f}%" for i in range(N)],
+    "price": [f"${20_000 + 37 * i:,}" for i in range(N)],
+    "betrag": [f"{i},5 \u20ac" for i in range(N)],
+    "large": [f"1.{i:03d}.000,25" for i in range(N)],
+    "strays": [f"{1000 + i:,}" if i % 30 else "unknown" for i in range(N)],
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_AS_TEXT)
+def test_the_advice_for_numbers_as_text_loses_no_number(name):
+    X = pd.DataFrame({"plain": RNG.normal(size=N), name: NUMBERS_AS_TEXT[name]})
+    (warning,) = check_columns(read_table(X, Y, task="auto", owner="test"))
+    assert (warning.column, warning.kind) == (name, "numbers-as-text")
+    code = warning.remedy.removeprefix("Turn it into numbers: ").removesuffix(".")
+    # The advice is code; it is run to see whether it holds.
+    numbers = eval(code, {"X": X})  # noqa: S307
+    assert numbers.dtype.kind == "f"
+    style = NumberStyle.of([text for text in X[name] if text != "unknown"])
+    np.testing.assert_array_equal(numbers, [style.number(text) or np.nan for text in X[name]])
+
+
+def test_numbers_in_several_styles_are_not_called_identifiers():
+    X = pd.DataFrame({"plain": RNG.normal(size=N), "sum": [f"{'$€'[i % 2]}{i}.25" for i in range(N)]})
+    (warning,) = check_columns(read_table(X, Y, task="auto", owner="test"))
+    assert (warning.column, warning.kind) == ("sum", "numbers-as-text")
+    assert "Write all of them in the same way" in warning.remedy
 
 
 PLAIN = {

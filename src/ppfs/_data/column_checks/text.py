@@ -1,4 +1,4 @@
-"""Columns of text that hold dates, numbers, or another text in every row."""
+"""Columns of text that hold dates, numbers, or a different text in every row."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.columns import MISSING_LABEL
 from ppfs._data.naming import listed
 from ppfs._data.table import Table
+from ppfs._data.written_numbers import NumberStyle, is_number
 
 _MOST_LABELS = 50
 _FEWEST_DATES = 5
@@ -30,12 +31,11 @@ _FORMATS = (
     "%m/%d/%y",
     "%d/%m/%y",
 )
-_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
 _CODE = re.compile(r"\s*0\d+\s*")
 
 
 def odd_texts(table: Table) -> Iterator[ColumnWarning]:
-    """Yield columns of text that are no categories."""
+    """Yield columns of text that do not hold categories."""
     for column, all_labels in table.categories.items():
         labels = [label for label in all_labels if label != MISSING_LABEL]
         name = table.column_names[column]
@@ -80,23 +80,38 @@ def _fits(text: str, form: str) -> bool:
 
 
 def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
-    strays = [label for label in labels if not _NUMBER.fullmatch(label)]
-    n_numbers = len(labels) - len(strays)
-    if n_numbers < _FEWEST_NUMBERS or n_numbers < _SHARE_OF_NUMBERS * len(labels):
+    numbers = [label for label in labels if is_number(label)]
+    strays = [label for label in labels if not is_number(label)]
+    if len(numbers) < _FEWEST_NUMBERS or len(numbers) < _SHARE_OF_NUMBERS * len(labels):
         return None
-    if any(map(_CODE.fullmatch, labels)):  # Postcodes and the like are no quantities.
+    if any(map(_CODE.fullmatch, labels)):  # Postcodes and other codes are not numeric.
         return None
-    beside = f" beside {listed(strays, 3)}" if strays else ""
+    beside = f" beside {listed(strays, 3)}" if strays else f", such as {numbers[0]!r}"
     flags = " ".join(f"--na {stray!r}" for stray in strays[:3])
     return ColumnWarning(
         name,
         "numbers-as-text",
         f"{name!r} is text that holds numbers{beside}: {len(labels)} categories without an order.",
-        f'Turn it into numbers: pandas.to_numeric(X[{name!r}], errors="coerce").',
-        f"Read {'it' if len(strays) == 1 else 'them'} as gaps with {flags}."
+        _conversion(name, NumberStyle.of(numbers), strays),
+        f"Read {'it' if len(strays) == 1 else 'them'} as missing values with {flags}."
         if strays
         else "Store it as numbers.",
     )
+
+
+def _conversion(name: str, style: NumberStyle | None, strays: Sequence[str]) -> str:
+    """Return what turns the column into numbers and loses none of them."""
+    if style is None:
+        return "The numbers have different decimal, percent or currency signs. Write all of them in the same way."
+    column = f"X[{name!r}]"
+    if strays:
+        column += f".mask({column}.isin({list(strays)!r}))"
+    left_out = "".join(re.escape(sign) for sign in style.unit + style.thousands)
+    if left_out:
+        column += f'.str.replace(r"[{left_out}\\s]", "", regex=True)'
+    if style.decimal == ",":
+        column += '.str.replace(",", ".")'
+    return f"Turn it into numbers: {column}.astype(float)."
 
 
 def _unique(name: str, labels: Sequence[str], n_rows: int) -> ColumnWarning | None:
