@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ppfs import PPFS
 from ppfs._data.facts import facts_of
 from ppfs._data.reading import read_table
-from ppfs._fitting import target_in_reach
+from ppfs._fitting import target_for_float32
 from ppfs._fitting.float32_precision import _moved_columns
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 from ppfs.wrappers import PermutationImportance, Stepwise
@@ -191,12 +191,12 @@ def test_columns_that_a_tree_sees_as_they_are_are_left_alone(column):
     "y", [np.arange(200.0), np.random.default_rng(0).normal(size=200) * 1e-2, 1900 + np.arange(90.0)]
 )
 def test_targets_that_a_tree_sees_as_they_are_are_left_alone(y):
-    assert target_in_reach(y)[0] is y
+    assert target_for_float32(y)[0] is y
 
 
 def test_a_moved_target_is_the_same_but_for_shift_and_unit():
     y = 1e9 + np.random.default_rng(0).normal(size=50)
-    moved, unit = target_in_reach(y)
+    moved, unit = target_for_float32(y)
     np.testing.assert_array_equal(moved * unit, y - y.min())
     assert 4 <= np.ptp(moved) < 8
 

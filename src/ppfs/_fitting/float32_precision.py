@@ -48,14 +48,14 @@ _EQUIVARIANT_TREES = frozenset(
 _EQUIVARIANT_CRITERIA = frozenset({"squared_error", "friedman_mse", "absolute_error"})
 
 
-def reads_32_bits(estimator: Any) -> bool:
+def reads_float32(estimator: Any) -> bool:
     """Tell whether an estimator is a tree, or many, that reads columns in 32 bits and does nothing else to them."""
     if is_tree_itself(estimator):
         return True
     name = type(estimator).__name__
     if name in TRANSPARENT or name in TREES_BY_DEFAULT:
         inner = getattr(estimator, "estimator", None)
-        return reads_32_bits(inner) if hasattr(inner, "fit") else name in TREES_BY_DEFAULT
+        return reads_float32(inner) if hasattr(inner, "fit") else name in TREES_BY_DEFAULT
     return False
 
 
@@ -70,18 +70,18 @@ def is_equivariant(estimator: Any) -> bool:
     )
 
 
-def table_in_reach(table: Table, estimator: Any) -> Table:
+def table_for_float32(table: Table, estimator: Any) -> Table:
     """Return the table as an estimator should see it: blurred columns shifted and scaled, if it reads 32 bits."""
-    return table.seen_through(matrix_in_reach) if reads_32_bits(estimator) else table
+    return table.seen_through(matrix_for_float32) if reads_float32(estimator) else table
 
 
-def block_in_reach(block: Block) -> Block:
+def block_for_float32(block: Block) -> Block:
     """Return the block with blurred columns shifted and scaled; itself where there are none."""
     moved = _moved_columns(block.X, block.facts, block.n_levels, block.names)
     return block if not moved else Block(_with_columns(block.X, moved), block.n_levels, block.names)
 
 
-def matrix_in_reach(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
+def matrix_for_float32(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
     """Return a matrix with blurred columns shifted and scaled; itself where there are none."""
     columns = X.tocsc() if sp.issparse(X) else X
     moved = _moved_columns(columns, facts_of(columns), n_levels)
@@ -91,9 +91,9 @@ def matrix_in_reach(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
     return changed.tocsr() if sp.issparse(X) else changed
 
 
-def warn_of_blur(table: Table, estimator: Any) -> None:
+def warn_of_lost_precision(table: Table, estimator: Any) -> None:
     """Warn of columns that reach a tree inside another estimator in 32 bits, where they are blurred."""
-    if not table.is_in_memory or reads_32_bits(estimator) or wanted_encoding(estimator).encoding != "codes":
+    if not table.is_in_memory or reads_float32(estimator) or wanted_encoding(estimator).encoding != "codes":
         return
     if any(type(step).__name__ in _SCALERS for _, step in getattr(estimator, "steps", ())):
         return
@@ -109,7 +109,7 @@ def warn_of_blur(table: Table, estimator: Any) -> None:
         )
 
 
-def target_in_reach(y: Floats) -> tuple[Floats, float]:
+def target_for_float32(y: Floats) -> tuple[Floats, float]:
     """Return a target that a regression tree sees as it is, and how large a unit of it is in the caller's units.
 
     Parameters

@@ -45,7 +45,7 @@ class QuestionArrays:
         return len(self.features)
 
 
-def asked_in(parts: Sequence[Step | StepBatch], fold: int) -> QuestionArrays:
+def question_arrays_of(parts: Sequence[Step | StepBatch], fold: int) -> QuestionArrays:
     """Join the reliable answers of a fold; those about other targets, and with columns withheld, are left out."""
     mine = [part for part in parts if part.fold == fold and part.is_main]
     pieces = [_piece(part) for part in mine]

@@ -14,7 +14,7 @@ from ppfs._trace.batch import StepBatch
 from ppfs._trace.data import DataSummary
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
-from ppfs._trace.question_arrays import QuestionArrays, asked_in
+from ppfs._trace.question_arrays import QuestionArrays, question_arrays_of
 from ppfs._trace.steps import FAVOURABLE, Step
 from ppfs._trace.words import called, sentence, verdict
 
@@ -179,11 +179,11 @@ class Trace:
             self._decided = asked, DecidingSteps(self._parts, len(self.names), fold, blanket)
         return self._decided[1]
 
-    def asked(self, fold: int | None = None) -> QuestionArrays:
+    def question_arrays(self, fold: int | None = None) -> QuestionArrays:
         """Return the questions about the search's own target as arrays; of the chosen fold where none is named."""
         if fold is None:
             fold = 0 if self.outcome is None else self.outcome.fold
-        return asked_in(self._parts, fold)
+        return question_arrays_of(self._parts, fold)
 
     def features_of_columns(self) -> list[int]:
         """Return the number of the feature that each column belongs to."""

@@ -60,7 +60,7 @@ class PValueDisplay(Display):
         PValueDisplay
         """
         search = search_of(selector)
-        asked = search.trace_.asked()
+        asked = search.trace_.question_arrays()
         # A search may ask about a column on its own more than once: its first answer counts.
         marginal = np.flatnonzero(asked.is_marginal)
         _, first = np.unique(asked.features[marginal], return_index=True)

@@ -74,7 +74,7 @@ class TimelineDisplay(Display):
         TimelineDisplay
         """
         search = search_of(selector)
-        asked = search.trace_.asked()
+        asked = search.trace_.question_arrays()
         return cls(asked.pvalues, asked.phases.tolist(), asked.is_favourable, search.alpha).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:

@@ -203,7 +203,7 @@ def _columns(selector: Any) -> dict[str, list[Any]]:
 
 def _marginal_pvalues(trace: Any) -> list[float]:
     """Return the adjusted p-value of each column on its own; NaN where it was not asked about alone."""
-    asked = trace.asked()
+    asked = trace.question_arrays()
     by_feature = np.full(len(trace.names), np.nan)
     # A column that is asked about again is judged by the last answer.
     by_feature[asked.features[asked.is_marginal]] = asked.adjusted_pvalues[asked.is_marginal]

@@ -31,8 +31,8 @@ from ppfs._fitting import (
     estimator_for,
     input_tags,
     is_equivariant,
-    table_in_reach,
-    target_in_reach,
+    table_for_float32,
+    target_for_float32,
     task_of_estimator,
     weight_arguments,
 )
@@ -135,8 +135,8 @@ class BaseWrapper(Selector):
         """Return the table as the model should see it; the model's own score knows no units of the target."""
         has_own_score = getattr(self, "scoring", None) is None
         if table.task == "regression" and table.y.ndim == 1 and has_own_score and is_equivariant(estimator):
-            table = table.with_target(target_in_reach(table.y)[0])
-        return table_in_reach(table, estimator)
+            table = table.with_target(target_for_float32(table.y)[0])
+        return table_for_float32(table, estimator)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

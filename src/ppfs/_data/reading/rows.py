@@ -69,14 +69,14 @@ def read_weights(
         raise InvalidInputError(
             "sample_weight is zero in every row, so none is left. Some rows must have weight."
         )
-    weights = _within_reach(weights[kept])
+    weights = _rescaled(weights[kept])
     return (
         None if (weights == weights[0]).all() else weights,
         None if kept.size == n_rows else kept,
     )
 
 
-def _within_reach(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rescaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return weights that can be added and multiplied by losses: very large and very small ones divided by 2**k.
 
     Only their ratios count, and dividing by a power of two leaves these as they are.

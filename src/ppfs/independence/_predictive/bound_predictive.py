@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import root_entropy
 from ppfs._data import Table
-from ppfs._fitting import DefaultMember, encoding_name, names_of, table_in_reach, usable_members
+from ppfs._fitting import DefaultMember, encoding_name, names_of, table_for_float32, usable_members
 from ppfs._rows import Exchange
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, Answers, IndependenceResult
 from ppfs.independence._bound import Binding, BoundTest, growing_batches
@@ -236,7 +236,7 @@ class BoundPredictiveTest(BoundTest):
             if (target, number) not in self._risks:
                 self._drop_old_targets(keep=target)
                 problem = self._problems.of(target, self._models[number])
-                table = table_in_reach(self.table, problem.estimator)
+                table = table_for_float32(self.table, problem.estimator)
                 self._risks[target, number] = risk_source(table, problem, self._n_jobs)
         return [self._risks[target, number] for number in members.numbers]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs._data import AnyBlock, Table, listed
-from ppfs._fitting import block_in_reach, reads_32_bits
+from ppfs._fitting import block_for_float32, reads_float32
 from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
 from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
 from ppfs.independence._answers import CANNOT_TELL, Answers
@@ -89,8 +89,8 @@ class Growth:
     def __call__(self, unread: AnyBlock) -> Grown:
         """Answer whether each column of a block is independent of the target, or raise what is wrong with one."""
         block = unread.read()
-        if reads_32_bits(self.problem.estimator):
-            block = block_in_reach(block)
+        if reads_float32(self.problem.estimator):
+            block = block_for_float32(block)
         answers = Answers.independent(block.n_columns)
         asked = np.flatnonzero(~block.facts.is_constant)
         if asked.size:

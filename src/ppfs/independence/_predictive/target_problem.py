@@ -17,8 +17,8 @@ from ppfs._fitting import (
     frame_for,
     input_tags,
     is_equivariant,
-    target_in_reach,
-    warn_of_blur,
+    target_for_float32,
+    warn_of_lost_precision,
 )
 from ppfs._rows import RowWeights, Split, require_known_labels, splits_of, weights_by_class
 from ppfs.exceptions import InvalidInputError
@@ -69,9 +69,9 @@ class TargetProblems:
         loss = choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names)
         require_measurable(y, loss, name)
         if target == table.target and self.fold <= 1:
-            warn_of_blur(table, estimator)
+            warn_of_lost_precision(table, estimator)
         y, unit = (
-            target_in_reach(y)
+            target_for_float32(y)
             if loss.name in LOSS_POWERS and is_equivariant(estimator) and y.ndim == 1
             else (y, 1.0)
         )
