@@ -39,7 +39,7 @@ def test_table_shows_names_with_markup_as_they_are(select, table, patients):
     result = select(table, "--target", "ill", "--format", "table")
     assert "patients.csv: 1 of 3 columns predict ill" in result.stdout
     assert "[red]dose[/red]" in result.stdout
-    assert "2 that do not help on their own" in result.stdout
+    assert "2 without evidence of a link on their own" in result.stdout
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -328,8 +328,8 @@ def test_the_table_counts_what_became_of_the_rest_in_the_chosen_fold(select, fol
     (chosen,) = [fold for fold in folded.folds_ if fold.is_chosen]
     last = {step.feature: step.decision for step in folded.trace_ if step.fold == chosen.number}
     n_weak, n_redundant = (list(last.values()).count(word) for word in ("rejected", "dropped"))
-    assert f"{n_weak} that do not help on their own" in text
-    assert f"{n_redundant} that add nothing to the others" in text
+    assert f"{n_weak} without evidence of a link on their own" in text
+    assert f"{n_redundant} without evidence that they add to the others" in text
     strongest = folded.blanket_[0]
     assert f"{folded.importances_[strongest]:.4g}" in text
     assert f"{folded.pvalues_[strongest]:.2g}" in text

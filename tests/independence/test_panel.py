@@ -65,7 +65,7 @@ def test_the_trace_says_who_saw_a_link(curved):
     about = frame[(frame["feature"] == "x1") & (frame["phase"] == "shrink")].iloc[-1]
     assert about["seen_by"] == "SplineTransformer+Ridge"
     assert about["model_pvalues"][1] < 0.01 < about["model_pvalues"][0]
-    assert "seen by SplineTransformer+Ridge (LinearRegression 0." in selector.trace_.explain("x1")
+    assert "clearest for SplineTransformer+Ridge (LinearRegression 0." in selector.trace_.explain("x1")
     rejected = frame[frame["decision"] == "rejected"]
     assert rejected["seen_by"].isna().all()
     assert (rejected["model_pvalues"].map(len) == 2).all()

@@ -46,7 +46,7 @@ def test_a_row_a_column_with_verdict_and_evidence(problem):
     assert results["stability"].tolist()[0] == 1.0
     assert results["reason"].tolist()[:2] == [
         "the target depends on it given the others",
-        "does not help on its own",
+        "no evidence of a link on its own",
     ]
     assert results["redundant_with"].tolist() == [[], [], ["cause"]]
     assert results["phase"].tolist() == ["shrink", "growth", "shrink"]

@@ -44,8 +44,8 @@ def test_frame_of_shrink_counts_the_other_members(selector):
 
 def test_explanation_gives_the_verdict_first_and_then_every_question(selector):
     verdict, growth, shrink = selector.trace_.explain("sepal width (cm)").splitlines()
-    assert verdict.startswith("'sepal width (cm)' was dropped: it adds nothing to ")
-    assert verdict.endswith("It gave way to 'petal length (cm)', 'petal width (cm)'.")
+    assert verdict.startswith("'sepal width (cm)' was dropped: no evidence that it adds to ")
+    assert verdict.endswith("It is redundant given 'petal length (cm)', 'petal width (cm)'.")
     assert growth.startswith("growth: 'sepal width (cm)': p = ")
     assert "given 'sepal length (cm)', " in shrink
     assert shrink.endswith(": dropped")
@@ -76,11 +76,11 @@ def test_a_column_gives_way_to_what_entered_when_the_answer_turned():
         ask(0, (1, 2, 3), "rejected"),
     ]
     verdict = recorded(steps, Outcome((1, 2, 3))).explain("a").splitlines()[0]
-    assert verdict.endswith("It gave way to 'c'.")
+    assert verdict.endswith("It is redundant given 'c'.")
 
 
 def test_what_never_had_an_answer_in_its_favour_gave_way_to_nothing():
-    assert "gave way" not in recorded([ask(0, (), "rejected")], Outcome((1,))).explain("a")
+    assert "redundant" not in recorded([ask(0, (), "rejected")], Outcome((1,))).explain("a")
 
 
 def test_the_deciding_step_is_the_chosen_folds_last_that_agrees():

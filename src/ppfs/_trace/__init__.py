@@ -9,10 +9,13 @@ from ppfs._trace.question_arrays import QuestionArrays
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
 from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, PAIRS, Decision, Step
+from ppfs._trace.words import NO_ADDITION, NO_LINK
 
 __all__ = [
     "FAVOURABLE",
     "FOLD_ASIDE",
+    "NO_ADDITION",
+    "NO_LINK",
     "PAIRS",
     "DataSummary",
     "DecidingSteps",

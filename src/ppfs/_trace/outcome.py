@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from ppfs._trace.steps import FAVOURABLE, Step
 
 
-def gave_way_to(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> list[int]:
-    """Return the features that made another one superfluous, given all steps about that one.
+def made_redundant_by(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> list[int]:
+    """Return the features that made another one redundant, given all steps about that one.
 
-    They are what came into the conditioning set between the last answer in its favour and the next one against it.
-    Of these the selected ones, most important first; all of them where none was selected. Empty where no
-    answer was in its favour: then there was nothing to give way with.
+    These are the features that entered the conditioning set between the last answer in its favor and the next one
+    against it: the selected ones, most important first, or all of them if none was selected. Empty if no
+    answer was in its favor.
     """
     last: Step | None = None
     against: Step | None = None

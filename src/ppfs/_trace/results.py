@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ppfs._conventions import Floats
 from ppfs._data import new_frame
 from ppfs._trace.batch import StepBatch
-from ppfs._trace.outcome import Outcome, gave_way_to
+from ppfs._trace.outcome import Outcome, made_redundant_by
 from ppfs._trace.record import Trace
 from ppfs._trace.steps import Step
 from ppfs._trace.words import reason
@@ -95,7 +95,7 @@ def feature_results(trace: Trace) -> FeatureResults:
         counts[list(blanket)] += 1
     superseders: list[list[str]] = [[] for _ in range(n)]
     for feature in read.dropped:
-        others = gave_way_to(about[feature], outcome.fold, outcome.blanket)
+        others = made_redundant_by(about[feature], outcome.fold, outcome.blanket)
         superseders[feature] = [trace.names[other] for other in others]
     return FeatureResults(
         adjusted_pvalues=read.adjusted_pvalues.tolist(),

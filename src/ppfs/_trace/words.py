@@ -6,11 +6,15 @@ from collections.abc import Callable, Sequence
 from math import isnan
 
 from ppfs._data import listed
-from ppfs._trace.outcome import Outcome, decides, gave_way_to
+from ppfs._trace.outcome import Outcome, decides, made_redundant_by
 from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, Step
 
-# From a feature's number to how it is called in a sentence, quotation marks included.
+# From a feature's number to its name in a sentence, in quotation marks.
 Call = Callable[[int | None], str]
+
+#: Why a column was not selected, where a test given nothing or given the others decided.
+NO_LINK = "no evidence of a link on its own"
+NO_ADDITION = "no evidence that it adds to the others"
 
 
 def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: int = 0) -> str:
@@ -32,10 +36,12 @@ def verdict(
     decided_by = next(
         (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
     )
-    superseders = () if feature in outcome.blanket else gave_way_to(steps, outcome.fold, outcome.blanket)
-    gave_way = f" It gave way to {enumerated(superseders, call)}." if superseders else ""
+    superseders = (
+        () if feature in outcome.blanket else made_redundant_by(steps, outcome.fold, outcome.blanket)
+    )
+    redundant = f" It is redundant given {enumerated(superseders, call)}." if superseders else ""
     fate = _fate(feature, outcome, decided_by, call, models)
-    return f"{call(feature)} {fate}.{gave_way}{_folds(feature, outcome)}"
+    return f"{call(feature)} {fate}.{redundant}{_folds(feature, outcome)}"
 
 
 def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
@@ -45,35 +51,31 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
     if feature in outcome.condition_on:
         return "conditioned on by request"
     if feature in outcome.left_out:
-        return "left out: it could not be asked about"
+        return "left out: it could not be tested"
     if feature in outcome.filled_up:
-        return "came closest, to reach min_features"
+        return "came closest, added to reach min_features"
     is_selected = feature in outcome.blanket
     if step is None:
-        return "no answer told against it" if is_selected else "too few rows to tell"
+        return "no test was against it" if is_selected else "too few rows to tell"
     if is_selected:
         return "the target depends on it" + (" given the others" if step.others else "")
-    return (
-        "adds nothing to the others"
-        if step.decision == "dropped" and step.others
-        else "does not help on its own"
-    )
+    return NO_ADDITION if step.decision == "dropped" and step.others else NO_LINK
 
 
 def enumerated(features: Sequence[int], call: Call, limit: int = 5) -> str:
-    """Call features by their names, the first few of many."""
+    """Return the names of features for a sentence, the first few of many."""
     shown = ", ".join(call(feature) for feature in features[:limit])
     return shown if len(features) <= limit else f"{shown} and {len(features) - limit} more"
 
 
 def called(name: str, columns: Sequence[str]) -> str:
-    """Return how a feature is called: a group with the columns that it stands for."""
+    """Return the name of a feature for a sentence; a group's with its columns."""
     return repr(name) if list(columns) in ([], [name]) else f"{name!r} ({listed(columns)})"
 
 
 def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models: Sequence[str]) -> str:
     if feature in outcome.always_keep:
-        return "was kept by request (always_keep): nothing was asked about it"
+        return "was kept by request (always_keep), without a test"
     if feature in outcome.condition_on:
         return "was conditioned on by request (condition_on), so it could not be selected"
     if feature in outcome.left_out:
@@ -81,21 +83,20 @@ def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models:
     is_selected = feature in outcome.blanket
     if feature in outcome.filled_up:
         why = f" ({_evidence(step, models)})" if step is not None else ""
-        return f"was added to reach min_features: of the columns not selected it came closest{why}"
+        return f"was added to reach min_features: of the columns not selected it came closest to significance{why}"
     if step is None:
-        reason = (
-            "no answer told against it"
-            if is_selected
-            else "there were too few rows to tell, or see the notes"
-        )
+        reason = "no test was against it" if is_selected else "there were too few rows to tell; see the notes"
         return f"was {'selected' if is_selected else 'not selected'}: {reason}"
     if is_selected:
         return (
             f"was selected: the target depends on it{_circumstances(step, call)} ({_evidence(step, models)})"
         )
     if step.decision == "dropped" and step.others:
-        return f"was dropped: it adds nothing to {enumerated(step.others, call)} ({_evidence(step, models)})"
-    return f"was not selected: the target does not depend on it{_circumstances(step, call)} ({_evidence(step, models)})"
+        return f"was dropped: no evidence that it adds to {enumerated(step.others, call)} ({_evidence(step, models)})"
+    return (
+        f"was not selected: no evidence that the target depends on it{_circumstances(step, call)} "
+        f"({_evidence(step, models)})"
+    )
 
 
 def _circumstances(step: Step, call: Call) -> str:
@@ -114,16 +115,17 @@ def _answer(step: Step, models: Sequence[str]) -> str:
 
 
 def _by_model(step: Step, models: Sequence[str]) -> str:
-    """Say what each model of a panel said, and which of them saw a link that was found."""
+    """Return the p-value of each model of a panel, and which model found a link most clearly."""
     clearest = step.clearest_model
     if clearest is None:
         return ""
-    said = ", ".join(
+    by_model = ", ".join(
         f"{name} {pvalue:.3g}"
         for name, pvalue in zip(models, step.model_pvalues, strict=True)
         if not isnan(pvalue)
     )
-    return f", seen by {models[clearest]} ({said})" if step.decision in FAVOURABLE else f", by model: {said}"
+    found = step.decision in FAVOURABLE
+    return f", clearest for {models[clearest]} ({by_model})" if found else f", by model: {by_model}"
 
 
 def _folds(feature: int, outcome: Outcome) -> str:

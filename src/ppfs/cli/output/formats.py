@@ -83,9 +83,10 @@ def headline(result: Result) -> str:
 
 def closing(result: Result) -> str:
     """Say what became of the other columns, and how it was found out."""
+    from ppfs._trace import NO_ADDITION, NO_LINK
+
     outside = [row["reason"] for row in result["columns"] if not row["selected"]]
-    n_weak = outside.count("does not help on its own")
-    n_redundant = outside.count("adds nothing to the others")
+    n_weak, n_redundant = outside.count(NO_LINK), outside.count(NO_ADDITION)
     n_other = len(outside) - n_weak - n_redundant
     other = f", {n_other} for other reasons" if n_other else ""
     parts = [f"Method {result['method']}"]
@@ -102,7 +103,8 @@ def closing(result: Result) -> str:
     confirmed = result["confirmation"]
     more = f"\n{confirmed['summary'].capitalize()}." if confirmed else ""
     return (
-        f"Not selected: {n_weak} that do not help on their own, {n_redundant} that add nothing to the others{other}.\n"
+        f"Not selected: {n_weak} without evidence of a link on their own, {n_redundant} without evidence that they add "
+        f"to the others{other}.\n"
         f"{', '.join(parts)}.{more}"
     )
 
