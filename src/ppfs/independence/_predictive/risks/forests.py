@@ -24,7 +24,7 @@ from ppfs._conventions import Floats, bags_draw_by_weight, draw_by_weight
 from ppfs._data import Table
 from ppfs._fitting import KnownParameters, drawn_counts, seeded, tree_seeds
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits
+from ppfs.independence._predictive.risks.engine import EngineGrower, Kernels, engine_splits
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TREES, TreeRisks, refusal_of_data
@@ -191,7 +191,7 @@ def tree_keys(forests: Sequence[Any]) -> NDArray[np.uint64]:
     return np.array([tree_seeds(forest) for forest in forests], dtype=np.uint64)
 
 
-class ForestGrower(EngineGrower["_engine.PreparedForest"]):
+class ForestGrower(EngineGrower):
     """Grows a forest on each column of a block, in every split."""
 
     bytes_per_block = 2**19
@@ -203,18 +203,8 @@ class ForestGrower(EngineGrower["_engine.PreparedForest"]):
         ]
         return [first, *others]
 
-    def _splits_of(self, prepared: _engine.PreparedForest) -> _engine.Splits:
-        return prepared.shared.splits
-
-    def _risks_of(
-        self, columns: _engine.SortedColumns, prepared: _engine.PreparedForest
-    ) -> tuple[Floats, Floats]:
-        return _engine.prepared_forest_risks(columns, prepared)
-
-    def _row_losses_of(
-        self, columns: _engine.SortedColumns, prepared: _engine.PreparedForest, draws: _engine.DrawnRows
-    ) -> tuple[Floats, Floats, Floats]:
-        return _engine.prepared_forest_row_losses(columns, prepared, draws)
+    def _kernels(self) -> Kernels:
+        return Kernels(_engine.prepared_forest_risks, _engine.prepared_forest_row_losses)
 
 
 def samples_of(problem: Problem) -> list[NDArray[np.integer[Any]]]:

@@ -16,7 +16,7 @@ from ppfs._data import Table
 from ppfs._fitting import Design, KnownParameters
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.risks.engine import EngineGrower, engine_splits, sorted_columns
+from ppfs.independence._predictive.risks.engine import EngineGrower, Kernels, engine_splits, sorted_columns
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
@@ -213,7 +213,7 @@ class TreeRisks(RiskSource):
 
 
 @dataclass(frozen=True)
-class TreeGrower(EngineGrower["_engine.PreparedColumns"]):
+class TreeGrower(EngineGrower):
     """Grows a tree on each column of a block, in every split."""
 
     rules: _engine.TreeRules
@@ -232,18 +232,8 @@ class TreeGrower(EngineGrower["_engine.PreparedColumns"]):
             for draw in range(n_draws)
         ]
 
-    def _splits_of(self, prepared: _engine.PreparedColumns) -> _engine.Splits:
-        return prepared.splits
-
-    def _risks_of(
-        self, columns: _engine.SortedColumns, prepared: _engine.PreparedColumns
-    ) -> tuple[Floats, Floats]:
-        return _engine.prepared_column_risks(columns, prepared)
-
-    def _row_losses_of(
-        self, columns: _engine.SortedColumns, prepared: _engine.PreparedColumns, draws: _engine.DrawnRows
-    ) -> tuple[Floats, Floats, Floats]:
-        return _engine.prepared_column_row_losses(columns, prepared, draws)
+    def _kernels(self) -> Kernels:
+        return Kernels(_engine.prepared_column_risks, _engine.prepared_column_row_losses)
 
 
 def _total_weights(problem: Problem) -> list[float]:
