@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version as version_of
 
@@ -42,7 +43,8 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+# As fields, names of fitted attributes would lose the underscore at their end, which reStructuredText reads as a link.
+napoleon_use_ivar = False
 
 # The button copies commands and code: neither prompts nor what they print.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -98,6 +100,21 @@ def methods_of(fullname):
     return sorted(found, key=lambda method: (not method.is_own, method.name != "fit", method.name))
 
 
+def properties_of(fullname):
+    """Return the properties of a class that its docstring does not list among the attributes."""
+    module, _, name = fullname.rpartition(".")
+    described = getattr(import_module(module), name)
+    if module == "ppfs.independence":
+        return []
+    return [
+        name
+        for name, attribute in inspect.getmembers_static(described)
+        if isinstance(attribute, property | cached_property)
+        and not name.startswith("_")
+        and f"{name} : " not in (described.__doc__ or "")
+    ]
+
+
 def _signature(method):
     signature = inspect.signature(method)
     parameters = [
@@ -109,4 +126,4 @@ def _signature(method):
 
 
 autosummary_generate = True
-autosummary_context = {"methods_of": methods_of}
+autosummary_context = {"methods_of": methods_of, "properties_of": properties_of}

@@ -84,6 +84,16 @@ def test_the_page_of_a_selector_has_its_own_methods_and_those_from_scikit_learn(
     )
 
 
+def test_properties_that_the_docstring_does_not_list_are_on_the_page(conf):
+    assert {"nodes", "edges"} <= set(conf.properties_of("ppfs.datasets.BayesianNetwork"))
+    # Listed in the docstring, and so not shown twice.
+    assert "results_" not in conf.properties_of("ppfs.PPFS")
+
+
+def test_fitted_attributes_keep_the_underscore_at_their_end(conf):
+    assert conf.napoleon_use_ivar is False
+
+
 def test_the_page_of_a_test_has_what_a_user_calls(conf):
     names = {method.name for method in conf.methods_of("ppfs.independence.CrossFitPPI")}
     assert names == {"evaluate", "bind", "get_params", "set_params"}
