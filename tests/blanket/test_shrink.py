@@ -35,7 +35,7 @@ def test_one_ordered_pass_needs_fewer_fits_than_restarting():
 def test_restarting_drops_what_one_pass_can_no_longer_reach():
     """T -> 0 <- 1: given its child 0, the spouse 1 matters; without it, no more.
 
-    QuestionArrays in the order 1, 0 with 0 made independent afterwards, only a restart comes back to 1.
+    Asked in the order 1, 0 with 0 made independent afterwards, only a restart comes back to 1.
     """
     edges = [(0, 1), (2, 1)]
     X, y = np.zeros((4, 2)), np.arange(4)
@@ -89,7 +89,7 @@ class Patchy(BoundTest):
 
 
 def test_members_that_cannot_be_judged_are_asked_about_last():
-    # Column 0 is independent given all others. Once it has gone, column 1 can be judged, and goes too. QuestionArrays
+    # Column 0 is independent given all others. Once it has gone, column 1 can be judged, and goes too. Asked
     # first, it would have stayed on an answer that could not be given.
     table = empty_table(4)
     trace = Trace(table.names)

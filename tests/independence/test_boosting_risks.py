@@ -186,7 +186,7 @@ def test_models_are_counted_from_none():
 
 
 def test_one_output_is_boosted_and_no_target_of_several_is_among_the_columns():
-    """QuestionArrays about a column of the table, a target of two columns is one of its regressors."""
+    """Asked about a column of the table, a target of two columns is one of its regressors."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     test = CrossFitPPI(HistGradientBoostingRegressor(max_iter=2), random_state=0)
     for y, expected in ((X[:, 0], "grown by the engine"), (X[:, :2], "the engine predicts one output")):

@@ -60,3 +60,23 @@ def test_wide_questions_are_answered_as_one_by_one(monkeypatch):
     together = answers()
     monkeypatch.setattr(draws, "ROWS_PER_COEFFICIENT", 0)
     np.testing.assert_allclose(together, answers(), rtol=1e-6)
+
+
+def test_several_columns_are_expected_from_those_outside_alone():
+    X = correlated(np.random.default_rng(2), 50, 20)
+    group = np.array([2, 5, 9])
+    expected = OneAgainstRest(X).expected_of(group)
+    others = StandardScaler().fit_transform(np.delete(X, group, axis=1))
+    target = StandardScaler().fit_transform(X[:, group])
+    fitted = RidgeCV(PENALTIES).fit(others, target).predict(others)
+    slow = fitted * X[:, group].std(axis=0) + X[:, group].mean(axis=0)
+    np.testing.assert_allclose(expected, slow, rtol=1e-6, atol=1e-6)
+
+
+def test_what_others_explain_is_measured_on_left_out_rows():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 50))
+    X[:, 0] = X[:, 1] + 0.1 * rng.normal(size=60)
+    explained = OneAgainstRest(X).explained
+    assert explained[0] > 0.9
+    assert explained[5:].max() < 0.2

@@ -339,6 +339,13 @@ class Table:
         order = self.order.for_target(target)
         return Table(self._columns, target, self.features, self._rows, lens=self._lens, order=order)
 
+    def regrouped(self, groups: Sequence[Sequence[int]]) -> Table:
+        """Return the table with features that are several of these together; every feature is in one group."""
+        names = [self.names[group[0]] for group in groups]
+        columns = [tuple(self.features.columns_of(list(group))) for group in groups]
+        features = Features.of(names, self.column_names, columns)
+        return Table(self._columns, self._target, features, self._rows, lens=self._lens)
+
     def _width(self, variable: int) -> int:
         """Return the number of columns that a variable has in a matrix."""
         return self._target.width if variable == self.target else self.features.width(variable)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
 
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import Tags
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
@@ -29,6 +32,8 @@ from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
     Automatic,
+    BoundTest,
+    CrossFitPPI,
     IndependenceTest,
     LossFunction,
     OnError,
@@ -446,12 +451,30 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
 
+    def _bind_to_all(self, inquiry: Inquiry) -> Callable[[Table], BoundTest]:
+        """Return what makes the test of all columns at once: gradient boosting where the test asks the default panel.
+
+        Boosted trees find columns that act only together; the models of the panel find one or two at a time.
+        """
+        test = self._independence_test()
+        if isinstance(test, CrossFitPPI) and test.estimator == DEFAULT_PANEL:
+            is_classified = inquiry.test.table.task == "classification"
+            model = HistGradientBoostingClassifier() if is_classified else HistGradientBoostingRegressor()
+            test = clone(test).set_params(estimator=model, marginal_estimator=None)
+        return partial(
+            test.bind,
+            fold=inquiry.fold,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+        )
+
     def _grow(self, inquiry: Inquiry) -> list[Answered]:
         """Return the candidates: of growth column by column, by a model of all columns, or of both."""
         columns = inquiry.candidates
         if self.growth == "marginal":
             return grow_marginally(inquiry, columns, self.correction)
-        found = grow_jointly(inquiry, columns, self.correction)
+        found = grow_jointly(inquiry, columns, self.correction, self._bind_to_all(inquiry))
         if self.growth == "joint":
             return found
         entered = {x for x, _ in found}

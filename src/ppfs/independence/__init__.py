@@ -10,6 +10,7 @@ from ppfs.independence._known_answers import KnownAnswers, Question
 from ppfs.independence._oracle import DSeparation
 from ppfs.independence._predictive.bound_predictive import MOST_ROWS_COUNTED
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
+from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 from ppfs.independence._predictive.predictive_test import PredictiveTest
@@ -41,6 +42,7 @@ __all__ = [
     "Listener",
     "LossFunction",
     "OnError",
+    "OneAgainstRest",
     "PartialCorrelationT",
     "PredictiveTest",
     "Question",

@@ -15,7 +15,7 @@ def default_panel(task: Literal["classification", "regression"], *, sparse: bool
     """Return the models that ``estimator="panel"`` stands for: for lines, curves, products, and all else.
 
     No single model sees every link: a line is seen best by a linear model, a curve by splines, two columns that act
-    together by their product, a step by trees. QuestionArrays together, they are close to the best of them everywhere
+    together by their product, a step by trees. Asked together, they are close to the best of them everywhere
     (docs/p-values.md). As the panel that a test asks, the line counts twice, and products are asked about
     columns given 1 to 20 others.
 

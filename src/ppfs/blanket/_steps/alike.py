@@ -1,91 +1,100 @@
-"""Columns that are nearly copies of each other, found by their correlation."""
+"""Columns that hide each other in a question given all others: near copies, and columns that the others determine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ppfs._conventions import Floats
 from ppfs._data import Table
 from ppfs.blanket._steps.column_values import numeric_columns
+from ppfs.independence import OneAgainstRest
 
-#: Columns whose correlation is at least this, in absolute value, are alike.
-ALIKE = 0.95
+#: Columns whose correlation is at least this, in absolute value, are near copies.
+NEAR_COPY = 0.95
 
-# Rows of the matrix of correlations that are held at once: some megabytes.
+#: Columns of whose variance the others explain at least this share, on left-out rows, are determined by them.
+DETERMINED = 0.9
+
+# Columns that are determined by others form one cluster if they are correlated at least so much.
+_LINKED = 0.3
+
+# Correlations that are held at once: some megabytes.
 _AT_ONCE = 2**22
 
 
-def clusters_of(table: Table, features: Sequence[int], bound: float = ALIKE) -> list[tuple[int, ...]]:
-    """Divide features into clusters of columns that are alike; most have one member.
+def clusters_of(table: Table, features: Sequence[int]) -> list[tuple[int, ...]]:
+    """Divide features into clusters of columns that hide each other; most have one member.
 
-    Two columns of numbers are alike if their correlation is at least `bound` in absolute value; whatever else is
-    copied is alike if it is equal. Clusters are the connected components, so that the order of the columns plays no
-    part.
+    Given its copy, a column adds nothing, and the copy adds nothing given it. The same holds for columns that others
+    determine, such as a sum beside its summands. So near copies form a cluster, and after one of each is taken, so do
+    columns that are determined by the others and correlated. Whatever else is copied, such as a column of categories,
+    is in a cluster with its copies. Clusters are connected components: the order of the columns plays no part.
 
     Returns
     -------
     list of tuple of int
-        In the order of their first members. Within a cluster the column with the largest mean correlation with the
-        others comes first: it represents the cluster best.
+        In the order of their first members.
     """
     numeric, values = numeric_columns(table, features)
-    place = {feature: number for number, feature in enumerate(features)}
-    labels = np.arange(len(features))
-    clusters: dict[int, list[int]] = {}
-    central = np.zeros(len(features))
+    labels = {feature: feature for feature in features}
     if len(numeric) > 1:
-        found, weights = _components(_standardized(values), bound)
-        where = np.array([place[feature] for feature in numeric])
-        # The label of a component is the place of its first column.
-        first = {label: where[np.flatnonzero(found == label)[0]] for label in np.unique(found).tolist()}
-        labels[where] = [first[label] for label in found.tolist()]
-        central[where] = weights
+        found = _joined(_standardized(values))
+        first = {
+            label: numeric[int(np.flatnonzero(found == label)[0])] for label in np.unique(found).tolist()
+        }
+        labels.update(zip(numeric, (first[label] for label in found.tolist()), strict=True))
     by_key: dict[bytes, int] = {}
     others = set(features) - set(numeric)
-    for number, feature in enumerate(features):
+    clusters: dict[int, list[int]] = {}
+    for feature in features:
         if feature in others:
-            labels[number] = by_key.setdefault(table.order.key(feature), number)
-        clusters.setdefault(int(labels[number]), []).append(number)
-    return [
-        tuple(
-            features[number]
-            for number in sorted(members, key=lambda i: (-central[i], table.order.key(features[i])))
-        )
-        for members in clusters.values()
-    ]
+            labels[feature] = by_key.setdefault(table.order.key(feature), feature)
+        clusters.setdefault(labels[feature], []).append(feature)
+    return [tuple(members) for members in clusters.values()]
+
+
+def _joined(unit: Floats) -> NDArray[np.intp]:
+    """Return the number of the cluster of each column."""
+    copies = _components(unit, NEAR_COPY)
+    # Of each cluster of near copies one column, in their order.
+    ones = np.unique(copies, return_index=True)[1]
+    explained = OneAgainstRest(unit[:, ones]).explained
+    determined = ones[np.round(explained, 9) >= DETERMINED]
+    if determined.size > 1:
+        tangled = _components(unit[:, determined], _LINKED)
+        for label in np.unique(tangled).tolist():
+            members = copies[determined[tangled == label]]
+            copies[np.isin(copies, members)] = members[0]
+    return copies
 
 
 def _standardized(values: Floats) -> Floats:
     """Return columns with mean 0 and length 1; missing values are at the mean."""
-    centered = values - np.nanmean(values, axis=0)
-    centered = np.nan_to_num(centered)
+    known = ~np.isnan(values)
+    means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    centered = np.where(known, values - means, 0.0)
     length = np.sqrt((centered**2).sum(axis=0))
     standardized: Floats = centered / np.where(length > 0, length, 1.0)
     return standardized
 
 
-def _components(unit: Floats, bound: float) -> tuple[np.ndarray, Floats]:
-    """Return the component of each column, and its mean correlation with the others that it is alike to."""
+def _components(unit: Floats, bound: float) -> NDArray[np.intp]:
+    """Return the connected component of each column; two are joined if their correlation is at least `bound`."""
     n = unit.shape[1]
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = []
-    weights = np.zeros(n)
     step = max(1, _AT_ONCE // n)
+    rows, columns = [], []
     for start in range(0, n, step):
         near = np.abs(unit[:, start : start + step].T @ unit)
         # Rounded, so that the last bit decides nothing.
-        a, b = np.nonzero(np.round(near, 9) >= bound)
-        rows.append(a + start)
-        columns.append(b)
-        weights[start : start + step] = np.where(near >= bound, near, 0.0).sum(axis=1)
-    graph = _adjacency(np.concatenate(rows), np.concatenate(columns), n)
-    return connected_components(graph, directed=False)[1], np.round(weights, 9)
-
-
-def _adjacency(rows: np.ndarray, columns: np.ndarray, n: int) -> object:
-    from scipy.sparse import coo_array
-
-    return coo_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n, n)).tocsr()
+        some, others = np.nonzero(np.round(near, 9) >= bound)
+        rows.append(some + start)
+        columns.append(others)
+    places = np.concatenate(rows), np.concatenate(columns)
+    graph = coo_array((np.ones(places[0].size, dtype=np.int8), places), shape=(n, n))
+    found: NDArray[np.intp] = connected_components(graph.tocsr(), directed=False)[1].astype(np.intp)
+    return found

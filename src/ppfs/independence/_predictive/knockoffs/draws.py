@@ -149,6 +149,25 @@ class ConditionalValues:
         return drawn
 
 
+class JointResidualValues:
+    """Draws of several columns at once: what the others let expect, and the residuals of another row.
+
+    The residuals of a row stay together, so that the columns keep their links with each other.
+    """
+
+    is_permutation = False
+
+    def __init__(self, design: Design, feature: int, rest: OneAgainstRest) -> None:
+        group = np.arange(design.X.shape[1])[design.places[feature]]
+        self._expected = rest.expected_of(group)
+        self._residuals = rest.X[:, group] - self._expected
+
+    def values(self, split: Split, first: int, end: int) -> Floats:
+        """Return the draws ``first`` to ``end - 1`` for a test part, shape (n_draws, n_test, width)."""
+        shuffled: Floats = self._residuals[split.test[split.permutations[first:end]]]
+        return self._expected[split.test] + shuffled
+
+
 class Knockoff(Protocol):
     """Makes the draws that replace one feature of a design.
 
@@ -212,7 +231,9 @@ class ConditionalKnockoff:
             strata = _strata(others, design, most=self.n_test // _ROWS_PER_STRATUM)
             if strata is not None:
                 return StratifiedValues(design, feature, strata)
-        rest = self._rest_of(design) if self.model is None and place.stop - place.start == 1 else None
+        rest = self._rest_of(design) if self.model is None else None
+        if rest is not None and place.stop - place.start > 1:
+            return JointResidualValues(design, feature, rest)
         return ConditionalValues(design, feature, self.model, self.impute, self._curves, rest)
 
     def _rest_of(self, design: Design) -> OneAgainstRest | None:
