@@ -252,7 +252,7 @@ def test_classifier_with_a_continuous_target(X):
 
 
 def test_classifier_with_a_huge_target(X):
-    """Floats beyond 2**53 are whole numbers by lack of room: scikit-learn's classifiers refuse them too."""
+    """Floats beyond 2**53 are integers for lack of precision: scikit-learn's classifiers refuse them too."""
     with pytest.raises(InvalidInputError, match=r"y holds -?[\d.]+e\+160.*task=\"regression\""):
         quick(estimator=DecisionTreeClassifier()).fit(X, X[:, 0] * 1e160)
 

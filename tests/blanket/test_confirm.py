@@ -62,7 +62,7 @@ def _rows_aside(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def test_what_is_not_there_is_confirmed_no_more_often_than_promised() -> None:
-    """Selection from noise at a level of 60 %: whoever is selected is false, and the rows aside say so."""
+    """Selection from noise at a level of 60 %: all selected columns are false, and the held-out rows show it."""
     pvalues = []
     test = CrossFitPPI(Ridge(), exact_tail=False)
     for seed in range(25):

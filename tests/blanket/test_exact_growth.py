@@ -329,7 +329,7 @@ def test_groups_hold_their_level_where_rows_of_a_group_are_alike() -> None:
 @pytest.mark.parametrize(
     ("n_candidates", "n_columns", "effort"),
     [
-        # Ten draws a level where these are few.
+        # Ten draws per level where these are few.
         (7, 1_000, Effort(28572, 0.01, 7)),
         # As many as five looks a column allow.
         (755, 10_000, Effort(1595, 0.018875, 755)),

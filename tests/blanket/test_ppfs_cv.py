@@ -34,7 +34,7 @@ FEW = {"n_splits": [6], "alpha": [0.05, 0.3]}
     [
         PPFSCV(candidates=FEW, cv=3, n_repeats=1, random_state=0),
         # A search without models, where it is the predictor that is looked at. It reads what was selected: all columns,
-        # because the contract asks whether gaps are refused in the first one.
+        # because the contract checks whether missing values are refused in the first one.
         PPFSCV(
             GaussianNB(),
             selector=IAMB(),

@@ -1,4 +1,4 @@
-"""Tables as people have them: categories, gaps, groups of columns and of rows, weights."""
+"""Real tables: categories, missing values, groups of columns and of rows, weights."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_credit_in_its_raw_form_gives_the_same_blanket_from_pandas_and_polars(mo
 
 @pytest.fixture(scope="module")
 def planted():
-    """Four members of twelve features; four hold text, three are two columns, every column has gaps."""
+    """Four members of twelve features; four hold text, three are two columns, every column has missing values."""
     X, y, blanket, groups = make_blanket_problem(
         2000,
         n_features=12,

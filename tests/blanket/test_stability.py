@@ -139,7 +139,7 @@ class Recorder(SelectorMixin, BaseEstimator):
         (np.repeat([0, 1], [20, 3]), False),
         (np.repeat([0.5, 1.5], [12, 12]), False),
     ],
-    ids=["four rows a class", "three rows of a class", "a quantity of two values"],
+    ids=["four rows per class", "three rows of a class", "a numeric target of two values"],
 )
 def test_halves_keep_the_proportions_of_classes_of_four_rows_and_more(
     y: np.ndarray, is_proportional: bool

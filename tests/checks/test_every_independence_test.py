@@ -117,7 +117,7 @@ def test_null_pvalues_are_uniform_or_conservative(test):
         pytest.param(
             GSquared(),
             marks=pytest.mark.xfail(
-                raises=AssertionError, reason="G-squared is too liberal at 7 rows a cell; its notes say so"
+                raises=AssertionError, reason="G-squared is too liberal at 7 rows per cell; its notes say so"
             ),
         ),
         ChiSquared(),

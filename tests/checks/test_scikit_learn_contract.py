@@ -1,4 +1,4 @@
-"""scikit-learn's own contract, for every selector but PPFS, which has a file of its own.
+"""scikit-learn's own contract, for every selector but PPFS, which has its own file.
 
 All searches read data, fit and transform through the same base class. So the whole contract is checked for two of them,
 with and without folds, with a classical and a predictive test; of the others only what depends on the class itself:

@@ -1,4 +1,4 @@
-"""Files as people have them: what is found out is said, and what cannot be read ends with the fix."""
+"""Real files: what is detected is reported, and errors end with the fix."""
 
 import bz2
 import gzip

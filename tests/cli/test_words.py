@@ -9,7 +9,7 @@ from ppfs.cli._words import in_flags
     ("said", "shown"),
     [
         ('Pass impute="median", or raise n_splits.', "Pass --impute median, or raise --splits."),
-        # A flag has its own words for a truth value.
+        # A flag has its own words for a boolean.
         ("pass stratify=False to silence this", "pass --stratify no to silence this"),
         # The test's own folds are no flag: --folds are those of the search.
         ("CrossFitPPI(n_folds=5) needs 10 rows", "CrossFitPPI(n_folds=5) needs 10 rows"),

@@ -1,4 +1,4 @@
-"""The commands of docs/quick-start.md, with what they print; ``python tests/cli/tour.py`` prints it anew."""
+"""The commands of docs/quick-start.md, with what they print; ``python tests/cli/tour.py`` updates the page."""
 
 import contextlib
 import io

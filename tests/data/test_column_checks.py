@@ -1,4 +1,4 @@
-"""Columns that should make a person think: one warning each, and none where all is well."""
+"""Suspicious columns: one warning each, and none for ordinary columns."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ ODD = {
     "timestamps": (pd.date_range("2020-01-01", periods=N, freq="h").strftime("%Y-%m-%d %H:%M:%S"), "dates"),
     "numbers and strays": ([str(i % 40) if i % 30 else "unknown" for i in range(N)], "numbers-as-text"),
     "target itself": (Y * 2.0 - 1, "leakage"),
-    "target with gaps": (np.where(np.arange(N) % 9, Y + 0.1 * RNG.random(N), np.nan), "leakage"),
+    "target with missing values": (np.where(np.arange(N) % 9, Y + 0.1 * RNG.random(N), np.nan), "leakage"),
     "target in words": (np.where(Y, "paid", "owed"), "leakage"),
     "one value": (np.ones(N), "near-constant"),
     "one exception": (np.arange(N) == 3, "near-constant"),

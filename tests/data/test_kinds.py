@@ -1,4 +1,4 @@
-"""Categories or quantities: one rule for every test and search, and the caller's word above it."""
+"""Categorical or numeric: one rule for every test and search, which the caller can override."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ N_ROWS = 120
 
 
 def columns_of_all_kinds(n_rows=N_ROWS):
-    """Two values, few whole numbers close together and far apart, many, fractions, gaps, and one late surprise."""
+    """Two values, few integers close together and far apart, many, fractions, missing values, and one late surprise."""
     rng = np.random.default_rng(0)
     fifteen = rng.integers(0, 15, n_rows)
     late = rng.integers(0, 3, n_rows).astype(float)
@@ -67,14 +67,14 @@ def test_the_target_is_read_by_the_same_rule_as_a_column(values, few):
 
 
 def test_a_column_is_of_the_same_kind_in_every_fold():
-    # 21 values in all, so a quantity, although no fold sees more than 20 of them.
+    # 21 values in all, so numeric, although no fold contains more than 20 of them.
     values = np.repeat(np.arange(21.0), 2)[:, None]
     table = read_table(values, values.ravel() / 7, task="auto", owner="a test")
     assert not table.rows(np.arange(20)).categorical_mask([0])[0]
 
 
 def test_models_of_draws_and_classical_tests_agree_on_the_kind():
-    # Eleven to twenty whole numbers were a quantity to the one and categories to the others.
+    # Eleven to twenty integers were numeric to the one and categories to the others.
     X = np.random.default_rng(0).integers(0, 15, (N_ROWS, 2)).astype(float)
     table = read_table(X, X[:, 0] / 7, task="auto", owner="a test")
     assert Design.of(table, (0, 1)).categorical_mask.tolist() == [True, True]

@@ -224,7 +224,7 @@ def test_blanket_may_be_empty():
 
 
 def real_table(n_samples=300, **parameters):
-    """A problem with text, groups and gaps, and no relatives: gaps may be anywhere."""
+    """A problem with text, groups and missing values anywhere, and no relatives."""
     options = {"n_features": 10, "n_relatives": 0, "n_categorical": 3, "n_grouped": 2, "missing": 0.1}
     return make_blanket_problem(n_samples, random_state=0, **{**options, **parameters})
 

@@ -121,7 +121,7 @@ class NodeComparison:
 
 
 def assert_twin(tree, node, twin, *, has_gaps=False):
-    """Compare what lies below a node of an engine tree with the slow twin; where there may be gaps, their side too."""
+    """Compare what lies below a node of an engine tree with the slow twin; with missing values, their side too."""
     assert tree.n_samples[node] == len(twin.rows)
     np.testing.assert_allclose(tree.value[node], twin.value, rtol=1e-12, atol=1e-12)
     if twin.feature is None:

@@ -34,7 +34,7 @@ class Problem:
 
     @property
     def is_weighted(self):
-        """Whether rows have weights, or columns gaps."""
+        """Whether rows have weights, or columns missing values."""
         return self.weights is not None or self.has_gaps
 
     @property
@@ -140,7 +140,7 @@ def problems(draw, kinds=COLUMN_KINDS, max_columns=5, is_classification=None, ex
 
 @st.composite
 def weighted_problems(draw, exact=False):
-    """Draw a problem whose rows have weights, or whose columns have gaps, or both.
+    """Draw a problem with row weights, missing values, or both.
 
     With ``exact`` weights are powers of two: no sum is rounded.
     """

@@ -382,7 +382,7 @@ def test_boosting_libraries_predict_three_labels(problem, library):
     assert (model.predict(X) == y).mean() > 0.9
 
 
-# Gaps --------------------------------------------------------------------------------------------------
+# Missing values ----------------------------------------------------------------------------------------
 
 
 def test_gaps_are_filled_with_the_medians_of_the_train_part():

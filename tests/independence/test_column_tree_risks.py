@@ -1,4 +1,4 @@
-"""The seam between the predictive tests and trees of weighted rows or columns with gaps: the same answers, sooner."""
+"""Predictive tests with trees on weighted rows or missing values: the same answers as scikit-learn, faster."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from ppfs import PPFS
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.risks.column_trees import _parts_gaps_from_one_value
 
-# Trees of scikit-learn 1.6 do not part gaps from a single value, and are therefore not grown by the engine.
+# Trees of scikit-learn 1.6 cannot separate missing values from a single value, so the engine does not grow them.
 ARE_GAPS_KNOWN = _parts_gaps_from_one_value()
 OTHERS = "is fitted through scikit-learn's interface: the columns have missing values or numbers too large for 32 bits"
 

@@ -249,7 +249,7 @@ def test_a_callers_model_serves_its_own_kind_only(make, model):
     parameters = {"knockoff": "conditional", "random_state": 0}
     without = make(Ridge(), **parameters)
     with_model = make(Ridge(), conditional=model, **parameters)
-    # The regressor speaks for the quantity, the classifier for the whole-numbered column.
+    # The regressor draws the numeric column, the classifier the column of integers.
     own, foreign = (1, 0) if isinstance(model, RememberingClassifier) else (0, 1)
     model.seen.clear()
     assert with_model.evaluate(X, y, foreign, [2]) == without.evaluate(X, y, foreign, [2])

@@ -197,7 +197,7 @@ def test_a_column_with_far_apart_numbers_is_counted_as_one_with_close_ones():
     rng = np.random.default_rng(0)
     near = rng.integers(0, 4, (200, 2))
     y = (near[:, 0] + rng.integers(0, 2, 200)) % 2
-    # Beyond 255 apart the levels are found by sorting; 5 in place of 2 leaves gaps between them.
+    # Beyond 255 apart the levels are found by sorting; 5 in place of 2 leaves unused codes between them.
     far, gappy = near * 1000, np.where(near == 2, 5, near)
     for other in (far, gappy, gappy - 7, near.astype(np.float32)):
         assert GSquared().evaluate(other, y, 0, [1]) == GSquared().evaluate(near, y, 0, [1])

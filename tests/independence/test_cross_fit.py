@@ -247,7 +247,7 @@ def test_a_class_rarer_than_the_folds_is_not_stratified():
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
 def test_the_law_of_the_statistic_follows_the_coefficients_spent_on_a_feature(n_columns):
-    """A linear model of a group has one coefficient a column; in plain loops."""
+    """A linear model of a group has one coefficient per column; in plain loops."""
     rng = np.random.default_rng(8)
     X = rng.normal(size=(N_ROWS, n_columns))
     y = 0.4 * X[:, 0] + rng.normal(size=N_ROWS)

@@ -32,7 +32,7 @@ def test_growth_of_forests_takes_twice_its_input_at_most():
     few, bound = _bound(4), _bound(1500)
     list(few.marginal_answers(range(4), 4))  # Compiles, or loads what was compiled.
     peak = _peak(lambda: list(bound.marginal_answers(range(1500), 1500)))
-    # One byte a tree, row and column would be 30 MB, and the input is 2.4 MB.
+    # One byte per tree, row and column would be 30 MB, and the input is 2.4 MB.
     assert peak < 2 * bound.table.X.nbytes
 
 
@@ -40,5 +40,5 @@ def test_shrinkage_of_forests_takes_less_than_a_number_a_tree_row_and_column():
     few, bound = _bound(4), _bound(150)
     few.query(0, 4, {1, 2, 3})
     peak = _peak(lambda: bound.query(0, 150, set(range(1, 150))))
-    # A number of 8 bytes a tree, train row and column would be 19 MB a split, and 96 MB for all.
+    # 8 bytes per tree, train row and column would be 19 MB per split, and 96 MB for all.
     assert peak < 8 * N_TREES * 0.8 * N_ROWS * 150

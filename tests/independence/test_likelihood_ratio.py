@@ -31,7 +31,7 @@ def log_likelihood(design, labels):
 
 @pytest.fixture
 def mixed():
-    """A category of three levels, two quantities, and targets of both kinds that depend on them."""
+    """A categorical column with three categories, two numeric ones, and targets of both kinds that depend on them."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 3, 300), rng.normal(size=(300, 2))])
     score = (X[:, 0] == 1) + X[:, 1] + rng.logistic(size=300)
@@ -145,7 +145,7 @@ def test_rows_for_a_conditioning_set():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 3, 40), rng.normal(size=(40, 6))])
     labelled = LikelihoodRatio().bind(read_table(X, np.tile([0, 1], 20), task="auto", owner="test"))
-    # Intercept, two dummies and five quantities: 8 coefficients need 40 rows.
+    # Intercept, two dummies and five numeric columns: 8 coefficients need 40 rows.
     assert labelled.has_rows_for(7, range(6))
     assert not labelled.has_rows_for(7, range(7))
     measured = LikelihoodRatio().bind(read_table(X, rng.normal(size=40), task="auto", owner="test"))

@@ -1,4 +1,4 @@
-"""Gaps: passed on, filled in each train part, or refused with two ways out."""
+"""Missing values: passed on, filled in each train part, or refused with two solutions."""
 
 import numpy as np
 import pandas as pd

@@ -134,7 +134,7 @@ def test_the_default_panel_follows_the_task_of_each_target():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 2))
     y = X[:, 0] + 0.3 * rng.normal(size=80) > 0
-    # HITON-MB asks about the columns too, which are quantities.
+    # HITON-MB asks about the columns too, which are numeric.
     search = HITONMB(independence=CrossFitPPI("panel"), random_state=0).fit(X, y)
     assert search.blanket_.tolist() == [0]
     assert search.trace_.models == (

@@ -50,7 +50,7 @@ def test_stands_out_at_a_glance_as_by_explained_variance(n_classes: int) -> None
 
 
 def test_counts_are_those_of_a_loop_over_draws() -> None:
-    """Whoever stands out is ranked by the models, whoever does not comes last: written down as a loop."""
+    """Columns that stand out are ranked by the models, the others come last: written as a loop."""
     X = columns()[:, :4]
     y = np.random.default_rng(2).permutation(np.arange(40) % 2)
     X[:, 0] += y

@@ -89,7 +89,7 @@ def test_missing_values_are_taken(kind, columns):
     is_missing = np.random.default_rng(3).random(columns.shape) < 0.2
     X = np.where(is_missing, np.nan, columns)
     model = kind().fit(X, y)
-    # The line sees the mean of a column in place of a gap, and the trees see the gap.
+    # The linear part receives the column's mean for a missing value, and the trees the missing value.
     assert np.isfinite(model.predict(X)).all()
     assert model.score(X, y) > 0.3
 

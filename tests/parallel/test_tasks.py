@@ -84,7 +84,7 @@ def test_other_errors_are_passed_on_at_once():
 
 
 def test_what_a_task_prepares_in_what_is_shared_serves_the_next_task_of_its_process():
-    """A forest's bootstrap samples, say, are drawn once a process and not once a block."""
+    """A forest's bootstrap samples, say, are drawn once per process and not once per block."""
 
     def work(shared, item):
         shared.append(item)

@@ -95,7 +95,7 @@ print(sorted({{one for one in Watching.seen if one[1] == "openmp"}}))
 
 
 def test_models_that_are_fitted_in_threads_have_one_thread_each():
-    """In a process of its own: a thread starts with the number that the environment gave to the process."""
+    """In a separate process: a thread starts with the number that the environment gave to the process."""
     environment = os.environ | {"OMP_NUM_THREADS": "2"}
     script = WORKERS.format(folder=os.path.dirname(__file__))
     told = subprocess.run(

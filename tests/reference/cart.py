@@ -1,8 +1,8 @@
 """A decision tree by the book, in plain loops: what the engine's CART kernels must agree with.
 
 The rules are scikit-learn's. Splits that are equally good are decided by the first column, then by the lowest
-threshold, and gaps on the right. Sums run over the rows in sorted order, ties in the order of the rows. Rows count what
-they weigh, 1 if no weights are given.
+threshold, and missing values on the right. Sums run over the rows in sorted order, ties in the order of the rows. The
+weight of a row is 1 if no weights are given.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Node:
 
 
 def grow(X, y, n_classes, train, rules, weights=None):
-    """Grow a tree on the train rows of X, an array of shape (n_rows, n_columns) in which NaN is a gap."""
+    """Grow a tree on the train rows of X, an array of shape (n_rows, n_columns) in which NaN is a missing value."""
     train = sorted(int(row) for row in train)
     min_leaf, min_split = _counts(rules, len(train))
     limits = (rules.max_depth or 2**31, min_split, min_leaf)
@@ -82,11 +82,11 @@ def _grow(X, y, n_classes, rows, criterion, limits, depth, whole, weights):
 
 
 def best_split(X, y, rows, criterion, min_leaf, weights=None):
-    """Return (feature, threshold, whether gaps go left, left rows, right rows) of the best split, or None."""
+    """Return (feature, threshold, whether missing values go left, left rows, right rows) of the best split, or None."""
     best, best_gain = None, -np.inf
     for feature in range(X.shape[1]):
         column = X[:, feature].tolist()
-        # Gaps that go left are added up first.
+        # Missing values that go left are added up first.
         order = sorted(rows, key=lambda row: (column[row] == column[row], column[row], row))
         for threshold, gaps_left in _cuts(X[rows, feature]):
             left = [row for row in order if _is_left(column[row], threshold, gaps_left)]
@@ -108,7 +108,7 @@ def best_split(X, y, rows, criterion, min_leaf, weights=None):
 
 
 def _cuts(values):
-    """Yield the thresholds to try and where gaps go, in order."""
+    """Yield the thresholds to try and where missing values go, in order."""
     known = np.sort(values[~np.isnan(values)])
     has_gaps = known.size < values.size
     between = [float(low) / 2.0 + float(high) / 2.0 for low, high in pairwise(known) if not high <= low + TIE]

@@ -1,7 +1,7 @@
 """Forests by the book, in plain loops: what the engine's forests must agree with.
 
 The rules are scikit-learn's. A tree has a weight for each row, how often it was drawn times what it weighs, and NaN is
-a gap; what is chosen at random is decided by keys: the node's place in the tree, and the content of the column.
+a missing value. Random choices are made by keys: the node's place in the tree, and the content of the column.
 """
 
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ class Tree:
         return np.isnan(self.X[row, column])
 
     def _cuts(self, values, has_gaps, key, column):
-        """Yield thresholds, and whether gaps go left: first cuts with gaps on the right, where they may be alone."""
+        """Yield thresholds, and whether missing values go left: first cuts with them on the right, perhaps alone."""
         thresholds = self._thresholds(values, key, column)
         for threshold in thresholds:
             yield threshold, False
@@ -170,14 +170,14 @@ class Tree:
             squares = sum(self.weights[row] * float(self.y[row]) ** 2 for row in rows)
             return squares / self._weight(rows) - mean**2
         if self.rules.criterion == "gini":
-            # Whole numbers as long as possible: equally good cuts must have equal gains.
+            # Integers as long as possible: equally good cuts must have equal gains.
             return 1.0 - sum(count * count for count in self.counts(rows)) / self._weight(rows) ** 2
         shares = [share for share in self.value(rows) if share > 0]
         return -sum(share * log(share) / log(2.0) for share in shares)
 
 
 def goes_left(value, threshold, gaps_left):
-    """Tell where a value goes; a gap is NaN."""
+    """Return where a value goes; NaN is a missing value."""
     return gaps_left if np.isnan(value) else float(np.float32(value)) <= threshold
 
 

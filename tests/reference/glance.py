@@ -10,7 +10,7 @@ from scipy.stats import chi2, rankdata
 
 
 def stands_out(column: NDArray[Any], y: NDArray[Any], share: float, *, is_class: bool) -> bool:
-    """Tell whether a line, the ranks or steps of the column explain more of the target than chance mostly does."""
+    """Return whether a line, the ranks or steps of the column explain more of the target than chance mostly does."""
     outputs = np.column_stack([y == label for label in np.unique(y)[1:]]) if is_class else y[:, np.newaxis]
     scale = len(y) - 1
     steps = column if np.unique(column).size <= 16 else _intervals(column)

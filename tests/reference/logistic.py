@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 def fit(X, codes, n_classes, penalties, weights=None, is_symmetric=False):
     """Return one row of coefficients a class above 0, and the penalised negative log-likelihood.
 
-    A symmetric penalty is that of one coefficient a class, where a number may be added to all of them.
+    A symmetric penalty is that of one coefficient per class, where a number may be added to all of them.
     """
     weights = np.ones(len(X)) if weights is None else weights
     shape = (n_classes - 1, X.shape[1])

@@ -1,7 +1,7 @@
 """PPI and PPFS written from the paper with plain loops.
 
 Nothing is shared with the package: the splits, the shuffles and the seed of each split's model are drawn
-by `reference.drawing`. Nothing is cached and nothing is batched: every question fits its B models anew.
+by `reference.drawing`. Nothing is cached and nothing is batched: every question fits its B models again.
 """
 
 import math

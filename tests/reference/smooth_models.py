@@ -29,7 +29,7 @@ def regressors(Z, has_curves):
 
 
 def candidate_designs(Z):
-    """Lines, and curves where there are five rows a coefficient."""
+    """Lines, and curves where there are five rows per coefficient."""
     lines, curves = regressors(Z, False), regressors(Z, True)
     if curves.shape[1] > lines.shape[1] and 5 * curves.shape[1] <= len(Z):
         return [lines, curves]

@@ -1,4 +1,4 @@
-"""`results_`: one row a column of X, in the caller's kind of frame."""
+"""`results_`: one row per column of X, in the caller's kind of frame."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What callers may ask of the wrappers: columns to keep, gaps to fill, a number to reach."""
+"""What callers may ask of the wrappers: columns to keep, missing values to fill, a number to reach."""
 
 import numpy as np
 import pandas as pd

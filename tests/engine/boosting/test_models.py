@@ -217,7 +217,7 @@ def test_a_column_is_used_where_the_trees_of_one_class_cut_it():
 
 
 def test_categories_part_where_both_sides_just_reach_the_least_sum_of_hessians():
-    """Of squared errors the hessian is 1 a row, so that sums of them are whole numbers."""
+    """The hessian of squared errors is 1 per row, so that their sums are integers."""
     codes = np.arange(36) % 2
     train, test = [np.arange(32)], [np.arange(32, 36)]
     losses = []

@@ -224,7 +224,7 @@ def test_files_that_numba_wrote_itself_are_a_silent_miss(start, tmp_path):
 
 @compiles
 def test_a_full_disk_costs_a_compilation(tmp_path):
-    """No file may grow beyond a kilobyte: what a full disk is to whoever writes, without the right to mount one."""
+    """No file may grow beyond a kilobyte: like a full disk, without the right to mount one."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))"
     told = run(limit + KERNEL, NUMBA_CACHE_DIR=str(tmp_path))
     assert told.startswith("hits 0\n")

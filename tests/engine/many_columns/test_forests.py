@@ -179,7 +179,7 @@ def test_many_columns_are_removed_one_by_one():
 @pytest.mark.parametrize("n_classes", [0, 3])
 @pytest.mark.parametrize("has_gaps", [False, True])
 def test_trees_that_try_all_columns_are_scikit_learns(n_classes, has_gaps):
-    """Whole numbers to predict and distinct values: hardly a tie, and the same samples."""
+    """Integers to predict and distinct values: hardly a tie, and the same samples."""
     X, y, splits = _planted(80, 4, n_classes)
     if has_gaps:
         X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
@@ -268,7 +268,7 @@ def test_replaced_columns_and_unused_ones():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_small_sparse_forest_is_the_dense_one(n_classes):
-    """Zeros lie between the stored values, so both sides of a cut are counted anew after them."""
+    """Zeros lie between the stored values, so both sides of a cut are counted again after them."""
     rng = np.random.default_rng(5)
     X = np.round(rng.normal(size=(40, 2)), 1) * (rng.random((40, 2)) < 0.6)
     y, splits = rng.integers(0, n_classes, 40), draw_splits(rng, 40, 2)

@@ -1,4 +1,4 @@
-"""Trees on many columns whose rows have weights and whose columns have gaps: scikit-learn's, and the slow twin's.
+"""Trees on many columns with row weights and missing values: scikit-learn's, and the slow twin's.
 
 Sums of real weights are rounded, in another order than scikit-learn's: beside the reasons in `test_cart`, two cuts of
 one column that are equally good on paper may be decided differently.

@@ -1,4 +1,4 @@
-"""Trees on one column with weights of rows and gaps: scikit-learn's, prediction for prediction."""
+"""Trees on one column with row weights and missing values: scikit-learn's, prediction for prediction."""
 
 import numpy as np
 import pytest
