@@ -37,16 +37,28 @@ def test_what_the_index_calls_superseded_has_a_status():
 
 
 def links():
-    """Yield pages and the files that they link to."""
+    """Yield pages, the files that they link to, and the headings there."""
     for page in [*DOCS.glob("*.md"), *DECISIONS.glob("*.md"), DOCS.parent / "README.md"]:
-        for target in re.findall(r"\]\(([^)#:]+?)(?:#[\w-]+)?\)", text(page)):
-            yield page, target
+        for target, anchor in re.findall(r"\]\(([^)#:]*?)(?:#([\w-]+))?\)", text(page)):
+            yield page, (page.parent / target if target else page), anchor
+
+
+def anchors(page):
+    """Return the anchors of a page's headings, as GitHub and MyST make them."""
+    headings = re.findall(r"^#+ (.+)$", text(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def test_links_between_files_lead_somewhere():
     found = list(links())
     assert len(found) > 100
-    assert [(page.name, target) for page, target in found if not (page.parent / target).exists()] == []
+    assert [(page.name, str(target)) for page, target, _ in found if not target.exists()] == []
+
+
+def test_links_to_headings_lead_to_one():
+    found = [(page.name, target, anchor) for page, target, anchor in links() if anchor]
+    assert len(found) > 5
+    assert [(name, anchor) for name, target, anchor in found if anchor not in anchors(target)] == []
 
 
 # What one class has from another, and what only the searches and tests themselves use.
