@@ -1,7 +1,7 @@
 """Compare two recordings of record.py, field by field.
 
     python benchmarks/answers/compare.py results/before.json after.json
-    python benchmarks/answers/compare.py before.json after.json --brief   # one line a case
+    python benchmarks/answers/compare.py before.json after.json --brief   # one line per case
 
 Ends with 1 where an answer differs that expected_changes.toml does not list, or where a case is missing.
 """

@@ -1,11 +1,11 @@
-"""Record the answers of some 400 small fits, to hold changes of the code to them that should change no answer.
+"""Record the answers of about 400 small fits, to check changes of the code that should not change any answer.
 
     python benchmarks/answers/record.py after.json                  # all cases; minutes
     python benchmarks/answers/record.py after.json --only 'ppfs/*'  # some of them
     PYTHONPATH=<older checkout>/src python benchmarks/answers/record.py before.json
 
-Floats are written as the shortest decimal number that reads back to the same bits. Long things are digests: those of
-the trace are one a column, so that a difference tells what changed. compare.py reads two such files. Answers are only
+Floats are written as the shortest decimal number that reads back to the same bits. Long values are hashes, for
+the trace one per column, so that a difference shows what changed. compare.py reads two such files. Answers are only
 comparable between recordings with the same versions of the libraries on the same kind of processor.
 """
 

@@ -1,4 +1,4 @@
-"""How often a selector selects nothing where there is nothing: 200 columns of noise, a random target.
+"""How often a selector selects nothing when no column is relevant: 200 columns of noise, a random target.
 
     python benchmarks/calibration/all_null.py --jobs 2
 

@@ -1,4 +1,4 @@
-"""How often growth calls columns of noise at levels of 5 %, 1 %, 0.1 % and 1e-4, by the t-test and by counting.
+"""How often growth selects noise columns at levels of 5 %, 1 %, 0.1 % and 1e-4, by the t-test and by permutation.
 
     python benchmarks/calibration/growth_levels.py --tables 5
 

@@ -1,6 +1,6 @@
-"""What makes the row test call useless columns: the draws, or its law. Both are varied, on the same tables.
+"""Why the row test selects irrelevant columns: its draws or its null distribution, varied on the same tables.
 
-    python benchmarks/calibration/laws.py run --replicates 100      # resumes; a line a table in results/laws.csv
+    python benchmarks/calibration/laws.py run --replicates 100      # resumes; one line per table in results/laws.csv
     python benchmarks/calibration/laws.py print
 
 Behind docs/decisions/0180-draws-on-normal-scores.md and 0181-rows-trade-places-with-their-draws.md.

@@ -1,8 +1,8 @@
 """Size and power of the default panel and its models, by link and by what the data are like.
 
-    python benchmarks/calibration/panel.py run --replicates 200     # resumes; a line a question in results/panel.csv
-    python benchmarks/calibration/panel.py print                    # the tables of docs/p-values.md
-    python benchmarks/calibration/panel.py draw                     # its picture
+    python benchmarks/calibration/panel.py run --replicates 200   # resumes; one line per question in results/panel.csv
+    python benchmarks/calibration/panel.py print                  # the tables of docs/p-values.md
+    python benchmarks/calibration/panel.py draw                   # its picture
 
 A column x is asked about given other columns, the first of which is correlated 0.5 with it. In a cell called "none" the
 target does not depend on x, so that a rejection is an error; in the others it does, along a line, a curve, a step or

@@ -1,6 +1,6 @@
 """How often the tests reject: true nulls (size), false ones (power), and as the number of fits grows.
 
-    python benchmarks/calibration/run.py --jobs 2                      # everything, 1,000 replicates a cell
+    python benchmarks/calibration/run.py --jobs 2                      # everything, 1,000 replicates per cell
     python benchmarks/calibration/run.py --replicates 50 --n 200       # a quick look
     python benchmarks/calibration/run.py --study size --contenders 'cross-fit-*' --budget 30
     python benchmarks/calibration/run.py --estimate                    # what it would cost

@@ -2,8 +2,8 @@
 
     python benchmarks/calibration/tail_cost.py --models logistic panel
 
-A line a model is printed as it comes: CPU seconds of the growth phase with and without the count, and how many columns
-it lets in.
+One line per model is printed as soon as it is done: CPU seconds of the growth phase with and without permutations, and
+the number of candidates.
 """
 
 from __future__ import annotations

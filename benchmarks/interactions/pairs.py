@@ -1,4 +1,4 @@
-"""Columns that act only together: who finds them, and what `interactions="pairs"` selects of noise and misses.
+"""Columns that act only together: which searches find them, and what `interactions="pairs"` misses.
 
 Each part prints one table, on which docs/searches.md rests:
 

@@ -1,4 +1,4 @@
-"""One pytest session that meets fault after fault, each in a fork of it: nothing is imported or collected twice.
+"""One pytest session that runs many faults, each in a fork of it: nothing is imported or collected twice.
 
     pytest -p in_forks --faults waiting.json --record mutants.jsonl tests/...       (run.py does so)
 

@@ -1,4 +1,4 @@
-"""Change the code, one small fault at a time, and see whether a test notices.
+"""Change the code, one small fault at a time, and check whether a test detects it.
 
     python benchmarks/mutation/run.py map                 # which tests run which lines; what is mapped is not run again
     python benchmarks/mutation/run.py map --only tests/cli --again

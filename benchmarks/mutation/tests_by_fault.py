@@ -1,4 +1,4 @@
-"""Which tests run which faulty statement, and how long they take: so that a fault meets only tests that could see it.
+"""Which tests execute which faulty statement, and how long they take, so that each fault runs only these tests.
 
     pytest -p tests_by_fault --sample sample.json --maps folder tests/...       (run.py does so)
 

@@ -1,7 +1,7 @@
 """Protocol (a): PPFS with a tree selects once on all rows, the columns are cross-validated, the best setting counts.
 
-So the rows that the score is taken from have chosen the columns and the setting: not a forecast, but how the published
-figures come about.
+The columns and the setting are chosen on the same rows that are scored. The score is not an estimate for new rows, but
+it is how the published figures arise.
 """
 
 from __future__ import annotations

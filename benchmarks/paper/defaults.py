@@ -3,7 +3,7 @@
     python benchmarks/paper/defaults.py           # runs what is missing and prints the table
     python benchmarks/paper/defaults.py --table   # prints the table of what is there
 
-None of the paper's sets is looked at. Every problem is divided into rows to choose in and rows to judge the choice by;
+None of the paper's data sets is used. Every problem is divided into rows for choosing and rows for judging the choice;
 all candidates are scored inside the former by cross-validation and on the latter, so that any subset of candidates and
 any rule can be compared afterwards.
 """

@@ -1,6 +1,6 @@
 """The selectors that are compared: each returns columns from the rows it is given. One rule for all sets.
 
-Those of other projects with requirements of their own are asked in `peer_worker.py`.
+Those of other projects with other requirements run in `peer_worker.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The paper's data sets, how their rows are divided, and the models that judge a selection."""
+"""The paper's data sets, how their rows are divided, and the models that score a selection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Time one library with one model on one file of data, and print one JSON object.
 
 It runs in the environment of the library: that of ppfs, or PyImpetus's own. CPU seconds count the worker processes
-too; on a busy machine they say more than the clock.
+too; on a busy machine they are more reliable than wall-clock time.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 HistGradientBoosting is compared with this library's own path through scikit-learn's interface: what the engine adds.
 Where the other side would take hours its growth phase is timed on random columns and scaled to all of them, and our
-growth phase over all columns is compared with it. Every cell is kept as it is measured, so that a run that was stopped
-goes on where it was.
+growth phase over all columns is compared with it. Every cell is saved when it is measured, so an interrupted run
+continues.
 
     python benchmarks/peers/models.py --cells forest/wdbc lightgbm/sonar
     python benchmarks/peers/models.py --show

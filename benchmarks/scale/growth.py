@@ -2,7 +2,7 @@
 
 Each is doubled four times while the other two stay. Three things are timed on one thread: the growth phase (a fit
 whose alpha no p-value reaches ends after it), the whole fit, and ``np.argsort`` of every column of the
-same matrix, which any method that looks at the order of the values has to pay.
+same matrix, which is a lower bound for any method that sorts the values.
 """
 
 import argparse

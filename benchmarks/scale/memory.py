@@ -1,7 +1,7 @@
 """How much memory a fit takes, measured by the system: the largest resident size of a separate process.
 
-For dense data a child process makes the data, loads the engine with a small fit, forgets its highest mark so far, and
-fits: what the mark then shows above the resident size before the fit is compared with the size of the data. For
+For dense data a child process makes the data, loads the engine with a small fit, resets the peak, and
+fits: the peak above the resident size before the fit is compared with the size of the data. For
 Dorothea, sparse, everything counts: interpreter, libraries, compiling, data and fit.
 """
 

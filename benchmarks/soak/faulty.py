@@ -1,4 +1,4 @@
-"""Models that go wrong."""
+"""Models that fail on purpose."""
 
 from __future__ import annotations
 
