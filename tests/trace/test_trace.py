@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from ppfs import PPFS
-from ppfs._trace import Outcome, Step, Trace
+from ppfs._trace import Outcome, Step, Trace, as_plain, from_plain
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,9 @@ def test_frame_of_shrink_counts_the_other_members(selector):
 def test_explanation_gives_the_verdict_first_and_then_every_question(selector):
     verdict, growth, shrink = selector.trace_.explain("sepal width (cm)").splitlines()
     assert verdict.startswith("'sepal width (cm)' was dropped: no evidence that it adds to ")
-    assert verdict.endswith("It is redundant given 'petal length (cm)', 'petal width (cm)'.")
+    # It was dropped given three columns together, and is close to none of them.
+    assert "redundant" not in verdict
+    assert "closest" not in verdict
     assert growth.startswith("growth: 'sepal width (cm)': p = ")
     assert "given 'sepal length (cm)', " in shrink
     assert shrink.endswith(": dropped")
@@ -77,6 +79,16 @@ def test_a_column_gives_way_to_what_entered_when_the_answer_turned():
     ]
     verdict = recorded(steps, Outcome((1, 2, 3))).explain("a").splitlines()[0]
     assert verdict.endswith("It is redundant given 'c'.")
+
+
+def test_of_several_columns_that_entered_together_the_closest_is_named_or_none():
+    """A shrink phase asks given all others: that alone does not say which of them made a column redundant."""
+    steps = [ask(0, (), "candidate"), ask(0, (1, 2, 3), "dropped")]
+    without = recorded(steps, Outcome((1, 2, 3)))
+    assert "closest" not in without.explain("a").splitlines()[0]
+    closest = recorded(steps, Outcome((1, 2, 3), closest={0: 3}))
+    assert closest.explain("a").splitlines()[0].endswith("Of these, it is closest to 'd'.")
+    assert from_plain(as_plain(closest)).explain("a") == closest.explain("a")
 
 
 def test_what_never_had_an_answer_in_its_favour_gave_way_to_nothing():

@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ppfs._trace.steps import FAVOURABLE, Step
-
-
-def made_redundant_by(steps: Iterable[Step], fold: int, blanket: Sequence[int]) -> list[int]:
-    """Return the features that made another one redundant, given all steps about that one.
-
-    These are the features that entered the conditioning set between the last answer in its favor and the next one
-    against it: the selected ones, most important first, or all of them if none was selected. Empty if no
-    answer was in its favor.
-    """
-    last: Step | None = None
-    against: Step | None = None
-    for step in steps:
-        if step.fold != fold or not step.is_verdict:
-            continue
-        if step.decision in FAVOURABLE:
-            last, against = step, None
-        elif against is None:
-            against = step
-    if last is None or against is None:
-        return []
-    before = set(last.others)
-    entered = [feature for feature in against.others if feature not in before]
-    among = set(entered)
-    return [feature for feature in blanket if feature in among] or entered
 
 
 def decides(step: Step, fold: int, members: Collection[int]) -> bool:
@@ -65,6 +41,10 @@ class Outcome:
 
     left_out : dict of int to str
         Features that could not be asked about, and what went wrong with them.
+
+    closest : dict of int to int
+        For features that were not selected, the selected one that they are most strongly associated with, where one
+        stands out.
     """
 
     blanket: tuple[int, ...]
@@ -74,3 +54,34 @@ class Outcome:
     condition_on: tuple[int, ...] = ()
     filled_up: tuple[int, ...] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
+    closest: Mapping[int, int] = field(default_factory=dict)
+
+
+def made_redundant_by(feature: int, steps: Iterable[Step], outcome: Outcome) -> list[int]:
+    """Return the feature that made another one redundant, given all steps about that one; none if it is not clear.
+
+    It is the one that entered the conditioning set when the answers turned against the other. Where several features
+    entered together, it is the selected one that the other is closest to.
+    """
+    entered = entered_at_the_turn(steps, outcome)
+    return entered if len(entered) < 2 else [x for x in entered if x == outcome.closest.get(feature)]
+
+
+def entered_at_the_turn(steps: Iterable[Step], outcome: Outcome) -> list[int]:
+    """Return what entered the conditioning set between the last answer in favor of a feature and the next one against.
+
+    Of these the selected ones, most important first; all of them if none was selected.
+    """
+    last: Step | None = None
+    against: Step | None = None
+    for step in steps:
+        if step.fold != outcome.fold or not step.is_verdict:
+            continue
+        if step.decision in FAVOURABLE:
+            last, against = step, None
+        elif against is None:
+            against = step
+    if last is None or against is None:
+        return []
+    entered = set(against.others) - set(last.others)
+    return [feature for feature in outcome.blanket if feature in entered] or sorted(entered)

@@ -82,7 +82,11 @@ def _plain_part(part: Step | StepBatch) -> dict[str, Any]:
 
 def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
     # JSON has no numbers as keys.
-    return {**asdict(outcome), "left_out": [[feature, why] for feature, why in outcome.left_out.items()]}
+    return {
+        **asdict(outcome),
+        "left_out": [[feature, why] for feature, why in outcome.left_out.items()],
+        "closest": [[feature, member] for feature, member in outcome.closest.items()],
+    }
 
 
 def _finite(value: float) -> float | None:
@@ -130,4 +134,6 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         fold=int(plain["fold"]),
         blankets=tuple(tuple(map(int, blanket)) for blanket in plain["blankets"]),
         left_out={int(feature): str(why) for feature, why in plain["left_out"]},
+        # Files of earlier versions do not have it.
+        closest={int(feature): int(member) for feature, member in plain.get("closest", ())},
     )

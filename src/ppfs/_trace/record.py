@@ -179,6 +179,19 @@ class Trace:
             self._decided = asked, DecidingSteps(self._parts, len(self.names), fold, blanket)
         return self._decided[1]
 
+    def once_favored(self, fold: int) -> set[int]:
+        """Return the features that some answer of a fold was in favor of."""
+        favored: set[int] = set()
+        for part in self._parts:
+            if part.fold != fold:
+                continue
+            if isinstance(part, Step):
+                if part.is_verdict and part.decision in FAVOURABLE:
+                    favored.add(part.feature)
+            elif part.is_main:
+                favored.update(part.features[part.is_favourable & part.is_reliable].tolist())
+        return favored
+
     def question_arrays(self, fold: int | None = None) -> QuestionArrays:
         """Return the questions about the search's own target as arrays; of the chosen fold where none is named."""
         if fold is None:

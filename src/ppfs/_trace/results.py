@@ -95,7 +95,7 @@ def feature_results(trace: Trace) -> FeatureResults:
         counts[list(blanket)] += 1
     superseders: list[list[str]] = [[] for _ in range(n)]
     for feature in read.dropped:
-        others = made_redundant_by(about[feature], outcome.fold, outcome.blanket)
+        others = made_redundant_by(feature, about[feature], outcome)
         superseders[feature] = [trace.names[other] for other in others]
     return FeatureResults(
         adjusted_pvalues=read.adjusted_pvalues.tolist(),

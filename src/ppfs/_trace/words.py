@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import isnan
 
 from ppfs._data import listed
-from ppfs._trace.outcome import Outcome, decides, made_redundant_by
+from ppfs._trace.outcome import Outcome, decides, entered_at_the_turn, made_redundant_by
 from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, Step
 
 # From a feature's number to its name in a sentence, in quotation marks.
@@ -36,12 +36,22 @@ def verdict(
     decided_by = next(
         (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
     )
-    superseders = (
-        () if feature in outcome.blanket else made_redundant_by(steps, outcome.fold, outcome.blanket)
-    )
-    redundant = f" It is redundant given {enumerated(superseders, call)}." if superseders else ""
+    redundant = "" if feature in outcome.blanket else _redundancy(feature, outcome, steps, call)
     fate = _fate(feature, outcome, decided_by, call, models)
     return f"{call(feature)} {fate}.{redundant}{_folds(feature, outcome)}"
+
+
+def _redundancy(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -> str:
+    by = made_redundant_by(feature, steps, outcome)
+    if not by:
+        return ""
+    # One column that turned the answer was tested; the closest of several was not.
+    is_tested = len(entered_at_the_turn(steps, outcome)) == 1
+    return (
+        f" It is redundant given {call(by[0])}."
+        if is_tested
+        else f" Of these, it is closest to {call(by[0])}."
+    )
 
 
 def reason(feature: int, outcome: Outcome, step: Step | None) -> str:

@@ -227,7 +227,8 @@ class BaseBlanketSelector(Selector):
         Columns: `column`, `selected`, `importance` and its interval from `importance_low` to `importance_high` (its
         lower end is above 0 where the p-value is below `alpha`; NaN for tests that tell no direction), `pvalue`,
         `adjusted_pvalue`, `stability` (share of the folds that selected it), `phase`, `reason`, `redundant_with` (a
-        list of what made it redundant).
+        list with the selected column that a dropped one gave way to, or is by far the closest to; empty if none
+        stands out).
         """
         check_is_fitted(self)
         return results_frame(

@@ -12,6 +12,7 @@ from ppfs._data import Table
 from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._run.fill_up import fill_up
 from ppfs.blanket._run.folds import Fold, aggregate
+from ppfs.blanket._run.redundancy import closest_members
 from ppfs.blanket._run.search_in_parts import Searched
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._run.special_columns import SpecialColumns
@@ -59,6 +60,7 @@ def conclude(
     decided_by = trace.decided(chosen, blanket)
     barred = (*special.condition_on, *left_out)
     filled_up = fill_up(blanket, min_features, table=table, decided_by=decided_by, barred=barred)
+    not_selected = trace.once_favored(chosen) - {*blanket, *filled_up, *special.condition_on}
     trace.conclude(
         Outcome(
             blanket,
@@ -68,6 +70,7 @@ def conclude(
             condition_on=special.condition_on,
             filled_up=tuple(filled_up),
             left_out=left_out,
+            closest=closest_members(table, sorted(not_selected), blanket),
         )
     )
     pvalues, effects = _answers(decided_by, unasked=(*special.all, *left_out))
