@@ -7,8 +7,10 @@ from sklearn.linear_model import RidgeCV
 from sklearn.preprocessing import StandardScaler
 
 from ppfs._data.reading import read_table
+from ppfs._rows import draw_splits
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.knockoffs import draws
+from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw, SharedColumn
 from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores
 from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
 from ppfs.independence._predictive.knockoffs.smooth_models import PENALTIES
@@ -80,3 +82,22 @@ def test_what_others_explain_is_measured_on_left_out_rows():
     explained = OneAgainstRest(X).explained
     assert explained[0] > 0.9
     assert explained[5:].max() < 0.2
+
+
+def test_columns_of_few_values_are_drawn_among_their_values():
+    rng = np.random.default_rng(4)
+    X = correlated(rng, 200, 60)
+    X[:, 0] = rng.integers(0, 4, size=200) + (X[:, 1] > 0)
+    law = ConditionalLaw(
+        X[:, 0],
+        True,
+        np.delete(X, 0, axis=1),
+        np.zeros(59, dtype=int),
+        shared=SharedColumn(OneAgainstRest(X), 0),
+    )
+    split = draw_splits(200, None, n_splits=1, test_size=0.5, entropy=0, fold=0, n_draws=20)[0]
+    drawn = law.draws(split, 0, 20)
+    assert set(np.unique(drawn)) <= set(np.unique(X[:, 0]))
+    # Each value about as often as in the column: 20 draws of 100 rows each.
+    for value in np.unique(X[:, 0]):
+        assert abs((drawn == value).mean() - (X[split.test, 0] == value).mean()) < 0.12

@@ -84,7 +84,9 @@ class ConditionalLaw:
         What earlier questions found about the columns of Z.
 
     shared : SharedColumn, default=None
-        The regression of x on Z, where it was made together with those of other columns.
+        The regression of x on Z, where it was made together with those of other columns. A draw of a column of few
+        values is then the value nearest to its prediction plus residual: a classifier per column would take longer
+        than the models of the target.
     """
 
     def __init__(
@@ -105,8 +107,9 @@ class ConditionalLaw:
         self._n_given_levels = n_given_levels
         self._impute = impute
         self._curves = curves
-        self._is_categorical = is_categorical
         self._values, self._labels = np.unique(x, return_inverse=True)
+        self._is_categorical = is_categorical and shared is None
+        self._is_rounded = is_categorical and shared is not None
         self._model = model if model is not None and self._suits(model) else None
         self._by_split: dict[int, Predictor] = {}
         self._scale: NormalScores | None = None
@@ -139,6 +142,9 @@ class ConditionalLaw:
             return chosen
         residuals = self._level[split.test] - self._expected_at(split)
         shuffled: Floats = expected + residuals[split.permutations[first:end]]
+        if self._is_rounded:
+            nearest = np.searchsorted((self._values[1:] + self._values[:-1]) / 2.0, shuffled)
+            return np.asarray(self._values[nearest], dtype=np.float64)
         return shuffled if self._scale is None else self._scale.back(shuffled)
 
     def _expected_at(self, split: Split) -> Floats:
@@ -194,7 +200,7 @@ class ConditionalLaw:
     def _take_shared(self, shared: SharedColumn) -> Predictor:
         """Take the expectations that were computed for all columns at once, on the scale where residuals are alike."""
         expected = shared.rest.expected[:, shared.column]
-        if has_few_values(self._x):
+        if self._is_rounded or has_few_values(self._x):
             return lambda _: expected
         uneven = unevenness_of(self._x, expected)
         if uneven < _UNEVEN:
