@@ -29,7 +29,7 @@ class KnownTail:
     def __init__(self, chances: NDArray[np.float64], seed: int) -> None:
         self.chances = chances
         self.rng = np.random.default_rng(seed)
-        self.n_asked = 0
+        self.n_refitted = 0
         self.n_draws = 0
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
@@ -38,7 +38,7 @@ class KnownTail:
     def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
         assert first < end
         self.n_draws += len(xs) * (end - first)
-        self.n_asked += round(len(xs) * (end - first) * share)
+        self.n_refitted += round(len(xs) * (end - first) * share)
         return self.rng.binomial(end - first, self.chances[list(xs)])
 
 
@@ -117,7 +117,7 @@ def test_work_does_not_grow_with_the_number_of_clear_cases() -> None:
     tails = [work(n_clear) for n_clear in (1, 30, 500, 2000)]
     # Ten over alpha draws for each column of the table, and five close looks, up to the size of a batch.
     assert max(tail.n_draws for tail in tails) <= 1.3 * 10 * 2000 / 0.05
-    assert max(tail.n_asked for tail in tails) <= 7 * 2000
+    assert max(tail.n_refitted for tail in tails) <= 7 * 2000
 
 
 def test_few_columns_are_counted_as_closely_as_the_level_asks() -> None:
@@ -236,13 +236,13 @@ def test_a_search_that_is_killed_while_it_counts_goes_on_from_there(
     asked: list[range] = []
     deadly = 3
 
-    def counted(drawing: object, chunks: range, original: Callable[..., object] = tails._asked) -> object:
+    def counted(drawing: object, chunks: range, original: Callable[..., object] = tails._counts_of) -> object:
         asked.append(chunks)
         if len(asked) == deadly:
             raise KeyboardInterrupt
         return original(drawing, chunks)
 
-    monkeypatch.setattr(tails, "_asked", counted)
+    monkeypatch.setattr(tails, "_counts_of", counted)
     with pytest.raises(KeyboardInterrupt):
         clone(selector).fit(X, y)
     again = clone(selector).fit(X, y)

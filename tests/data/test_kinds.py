@@ -191,7 +191,7 @@ def test_text_that_is_not_listed_and_sparse_columns_that_are_have_clear_errors()
 
 def test_a_test_that_counts_refuses_what_was_not_listed():
     X = np.random.default_rng(0).integers(0, 3, (60, 2))
-    with pytest.raises(InvalidInputError, match="by categorical_features 'x1' is none"):
+    with pytest.raises(InvalidInputError, match="'x1' is not in categorical_features"):
         GSquared().evaluate(X, X[:, 0] % 2, 0, categorical_features=[0])
 
 

@@ -137,7 +137,7 @@ def test_categories_of_a_group_are_drawn_given_each_other(splits):
     z = rng.normal(size=N_ROWS)
     first = (z + rng.normal(size=N_ROWS) > 0).astype(float)
     X = np.column_stack([z, first, 1.0 - first])
-    table = Table(
+    table = Table.of(
         X,
         np.zeros(N_ROWS),
         ["z", "g"],
@@ -163,7 +163,7 @@ def test_draws_are_shared_between_designs_of_the_same_content_only(splits):
             return PermutedValues(design, feature)
 
     def design_of(X):
-        return Design.of(Table(X, np.zeros(N_ROWS), ["a", "b"], "regression"), (0, 1))
+        return Design.of(Table.of(X, np.zeros(N_ROWS), ["a", "b"], "regression"), (0, 1))
 
     shared = SharedKnockoff(Counting())
     X = np.random.default_rng(0).normal(size=(N_ROWS, 2))

@@ -138,7 +138,7 @@ def test_penalised_sizes_and_intercepts_equal_scikit_learns_models(estimator, ta
     assert_same(ours.of_members([0, 5], fewer), theirs.of_members([0, 5], fewer), rtol=1e-4)
 
 
-def test_penalised_intercepts_of_more_classes_are_left_to_scikit_learn():
+def test_penalized_intercepts_of_more_classes_are_left_to_scikit_learn():
     bound = PPI(TWO_CLASSES[0], n_splits=5).bind(
         read_table(*problem("three classes"), task="auto", owner="test")
     )

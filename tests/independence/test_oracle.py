@@ -72,7 +72,7 @@ def test_agrees_with_the_moral_graph_criterion(seed):
 
 
 def test_cycles_and_unknown_nodes_are_refused():
-    with pytest.raises(InvalidInputError, match="must form no cycle"):
+    with pytest.raises(InvalidInputError, match="must not form a cycle"):
         pvalue([(0, 1), (1, 0)], 0)
     with pytest.raises(InvalidInputError, match=r"Edge \(0, 3\) names a node that does not exist"):
         pvalue([(0, 3)], 0)
@@ -126,14 +126,14 @@ def test_nodes_of_a_network_that_are_no_columns_are_hidden():
 @pytest.mark.parametrize(
     ("edges", "target", "message"),
     [
-        ([("rain", "wet")], None, "names 'wet', which is no column.*DSeparation(edges, target='wet')"),
+        ([("rain", "wet")], None, "names 'wet', which is not a column.*DSeparation(edges, target='wet')"),
         (
             [("rian", "wet")],
             "wet",
-            "names 'rian', which is no column.*Did you mean 'rain'? The target is 'wet'",
+            "names 'rian', which is not a column.*Did you mean 'rain'? The target is 'wet'",
         ),
         (GARDEN, "shoes", "target='shoes' is also a column of X. Drop the column"),
-        ([*GARDEN, ("shoes", "rain")], "wet", "must form no cycle, but "),
+        ([*GARDEN, ("shoes", "rain")], "wet", "must not form a cycle, but "),
         ([(0, 1, 2)], None, "An edge is a pair (cause, effect), but edges contains (0, 1, 2)"),
         (["ab"], None, "An edge is a pair (cause, effect), but edges contains 'ab'"),
         ([(0, 1.5)], None, "must hold names or numbers of columns, but 1.5 is neither"),
@@ -153,8 +153,8 @@ def test_a_network_needs_a_target_among_its_nodes():
         edges = (("rain", "wet"),)
 
     for target, message in (
-        ("wett", "target='wett' is no node.*Did you mean 'wet'"),
-        (None, "target=None is no node"),
+        ("wett", "target='wett' is not a node.*Did you mean 'wet'"),
+        (None, "target=None is not a node"),
     ):
         with pytest.raises(InvalidInputError, match=message):
             DSeparation(Chain(), target).evaluate(FRAME, Y, 0)

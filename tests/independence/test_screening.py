@@ -1,4 +1,4 @@
-"""The glance at rearranged columns agrees with shares of explained variance."""
+"""The screening of rearranged columns agrees with shares of explained variance."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.reference.glance import stands_out
+from tests.reference.screening import stands_out
 
 from ppfs._conventions.random import stream
 from ppfs._data.block import Block
@@ -33,15 +33,15 @@ def tail_of(X: np.ndarray, y: np.ndarray, **fit: np.ndarray) -> PermutationTail:
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_stands_out_at_a_glance_as_by_explained_variance(n_classes: int) -> None:
+def test_stands_out_as_by_explained_variance(n_classes: int) -> None:
     X = columns()
     rng = np.random.default_rng(1)
     y = rng.permutation(np.arange(40) % n_classes) if n_classes else rng.normal(size=40)
     tail = tail_of(X, y)
     sources = Exchange(40).sources(stream(7), 30, by_value=True)
-    glance = Screening.of(X.T, 40)
+    screening = Screening.of(X.T, 40)
     assert tail.outputs is not None
-    found = glance.is_plain(rearranged(tail.outputs, sources), glance.bounds(0.3, len(tail.outputs)))
+    found = screening.stands_out(rearranged(tail.outputs, sources), screening.bounds(0.3, len(tail.outputs)))
     expected = [
         [stands_out(column[draw], y, 0.3, is_class=n_classes > 0) for draw in sources] for column in X.T
     ]
@@ -69,9 +69,9 @@ def test_counts_are_those_of_a_loop_over_draws() -> None:
         assert counts[x] == sum(rank(X[draw, x]) <= own * (1 + 1e-7) for draw in sources)
     # Not all of them are easy.
     assert 0 < counts[0] < counts[1]
-    assert tail.n_asked < 4 * DRAWS_AT_ONCE
+    assert tail.n_refitted < 4 * DRAWS_AT_ONCE
     splits = tail.growth.problem.splits
-    assert tail.n_fits == (4 + tail.n_asked) * len(splits)
+    assert tail.n_fits == (4 + tail.n_refitted) * len(splits)
 
 
 def test_an_arrangement_equal_to_the_column_is_as_extreme() -> None:
@@ -109,19 +109,19 @@ def test_gaps_are_a_step_of_their_own() -> None:
     y = np.arange(60) % 2
     X[y == 1, 0] = np.nan
     tail = tail_of(X, y)
-    glance = Screening.of(X.T, 60)
+    screening = Screening.of(X.T, 60)
     assert tail.outputs is not None
-    found = glance.is_plain(tail.outputs[:, np.newaxis], glance.bounds(1e-6, n_outputs=1))
+    found = screening.stands_out(tail.outputs[:, np.newaxis], screening.bounds(1e-6, n_outputs=1))
     assert found.ravel().tolist() == [True, False]
 
 
-def test_without_a_glance_every_draw_is_looked_at_closely() -> None:
+def test_without_screening_models_are_fitted_to_every_draw() -> None:
     X = columns()[:, :2]
     tail = tail_of(X, np.arange(40) % 2)
     everything = tail.n_as_extreme([0, 1], 0, 2 * DRAWS_AT_ONCE, share=1.0)
-    blind = replace(tail, outputs=None, n_asked=0)
+    blind = replace(tail, outputs=None, n_refitted=0)
     assert blind.n_as_extreme([0, 1], 0, 2 * DRAWS_AT_ONCE, share=0.01).tolist() == everything.tolist()
-    assert blind.n_asked == 4 * DRAWS_AT_ONCE
+    assert blind.n_refitted == 4 * DRAWS_AT_ONCE
 
 
 def test_weights_stay_with_the_target() -> None:
@@ -152,7 +152,7 @@ def test_columns_are_rearranged_where_enough_rows_have_groups_to_trade_with() ->
 
 def test_a_constant_column_never_stands_out() -> None:
     outputs = np.linalg.qr(np.random.default_rng(0).normal(size=(20, 1)) - 0.5)[0].T
-    glance = Screening.of(np.ones((1, 20)), 20)
-    assert not glance.is_plain(
-        (outputs - outputs.mean())[:, np.newaxis], glance.bounds(0.5, n_outputs=1)
+    screening = Screening.of(np.ones((1, 20)), 20)
+    assert not screening.stands_out(
+        (outputs - outputs.mean())[:, np.newaxis], screening.bounds(0.5, n_outputs=1)
     ).any()

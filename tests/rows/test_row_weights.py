@@ -165,7 +165,7 @@ def test_classical_tests_take_neither_weights_nor_groups(test):
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 2, size=(60, 2)), rng.integers(0, 2, size=60)
     name = type(test).__name__
-    with pytest.raises(InvalidInputError, match=rf"{name} takes no sample_weight.*PPI"):
+    with pytest.raises(InvalidInputError, match=rf"{name} does not support sample_weight.*PPI"):
         test.evaluate(X, y, 0, sample_weight=np.arange(1, 61))
     with pytest.raises(InvalidInputError, match=rf"{name} needs independent rows.*CrossFitPPI"):
         test.evaluate(X, y, 0, groups=np.arange(60) % 6)
@@ -175,7 +175,7 @@ def test_classical_tests_take_neither_weights_nor_groups(test):
 
 def test_searches_pass_weights_on(X, y):
     weights = np.random.default_rng(2).uniform(0.5, 2, size=N_ROWS)
-    with pytest.raises(InvalidInputError, match="takes no sample_weight"):
+    with pytest.raises(InvalidInputError, match="does not support sample_weight"):
         IAMB().fit(X, y, sample_weight=weights)
     found = IAMB(independence=PPI(LogisticRegression(), n_splits=8), random_state=0).fit(
         X, y, sample_weight=weights

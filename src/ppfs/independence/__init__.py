@@ -14,16 +14,16 @@ from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstR
 from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 from ppfs.independence._predictive.predictive_test import PredictiveTest
-from ppfs.independence._predictive.screening import VIEWS_APART
+from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail, Rearrangements
 from ppfs.independence._test import IndependenceTest
 
 __all__ = [
+    "EFFECTIVE_VIEWS",
     "MOST_ROWS_COUNTED",
     "PPI",
     "PPI_CONSTRAINTS",
     "TESTS_BY_NAME",
-    "VIEWS_APART",
     "Answers",
     "Automatic",
     "Binding",

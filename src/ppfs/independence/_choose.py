@@ -1,4 +1,4 @@
-"""Tests by name, and the choice of one by what the columns hold."""
+"""Tests by name, and the choice of one by the kinds of the columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ppfs.independence._test import IndependenceTest
 
 @dataclass(frozen=True)
 class Choice:
-    """A test, and in words why it suits the data."""
+    """A test, and why it suits the data."""
 
     test: IndependenceTest
     reason: str
@@ -28,9 +28,9 @@ class Automatic(IndependenceTest):
     """Choose the classical test that suits the columns: what ``independence="auto"`` means.
 
     `GSquared` when all columns and the target are categorical, `FisherZ` when all are continuous,
-    `LikelihoodRatio` when there are both, or groups of columns among the continuous ones. Constant columns have
-    no say. What is categorical is for `categorical_features` to say; by default text, categories, truth values and
-    whole numbers with at most 20 different ones are.
+    `LikelihoodRatio` when there are both, or groups of continuous columns. Constant columns are ignored. Which columns
+    are categorical is set by `categorical_features`; by default text, categories, booleans and integers with at most 20
+    distinct values.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Automatic(IndependenceTest):
         return self.choose(table).test._bind(table, binding)
 
     def choose(self, table: Table) -> Choice:
-        """Look at the columns and the target, and choose."""
+        """Choose a test by the kinds of the columns and the target."""
         varied = [feature for feature in range(table.n_features) if not table.constant_mask[feature]]
         n_categorical = sum(bool(table.categorical_mask([feature]).all()) for feature in varied)
         is_labelled = table.task == "classification"

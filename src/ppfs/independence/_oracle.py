@@ -38,21 +38,21 @@ class Network(Protocol):
 class DSeparation(IndependenceTest):
     """Answer from a directed acyclic graph: p = 1 when d-separated, 0 otherwise.
 
-    A search that asks this oracle sees exactly what an infinite sample from a faithful
-    distribution would tell, so its result can be compared with the graph's true blanket.
+    A search with this oracle gets the answers that an infinite sample from a faithful
+    distribution would give, so its result can be compared with the graph's true blanket.
     The values of X and y are ignored.
 
     Parameters
     ----------
     edges : iterable of pairs, or network
         Arrows (cause, effect). A node is the name of a column, or `target`; or a number: columns are 0 to d - 1, the
-        target is node d. Columns without an arrow are linked to nothing.
+        target is node d. Columns without an arrow are independent of all others.
 
         A network, such as `ppfs.datasets.read_network` returns or a ``networkx.DiGraph``, has `nodes` and `edges`.
-        Nodes that are no columns of X are hidden variables.
+        Nodes that are not columns of X are hidden variables.
 
     target : str, default=None
-        What the target is called, where nodes are names.
+        The name of the target, where nodes are names.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class DSeparation(IndependenceTest):
 
     reads_task = False
 
-    # A network has no length, so the shape of it is checked when it is read.
+    # A network has no length, so it is validated when it is read.
     _parameter_constraints: dict[str, Any] = {"edges": "no_validation", "target": [str, None]}
 
     def __init__(self, edges: Iterable[tuple[Node, Node]] | Network, target: str | None = None) -> None:
@@ -111,10 +111,10 @@ class BoundDSeparation(BoundTest):
     def _reachable(self, source: int, given: set[int]) -> set[int]:
         """Return the nodes joined to `source` by a path that `given` leaves open.
 
-        A walk remembers whether it came along an arrow or against one. Against an arrow
-        (from a child) it may turn anywhere unless the node is given; along an arrow (from a
-        parent) it goes on to children unless the node is given, and turns back to parents at a
-        collider only when the collider or one of its descendants is given.
+        The state of a walk is a node and whether it was reached from a child. From a child the walk
+        continues to parents and children unless the node is given. From a parent it continues to
+        children unless the node is given, and to parents only when the node or one of its
+        descendants is given: the node is then an open collider.
         """
         opened = self._ancestors(given)
         seen: set[tuple[int, bool]] = set()
@@ -147,7 +147,7 @@ class BoundDSeparation(BoundTest):
 def _parents(
     edges: Iterable[tuple[Node, Node]] | Network, target: str | None, table: Table
 ) -> list[set[int]]:
-    """Return each node's parents, or say why the edges are no acyclic graph over the columns."""
+    """Return each node's parents; raise if the edges are not an acyclic graph over the columns."""
     numbers = _Numbers(table, target)
     if isinstance(edges, Network):
         numbers.admit(edges.nodes)
@@ -160,7 +160,7 @@ def _parents(
         TopologicalSorter(dict(enumerate(parents))).prepare()
     except CycleError as error:
         circle = " -> ".join(numbers.name(node) for node in reversed(error.args[1]))
-        raise InvalidInputError(f"The edges must form no cycle, but {circle} is one.") from error
+        raise InvalidInputError(f"The edges must not form a cycle, but {circle} does.") from error
     return parents
 
 
@@ -173,12 +173,12 @@ def _listed(edges: Any) -> Iterable[Any]:
 
 
 class _Numbers:
-    """The numbers of the nodes: columns first, then the target, then what is hidden.
+    """The numbers of the nodes: columns first, then the target, then hidden variables.
 
     Parameters
     ----------
     target : str or None
-        What the target is called; None where nodes are numbers.
+        The name of the target; None where nodes are numbers.
     """
 
     def __init__(self, table: Table, target: str | None) -> None:
@@ -199,13 +199,13 @@ class _Numbers:
         return len(self._columns) + 1 + self._n_hidden
 
     def admit(self, nodes: Iterable[Any]) -> None:
-        """Give the nodes of a network numbers: those that are neither columns nor the target are hidden."""
+        """Assign numbers to the nodes of a network: those that are neither columns nor the target are hidden."""
         names = [str(node) for node in nodes]
         if self._target not in names:
             what = "target=None" if self._target is None else f"target={self._target!r}"
             raise InvalidInputError(
-                f"{what} is no node of the network, whose nodes are {listed(names)}.{_close(self._target, names)} "
-                "Say which of them y holds."
+                f"{what} is not a node of the network, whose nodes are {listed(names)}.{_close(self._target, names)} "
+                "Pass the name of the node that y holds as target."
             )
         for name in names:
             if name not in self._number:
@@ -220,7 +220,7 @@ class _Numbers:
         return self._node(nodes[0], edge), self._node(nodes[1], edge)
 
     def name(self, node: int) -> str:
-        """Return what the caller calls a node."""
+        """Return the caller's name of a node."""
         if node in self._called_by_number:
             return str(node)
         return next((name for name, number in self._number.items() if number == node), str(node))
@@ -251,7 +251,7 @@ class _Numbers:
         else:
             hint = f"The target is {self._target!r}."
         raise InvalidInputError(
-            f"Edge {tuple(edge)!r} names {name!r}, which is no column. The columns are "
+            f"Edge {tuple(edge)!r} names {name!r}, which is not a column. The columns are "
             f"{listed(self._columns)}.{_close(name, self._columns)} {hint}"
         )
 

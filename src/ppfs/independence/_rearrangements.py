@@ -46,13 +46,13 @@ class CountedRearrangements:
 
     counts : ndarray of int, shape (n_columns,)
 
-    n_asked : int
+    n_refitted : int
         Rearranged columns that models were fitted to.
     """
 
     draws: Rearrangements
     counts: NDArray[np.intp]
-    n_asked: int
+    n_refitted: int
 
 
 class ExactTail(Protocol):
@@ -63,12 +63,12 @@ class ExactTail(Protocol):
     draws_at_once : int
         The number of draws must be a multiple of this.
 
-    n_asked : int
+    n_refitted : int
         Rearranged columns that models were fitted to so far.
     """
 
     draws_at_once: ClassVar[int]
-    n_asked: int
+    n_refitted: int
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         """Return which columns can be rearranged."""

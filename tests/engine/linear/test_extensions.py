@@ -3,7 +3,7 @@ import pytest
 from reference import logistic
 
 from ppfs._engine import add_directions, fit_extensions
-from ppfs.independence._classical.partial import DETERMINED, standardised
+from ppfs.independence._classical.partial import DETERMINED, standardized
 from ppfs.independence._classical.regressors import added_directions
 
 N_ROWS = 60
@@ -12,11 +12,11 @@ N_ROWS = 60
 def sample():
     """A basis of three directions, and blocks of one, two and three regressors, partly redundant."""
     rng = np.random.default_rng(0)
-    rows = standardised(rng.normal(size=(6, N_ROWS)))
+    rows = standardized(rng.normal(size=(6, N_ROWS)))
     basis = np.full((1, N_ROWS), 1 / np.sqrt(N_ROWS))
     for row in rows[:2]:
         basis = np.vstack([basis, added_directions(row[:, None], basis.T).T])
-    redundant = standardised(rows[:1] + rows[1:2])
+    redundant = standardized(rows[:1] + rows[1:2])
     blocks = [rows[2:3], np.vstack([rows[3:4], redundant]), redundant, rows[3:6]]
     starts = np.cumsum([0, *map(len, blocks)])
     return basis, blocks, np.concatenate(blocks), starts

@@ -100,7 +100,7 @@ class Checkpoint:
     def counted(self, counted: CountedRearrangements) -> None:
         """Write how many draws were as extreme as some columns."""
         arrays = {name: np.array(value) for name, value in asdict(counted.draws).items()}
-        self._write("count", {**arrays, "counts": counted.counts, "n_asked": np.array(counted.n_asked)})
+        self._write("count", {**arrays, "counts": counted.counts, "n_asked": np.array(counted.n_refitted)})
 
     def answer(self, question: Question, result: IndependenceResult) -> None:
         """Take down an answer given other columns; it is written soon."""

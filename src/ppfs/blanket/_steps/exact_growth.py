@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs.blanket._steps.correction import adjust, level_of
-from ppfs.independence import VIEWS_APART, ExactTail
+from ppfs.independence import EFFECTIVE_VIEWS, ExactTail
 
 # With so many draws over the level, about so many are as extreme as a column whose p-value is at the level.
 _MOST_PER_LEVEL = 10
@@ -113,7 +113,7 @@ class Effort:
         Effort(n_draws=1595, share=0.018875, n_columns=755)
         """
         wanted = share or min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
-        affordable = max(_CLOSE_LOOKS * n_columns, _LEAST_CLOSE_LOOKS) / (VIEWS_APART * n_candidates)
+        affordable = max(_CLOSE_LOOKS * n_columns, _LEAST_CLOSE_LOOKS) / (EFFECTIVE_VIEWS * n_candidates)
         per_level = float(np.clip(affordable * level / wanted, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
         glances = _GLANCES * n_columns / alpha
         n_draws = ceil(max(_LEAST_PER_LEVEL / level, min(per_level / level, glances / n_candidates)))
@@ -133,7 +133,7 @@ def expected_refits(n_candidates: int, n_columns: int, correction: str | None, a
     """
     level = level_of(alpha, correction, n_columns, n_candidates)
     effort = Effort.of(n_candidates, n_columns, level, alpha)
-    return effort.n_columns * effort.n_draws * min(1.0, VIEWS_APART * effort.share)
+    return effort.n_columns * effort.n_draws * min(1.0, EFFECTIVE_VIEWS * effort.share)
 
 
 def count_small_pvalues(
@@ -176,7 +176,7 @@ def count_small_pvalues(
     n_draws, n_as_extreme = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     counted = np.ones(n)
     is_left, is_beyond = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
-    done, n_refitted = 0, tail.n_asked
+    done, n_refitted = 0, tail.n_refitted
     share: float | None = None
     while is_left.any():
         n_left = int(is_left.sum())
@@ -199,4 +199,4 @@ def count_small_pvalues(
         is_left &= counted <= level
         if is_left.sum() == n_left:
             break
-    return Counted(places, counted, n_draws, n_as_extreme, is_beyond, tail.n_asked - n_refitted)
+    return Counted(places, counted, n_draws, n_as_extreme, is_beyond, tail.n_refitted - n_refitted)

@@ -12,16 +12,15 @@ from ppfs.independence._bound import BoundTest, growing_batches
 class BatchedTest(BoundTest):
     """A bound test whose questions with the same conditioning set are answered together.
 
-    A subclass implements `_batch`. It must compute each x's numbers without looking at the other
-    x of its batch, element by element or row by row, so that an answer is the same, bit for bit,
-    whoever it was asked together with. Matrix products are not of that kind: BLAS sums in another
-    order for another shape.
+    A subclass implements `_batch`. It must compute the numbers of each x without those of the other
+    x of its batch, element by element or row by row, so that an answer is the same, bit for bit, in
+    every batch. Matrix products do not do that: BLAS sums in another order for another shape.
 
     Attributes
     ----------
     values_for_free : int
-        So many values take no longer to look at than a call takes to make: the first batch has as many columns as
-        hold them, but at least one.
+        How many values are processed in the time that a call takes. The first batch has as many columns as
+        hold them, and at least one.
     """
 
     values_for_free: int = 0

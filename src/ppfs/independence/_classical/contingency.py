@@ -1,4 +1,4 @@
-"""Tests that count: compare a contingency table with what independence would give."""
+"""Tests of contingency tables: observed counts against those expected under independence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ppfs.independence._test import IndependenceTest
 # P-value, statistic and effect of each column, shape (n_columns, 3).
 Judgement = Floats
 
-# Table cells counted in one go.
+# Table cells counted at once.
 _MAX_CELLS = 2**20
 
 
@@ -48,11 +48,11 @@ class GSquared(IndependenceTest):
     Parameters
     ----------
     min_rows_per_cell : float, default=5
-        With fewer rows than this for each cell of the full table the test cannot tell: the answer
-        has ``is_reliable=False``. 0 answers always.
+        With fewer rows than this per cell of the full table the answer is "cannot tell"
+        (``is_reliable=False``). 0 always gives an answer.
 
     max_levels : int, default=100
-        A column with more levels is refused.
+        A column with more levels raises an error.
 
     See Also
     --------
@@ -61,14 +61,14 @@ class GSquared(IndependenceTest):
 
     Notes
     -----
-    The degrees of freedom are (r_x - 1)(r_y - 1) times the number of strata, without the levels that a stratum
-    never shows, and at least 1. `effect` is the statistic per degree of freedom.
+    The degrees of freedom are (r_x - 1)(r_y - 1) summed over the strata, where r counts the levels that occur in the
+    stratum, and at least 1. `effect` is the statistic per degree of freedom.
 
-    With many strata of few rows the p-values are too small, although the table as a whole has rows enough:
-    use ``ChiSquared(exact_moments=True)`` there.
+    With many strata of few rows the p-values are too small, even if the table as a whole has enough rows:
+    use ``ChiSquared(exact_moments=True)`` then.
 
     A column that is constant, or determined by the given columns, is independent (p = 1). Given a
-    copy of the target everything else is. The levels of a group of columns are their combinations.
+    copy of the target, every other column is. The levels of a group of columns are their combinations.
 
     Examples
     --------
@@ -109,15 +109,15 @@ class ChiSquared(GSquared):
     ----------
     exact_moments : bool, default=False
         Compare the statistic with the gamma distribution that has its exact mean and variance given
-        the margins, in place of chi-squared. With many strata of few rows chi-squared, and
+        the margins, instead of chi-squared. With many strata of few rows chi-squared, and
         G-squared even more, rejects a true null too often; this keeps the level.
 
     min_rows_per_cell : float, default=5
-        With fewer rows than this for each cell of the full table the test cannot tell: the answer
-        has ``is_reliable=False``. 0 answers always.
+        With fewer rows than this per cell of the full table the answer is "cannot tell"
+        (``is_reliable=False``). 0 always gives an answer.
 
     max_levels : int, default=100
-        A column with more levels is refused.
+        A column with more levels raises an error.
 
     See Also
     --------
@@ -161,13 +161,13 @@ class ChiSquared(GSquared):
 
 
 def _against_chi_squared(found: Statistics) -> Judgement:
-    # The upper tail; 1 - cdf would be 0 beyond a statistic of 70 or so.
+    # The upper tail; 1 - cdf would be 0 beyond a statistic of about 70.
     pvalues = chdtrc(found.freedom, found.values)
     return np.column_stack([pvalues, found.values, found.values / found.freedom])
 
 
 def _against_gamma(moments: Moments) -> Judgement:
-    """Compare with the gamma distribution of the same mean and variance; chi-squared is one of them."""
+    """Compare with the gamma distribution of the same mean and variance, of which chi-squared is a special case."""
     is_empty = moments.variance <= 0.0
     variance = np.where(is_empty, 1.0, moments.variance)
     mean = np.where(is_empty, 1.0, moments.mean)
@@ -193,11 +193,11 @@ class BoundContingency(BatchedTest):
         self._counts: list[int] = levels.counts.tolist()
         self._judge = judge
         self._min_rows_per_cell = min_rows_per_cell
-        # Searches ask about many columns with the same target and conditioning set in a row.
+        # Searches ask many consecutive questions with the same target and conditioning set.
         self._strata = lru_cache(maxsize=2)(self._divide)
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
-        """Tell whether there are rows enough for the cells of the target and these columns."""
+        """Return whether there are enough rows for the cells of the target and these columns."""
         return self.table.n_rows >= self._rows_for([target, *given])
 
     def _rows_for(self, variables: Sequence[int]) -> float:
@@ -214,14 +214,14 @@ class BoundContingency(BatchedTest):
                 results[x] = CANNOT_TELL
             else:
                 countable.append(x)
-        for some in self._stretches(countable, target, given):
+        for some in self._batches_of(countable, target, given):
             tables = Tables.count(self._strata(target, given), self._levels, some)
             for x, answer in zip(some, self._judge(tables).tolist(), strict=True):
                 results[x] = IndependenceResult(*answer)
         return [results[x] for x in xs]
 
-    def _stretches(self, xs: list[int], target: int, given: tuple[int, ...]) -> Iterator[list[int]]:
-        """Cut columns into stretches whose tables have a bounded number of cells."""
+    def _batches_of(self, xs: list[int], target: int, given: tuple[int, ...]) -> Iterator[list[int]]:
+        """Cut columns into batches whose tables have a bounded number of cells."""
         if not xs:
             return
         strata = self._strata(target, given)

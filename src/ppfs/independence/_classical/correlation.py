@@ -1,4 +1,4 @@
-"""Tests of partial correlation: exact for jointly normal columns, sensitive to linear links only."""
+"""Tests of partial correlation: exact for jointly normal columns, sensitive to linear dependence only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ppfs.independence._classical.partial import Correlations
 from ppfs.independence._classical.plain_rows import require_numbers, require_plain_rows
 from ppfs.independence._test import IndependenceTest
 
-# A perfect correlation would have an infinite statistic; this keeps it finite, and p tiny.
+# A perfect correlation would have an infinite statistic; this bound keeps it finite, and the p-value tiny.
 _LARGEST = 1.0 - 1e-15
 
 
@@ -27,7 +27,7 @@ class FisherZ(IndependenceTest):
     """Fisher's z test of the partial correlation of numeric columns.
 
     The correlation of x and the target after both were regressed on the given columns. Two-sided: a
-    strong negative link is as significant as a strong positive one. All candidates are answered
+    negative correlation is as significant as a positive one. All candidates are tested
     in one pass.
 
     See Also
@@ -38,14 +38,14 @@ class FisherZ(IndependenceTest):
     Notes
     -----
     z = sqrt(n - k - 3) atanh(r) is compared with the standard normal; k is the number of given columns.
-    With n <= k + 3 the test cannot tell: the answer has ``is_reliable=False``. `effect` is abs(r).
+    With n <= k + 3 the answer is "cannot tell" (``is_reliable=False``). `effect` is abs(r).
 
-    Numbers are used as they are, so whole-numbered codes of unordered categories make no sense here, and
-    columns of text with more than two categories are refused. A target of two classes counts as 0 and 1; more
+    Numbers are used as they are, so integer codes of unordered categories make no sense here, and
+    columns of text with more than two categories raise an error. A target of two classes is read as 0 and 1; more
     classes are accepted only as numbers.
 
-    A given column that the other given ones determine is left out. A column that they determine
-    is independent (p = 1), and so is everything once they determine the target. A copy of
+    A given column that the other given columns determine is left out. A column that they determine
+    is independent (p = 1), and so is every column if they determine the target. A copy of
     the target has r = 1.
 
     Examples
@@ -76,7 +76,7 @@ class FisherZ(IndependenceTest):
         return n_rows - n_given - 3
 
     def judge(self, correlations: Floats, free: int) -> tuple[Floats, Floats]:
-        """Turn partial correlations into p-values and statistics."""
+        """Return the p-values and statistics of partial correlations."""
         statistics = np.sqrt(free) * np.arctanh(correlations)
         return 2.0 * ndtr(-np.abs(statistics)), statistics
 
@@ -85,7 +85,7 @@ class PartialCorrelationT(FisherZ):
     """Student's t test of the partial correlation of numeric columns.
 
     The t test of x's coefficient when the target is regressed on x and the given columns: exact
-    for normal errors, however few the rows. Otherwise as `FisherZ`, whose notes apply.
+    for normal errors, however few the rows. The notes of `FisherZ` apply.
 
     Notes
     -----
@@ -105,7 +105,7 @@ class PartialCorrelationT(FisherZ):
         return n_rows - n_given - 2
 
     def judge(self, correlations: Floats, free: int) -> tuple[Floats, Floats]:
-        """Turn partial correlations into p-values and statistics."""
+        """Return the p-values and statistics of partial correlations."""
         statistics = correlations * np.sqrt(free / (1.0 - correlations**2))
         return 2.0 * stdtr(free, -np.abs(statistics)), statistics
 
@@ -119,7 +119,7 @@ class BoundCorrelation(BatchedTest):
         self._test = test
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
-        """Tell whether degrees of freedom are left given these columns."""
+        """Return whether there are degrees of freedom left given these columns."""
         return self._test.degrees_of_freedom(self.table.n_rows, len(given)) >= 1
 
     def _batch(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> list[IndependenceResult]:
@@ -137,12 +137,12 @@ class BoundCorrelation(BatchedTest):
 
 
 def target_as_numbers(table: Table, user: str) -> NDArray[np.float64]:
-    """Return the target as numbers whose correlation means something."""
+    """Return the target as numbers whose correlation is meaningful."""
     if table.task == "regression" or table.classes.size <= 2:
         return table.codes
     if table.y.dtype.kind in "biuf":
         return np.asarray(table.y, dtype=np.float64)
     raise InvalidInputError(
         f"{user} needs a numeric target, but y has {table.classes.size} classes, such as {str(table.classes[0])!r}, "
-        "whose order means nothing. Use LikelihoodRatio, or GSquared if all columns are categorical."
+        "which have no order. Use LikelihoodRatio, or GSquared if all columns are categorical."
     )

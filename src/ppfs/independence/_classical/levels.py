@@ -1,4 +1,4 @@
-"""Columns as codes: which level of its column each row holds."""
+"""Columns as codes: the level of each row."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ppfs import _engine
 from ppfs._data import Table, as_rows, can_be_levels, number_combinations
 from ppfs.exceptions import InvalidInputError
 
-# Whole numbers that lie less far apart than this are coded by counting.
+# Integers with a range below this are coded by counting.
 _CLOSE = 256
 
-# Values coded together: enough to keep NumPy busy, few enough to stay in the cache.
+# Values coded at once: many enough for NumPy, few enough for the cache.
 _VALUES_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Every variable of a table as small whole numbers, the target last.
+    """Every variable of a table as small integers, the target last.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class Levels:
 
 
 def read_levels(table: Table, max_levels: int, user: str) -> Levels:
-    """Code every variable, or name one that is not categorical.
+    """Code every variable; raise if one is not categorical.
 
     Parameters
     ----------
     max_levels : int
-        More levels than this are refused.
+        More levels than this raise an error.
 
     user : str
         The test that needs categories, for the message.
@@ -63,12 +63,12 @@ def read_levels(table: Table, max_levels: int, user: str) -> Levels:
 
 
 def _code_close_columns(table: Table, codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Code the columns whose values are whole numbers close together, and return their numbers of levels.
+    """Code the columns of integers with a small range, and return their numbers of levels.
 
     Returns
     -------
     ndarray of shape (n_columns,)
-        0 where a column is of another kind; its codes are then without meaning.
+        0 for other columns, whose codes are meaningless.
     """
     whole = table.kinds.whole_columns_of(table.X)
     counts = np.zeros(table.n_features, dtype=np.int64)
@@ -82,7 +82,7 @@ def _code_close_columns(table: Table, codes: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _code_by_sorting(table: Table, variable: int, max_levels: int, user: str) -> tuple[NDArray[np.intp], int]:
-    """Return the number of each row's value, or combination of values, and how many there are."""
+    """Return the code of each row's value, or combination of values, and the number of codes."""
     if variable == table.target and table.task == "classification":
         columns = [(table.classes, table.codes.astype(np.intp))]
     else:
@@ -96,16 +96,16 @@ def _code_by_sorting(table: Table, variable: int, max_levels: int, user: str) ->
     if len(columns) > 1:
         coded = ((codes.ravel(), levels.size) for levels, codes in columns)
         codes, n_levels = number_combinations(coded, table.n_rows)
-    # Too many for the type of the codes, and about to be refused.
+    # Too many for the dtype of the codes; the caller raises an error.
     return (codes.ravel() if n_levels <= max_levels else np.zeros(1, dtype=np.intp)), n_levels
 
 
 def _require_declared(table: Table, feature: int, user: str) -> None:
-    """Refuse a column that the caller, asked for the categorical ones, did not name."""
+    """Raise if the caller listed the categorical columns and left this one out."""
     if not table.categorical_mask([feature]).all():
         raise InvalidInputError(
-            f"{user} needs categorical columns, but by categorical_features {table.names[feature]!r} is none. Add it "
-            "to categorical_features, or use LikelihoodRatio, which takes both kinds."
+            f"{user} needs categorical columns, but {table.names[feature]!r} is not in categorical_features. Add it, "
+            "or use LikelihoodRatio, which takes both kinds."
         )
 
 
@@ -118,5 +118,5 @@ def _not_categorical(table: Table, variable: int, n_levels: int, user: str) -> I
         )
     return InvalidInputError(
         f"{user} needs categorical columns, but {name} has {n_levels} distinct values in {table.n_rows} rows. "
-        "Use FisherZ or LikelihoodRatio, or discretise the column first (sklearn.preprocessing.KBinsDiscretizer)."
+        "Use FisherZ or LikelihoodRatio, or discretize the column first (sklearn.preprocessing.KBinsDiscretizer)."
     )

@@ -1,4 +1,4 @@
-"""The likelihood-ratio test: ask whether x improves a regression of the target on the given columns."""
+"""The likelihood-ratio test: whether x improves a regression of the target on the given columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ppfs.independence._classical.plain_rows import require_plain_rows
 from ppfs.independence._classical.regressors import Designs, Extensions, added_directions
 from ppfs.independence._test import IndependenceTest
 
-# Rows for each coefficient of a logistic model. With fewer the ratio is far from chi-squared,
+# Rows per coefficient of a logistic model. With fewer rows the ratio is far from chi-squared,
 # and with as many coefficients as rows every target is fitted perfectly.
 _ROWS_PER_COEFFICIENT = 5
 
@@ -30,13 +30,13 @@ class LikelihoodRatio(IndependenceTest):
     """The likelihood-ratio test for columns of any kind, the test of Mixed-MB.
 
     Fits the target on the given columns, without x and with it, by least squares when the target
-    is a quantity and by (multinomial) logistic regression when it holds categories. Categorical
-    columns enter as dummies.
+    is numeric and by (multinomial) logistic regression when it is categorical. Categorical
+    columns enter as dummy variables.
 
     Parameters
     ----------
     symmetric : bool, default=False
-        Ask in both directions, also whether the target improves a regression of x, and combine:
+        Test both directions, that is also whether the target improves a regression of x, and combine:
         p = min(2 min(p1, p2), max(p1, p2)).
 
     See Also
@@ -47,16 +47,16 @@ class LikelihoodRatio(IndependenceTest):
     Notes
     -----
     Twice the gain in log-likelihood is compared with chi-squared; its degrees of freedom are the
-    coefficients that x adds. A quantity has the exact F test instead. `effect` is the statistic per
+    coefficients that x adds. A numeric target has the exact F test instead. `effect` is the statistic per
     degree of freedom.
 
-    What is categorical is for `categorical_features` to say: by default a column of text or categories, or of whole
-    numbers with at most 20 different ones, as codes do. A group of columns enters with all its columns.
+    Which columns are categorical is set by `categorical_features`: by default columns of text or categories, and of
+    integers with at most 20 distinct values. A group of columns enters with all its columns.
 
-    What the given columns determine is left out or independent, as in `FisherZ`. Where the columns
-    separate the classes the coefficients are infinite but the likelihood has a limit, which is used.
-    The test cannot tell (``is_reliable=False``) when least squares has no degree of freedom left, or
-    logistic regression fewer than 5 rows for each coefficient.
+    Columns that the given columns determine are left out or independent, as in `FisherZ`. Where the columns
+    separate the classes, the coefficients are infinite but the likelihood has a limit, which is used.
+    The answer is "cannot tell" (``is_reliable=False``) when least squares has no degree of freedom left, or
+    logistic regression has fewer than 5 rows per coefficient.
 
     References
     ----------
@@ -92,7 +92,7 @@ class BoundLikelihoodRatio(BatchedTest):
         self._symmetric = symmetric
         self._designs = Designs(table)
         self._n_fits = 0
-        # Searches ask about many x with the same target and conditioning set in a row.
+        # Searches ask many consecutive questions with the same target and conditioning set.
         self._basis = lru_cache(maxsize=4)(self._designs.basis)
         self._block = lru_cache(maxsize=256)(self._designs.block)
         self._codes = lru_cache(maxsize=4)(self._designs.codes)
@@ -104,7 +104,7 @@ class BoundLikelihoodRatio(BatchedTest):
         return self._n_fits
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
-        """Tell whether there are rows enough for a regression of the target on these columns."""
+        """Return whether there are enough rows for a regression of the target on these columns."""
         n_regressors = 1 + sum(int(self._block(variable).shape[1]) for variable in given)
         if self._designs.kind(target) == "regression":
             return self.table.n_rows > n_regressors
@@ -121,10 +121,10 @@ class BoundLikelihoodRatio(BatchedTest):
         ]
 
     def _improve(self, target: int, xs: Sequence[int], given: tuple[int, ...]) -> list[IndependenceResult]:
-        """Ask whether each x improves a regression of `target` on `given`."""
+        """Test whether each x improves a regression of `target` on `given`."""
         basis = self._basis(given)
         if basis.shape[1] >= self.table.n_rows - 1:
-            # With as many regressors as rows everything is determined, and nothing can be learnt from it.
+            # With as many regressors as rows the fit is perfect whatever the data.
             return [CANNOT_TELL] * len(xs)
         if self._designs.kind(target) == "classification":
             return self._ratio_tests(target, given, Extensions.of(self._designs.blocks(xs), basis))
@@ -175,14 +175,14 @@ def _f_test(values: Floats, basis: Floats, added: Floats) -> IndependenceResult:
     if before <= DETERMINED:
         return INDEPENDENT
     gain = float(np.sum((added.T @ residual) ** 2))
-    # The floor keeps the statistic of a perfect fit finite.
+    # The lower bound keeps the statistic of a perfect fit finite.
     after = max(before - gain, 1e-15 * before)
     statistic = (gain / added.shape[1]) / (after / free)
     return IndependenceResult(float(fdtrc(added.shape[1], free, statistic)), statistic, statistic)
 
 
 def _combined(forth: IndependenceResult, back: IndependenceResult) -> IndependenceResult:
-    """Join the answers of both directions; where one cannot tell, the other counts."""
+    """Combine the answers of both directions; where one is not reliable, return the other."""
     if not (forth.is_reliable and back.is_reliable):
         return forth if forth.is_reliable else back
     smaller, larger = sorted((forth.pvalue, back.pvalue))

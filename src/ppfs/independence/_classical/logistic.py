@@ -1,6 +1,6 @@
 """Maximum likelihood of binary and multinomial logistic regression.
 
-A likelihood ratio needs the unpenalised optimum to many digits, thousands of times, each time starting from the
+A likelihood ratio needs the unpenalized optimum to many digits, thousands of times, each time starting from the
 optimum of a model with one column less.
 """
 
@@ -15,12 +15,12 @@ from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._classical.regressors import Extensions
 
-# The likelihood is at its limit when a Newton step promises to raise it by less than this. A
-# separated target has its limit at infinite coefficients; each step then gains a third of the last.
+# The iteration ends when a Newton step would raise the likelihood by less than this. With separated classes
+# the limit is at infinite coefficients; each step then gains a third of the last.
 _TOLERANCE = 1e-9
 
-# Where the regressors separate the classes the limit is 0. Steps end a little below it, each model at another place;
-# with the limit itself, models that separate the classes are equal.
+# Where the regressors separate the classes the limit is 0. The iteration ends a little below it, at a different value
+# for each model; with the limit itself, models that separate the classes have equal likelihoods.
 _SEPARATED = -1e-7
 
 
@@ -42,7 +42,7 @@ class LogisticFit:
 
 
 def fit_logistic(design: Floats, labels: NDArray[np.intp], start: Floats | None = None) -> LogisticFit:
-    """Maximise the likelihood.
+    """Maximize the likelihood.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ def fit_logistic(design: Floats, labels: NDArray[np.intp], start: Floats | None 
 def fit_extended(
     extensions: Extensions, wanted_mask: NDArray[np.bool_], labels: NDArray[np.intp], without: LogisticFit
 ) -> Floats:
-    """Maximise the likelihood on a basis and what one variable adds to it, for each of several variables.
+    """Maximize the likelihood on a basis and the directions that one variable adds, for each of several variables.
 
     Parameters
     ----------
     wanted_mask : ndarray of bool, shape (n_variables,)
-        For which of them.
+        The variables to fit.
 
     without : LogisticFit
         The model that has only the basis.
@@ -87,7 +87,7 @@ def fit_extended(
     Returns
     -------
     ndarray of shape (n_variables,)
-        The maxima of the log-likelihood; 0 where it is not wanted.
+        The maxima of the log-likelihood; 0 for the other variables.
     """
     log_likelihoods = np.zeros(wanted_mask.size)
     _engine.fit_extensions(

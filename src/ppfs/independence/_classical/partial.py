@@ -13,14 +13,14 @@ from scipy.linalg import solve_triangular
 from ppfs._conventions import Floats
 from ppfs._data import Table
 
-# A column of which the given columns leave less than this share of its variance is taken as
-# determined by them: what is left is rounding, and correlating it would invent a link.
+# Where the given columns leave less than this share of a column's variance, they are taken to determine it: the
+# rest is rounding error, and its correlations are meaningless.
 DETERMINED = 1e-10
 
 _MAX_MULTIPLIED = 2**20
 
-# Rows of the matrix of all correlations that are kept: those of a large conditioning set, and beyond it what takes
-# little room.
+# Rows of the matrix of all correlations that are cached: those of a large conditioning set, and more if they take
+# little memory.
 _MIN_KEPT = 128
 _MAX_KEPT_BYTES = 2**26
 
@@ -35,10 +35,10 @@ class PartialCorrelations:
         0 where the column or the target is constant or determined by the given columns.
 
     determined_mask : ndarray of bool, shape (n_columns,)
-        Where that is so.
+        Where the column or the target is determined in this sense.
 
     n_given : int
-        Given columns that counted: one that the others determine does not.
+        The number of given columns, without those that other given columns determine.
     """
 
     values: Floats
@@ -60,8 +60,8 @@ class Correlations:
     Parameters
     ----------
     table : Table
-        The columns of a dense table are kept a second time, standardised: 8 bytes a value. Those of a sparse table are
-        standardised a few at a time whenever they are needed.
+        The columns of a dense table are copied and standardized: 8 bytes per value. Those of a sparse table are
+        standardized a few at a time when they are needed.
 
     target_values : ndarray of shape (n_rows,)
         The target as numbers.
@@ -69,11 +69,11 @@ class Correlations:
 
     def __init__(self, table: Table, target_values: Floats) -> None:
         self._table = table
-        self._target = standardised(target_values[None, :])
-        # One row a variable: sums run along contiguous memory, each in the same order whatever
-        # column is its neighbour.
+        self._target = standardized(target_values[None, :])
+        # One row per variable: sums run along contiguous memory, in an order that does not depend on the other
+        # variables.
         self._scores = (
-            None if table.is_sparse else standardised(np.ascontiguousarray(table.X.T, dtype=np.float64))
+            None if table.is_sparse else standardized(np.ascontiguousarray(table.X.T, dtype=np.float64))
         )
         n_kept = max(_MIN_KEPT, _MAX_KEPT_BYTES // (8 * (table.n_features + 1)))
         self._with = lru_cache(maxsize=n_kept)(self._correlate)
@@ -103,13 +103,13 @@ class Correlations:
         return row
 
     def _block(self, columns: slice) -> Floats:
-        """Return neighbouring columns, standardised, one a row."""
+        """Return consecutive columns, standardized, one per row."""
         if self._scores is not None:
             return self._scores[columns]
-        return standardised(np.ascontiguousarray(self._table.X[:, columns].toarray().T, dtype=np.float64))
+        return standardized(np.ascontiguousarray(self._table.X[:, columns].toarray().T, dtype=np.float64))
 
     def _scores_of(self, variables: list[int]) -> Floats:
-        """Return some variables, standardised, one a row."""
+        """Return some variables, standardized, one per row."""
         target = self._table.target
         if self._scores is not None and target not in variables:
             return np.asarray(self._scores[variables])
@@ -133,8 +133,8 @@ class Correlations:
     def _remainder(self, variables: list[int], factor: _Factor) -> tuple[Floats, list[Floats]]:
         """Return the share of variance that the given columns leave, and the loadings on them.
 
-        Forward substitution for all variables together. It is written out because each
-        variable's numbers must not depend on how many others there are, and LAPACK's do.
+        Forward substitution for all variables together. It is written out because the numbers of a
+        variable must not depend on how many others there are, and those of LAPACK do.
         """
         left = self._variances(variables)
         loadings: list[Floats] = []
@@ -152,10 +152,10 @@ class Correlations:
         return np.asarray((self._scores_of(variables) != 0.0).any(axis=1), dtype=np.float64)
 
 
-def standardised(rows: Floats) -> Floats:
-    """Centre each row and scale it to length 1; a constant row becomes 0."""
+def standardized(rows: Floats) -> Floats:
+    """Center each row and scale it to length 1; a constant row becomes 0."""
     is_constant = (rows == rows[:, :1]).all(axis=1)
-    # Divided by the largest value first, or the squares of very large values overflow.
+    # Dividing by the largest value first keeps the squares of very large values from overflowing.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     centred = rows / np.where(largest > 0, largest, 1.0)
     centred -= centred.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What the classical tests assume: independent rows that count alike, and one target."""
+"""What the classical tests assume: independent rows of equal weight, and one target."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from ppfs.exceptions import InvalidInputError
 
 
 def require_plain_rows(table: Table, user: str) -> None:
-    """Refuse weights, groups of rows and targets of several columns, which `user` knows nothing of."""
+    """Raise if there are weights, groups of rows or several outputs, which `user` does not support."""
     if table.weights is not None:
         raise InvalidInputError(
-            f"{user} takes no sample_weight, unless all weights are 0 or equal. Use a predictive test, such as PPI, "
-            "with an estimator that takes weights, or leave the weights out."
+            f"{user} does not support sample_weight, unless all weights are 0 or equal. Use a predictive test, such as "
+            "PPI, with an estimator that supports weights, or leave the weights out."
         )
     if table.groups is not None:
         raise InvalidInputError(
-            f"{user} needs independent rows, so it takes no groups. Use PPI, whose splits keep groups together, or "
-            "CrossFitPPI, which tests groups in place of rows."
+            f"{user} needs independent rows, so it does not support groups. Use PPI, whose splits keep groups "
+            "together, or CrossFitPPI, which tests groups instead of rows."
         )
     if table.codes.ndim > 1:
         what = "a structured array" if table.y.dtype.names is not None else f"{table.y.shape[1]} columns"
@@ -27,7 +27,7 @@ def require_plain_rows(table: Table, user: str) -> None:
 
 
 def require_numbers(table: Table, user: str) -> None:
-    """Refuse categories and groups of columns, which have no correlation with anything."""
+    """Raise if there are categories or groups of columns, for which correlation is undefined."""
     for feature, columns in enumerate(table.columns if table.is_mixed or table.has_feature_groups else ()):
         name = table.names[feature]
         if len(columns) > 1:
@@ -35,11 +35,11 @@ def require_numbers(table: Table, user: str) -> None:
                 f"{user} needs single columns, but the group {name!r} has {len(columns)}. Use LikelihoodRatio or PPI, "
                 "or leave the group out of feature_groups."
             )
-        # Two categories are 0 and 1, as two classes are.
+        # Two categories are read as 0 and 1, like two classes.
         if table.n_levels[columns[0]] > 2:
             labels = table.categories.get(columns[0], ())
             example = f", such as {labels[0]!r}," if labels else ""
             raise InvalidInputError(
-                f"{user} needs numbers, but {name!r} has {table.n_levels[columns[0]]} categories{example} whose order "
-                "means nothing. Use LikelihoodRatio or PPI, or GSquared if all columns are categorical."
+                f"{user} needs numbers, but {name!r} has {table.n_levels[columns[0]]} categories{example} without "
+                "an order. Use LikelihoodRatio or PPI, or GSquared if all columns are categorical."
             )

@@ -1,4 +1,4 @@
-"""Columns as regressors: dummies for categories, and orthonormal bases that drop what is redundant."""
+"""Columns as regressors: dummy variables for categories, and orthonormal bases without redundant columns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Table, Task
-from ppfs.independence._classical.partial import DETERMINED, standardised
+from ppfs.independence._classical.partial import DETERMINED, standardized
 
 
 class Designs:
     """The variables of a table as blocks of regressors.
 
-    A continuous variable is one standardised column. A categorical one with k levels is k - 1 dummies. A group of
-    columns is all of theirs.
+    A continuous variable is one standardized column. A categorical one with k levels is k - 1 dummy variables. A group
+    of columns is the regressors of all its columns.
     """
 
     def __init__(self, table: Table) -> None:
@@ -29,7 +29,7 @@ class Designs:
         self._kinds: dict[int, Task] = {}
 
     def kind(self, variable: int) -> Task:
-        """Tell how `variable` is modelled: "classification" (categories) or "regression" (a quantity)."""
+        """Return how `variable` is modeled: "classification" (categories) or "regression" (numbers)."""
         if variable not in self._kinds:
             self._kinds[variable] = self._table.task_of(variable)
         return self._kinds[variable]
@@ -39,9 +39,9 @@ class Designs:
         return np.unique(self._table.values(variable), return_inverse=True)[1].ravel()
 
     def values(self, variable: int) -> Floats:
-        """Return a continuous variable, centred and scaled to length 1; a constant one is 0."""
+        """Return a continuous variable, centered and scaled to length 1; a constant one is 0."""
         values = np.asarray(self._table.values(variable), dtype=np.float64)
-        return np.asarray(standardised(values[None, :])[0])
+        return np.asarray(standardized(values[None, :])[0])
 
     def block(self, variable: int) -> Floats:
         """Return the regressors of one variable, shape (n_rows, n_regressors)."""
@@ -62,7 +62,7 @@ class Designs:
         quantities = [
             v for v in variables if v != table.target and table.is_single(v) and self.kind(v) == "regression"
         ]
-        # All at once: sums run along each column, in the same order whatever stands beside it.
+        # All at once: sums run along each column, in an order that does not depend on the other columns.
         ready = dict(zip(quantities, self._standardised(quantities), strict=True)) if quantities else {}
         rows = [ready[v][None, :] if v in ready else self.block(v).T for v in variables]
         starts = np.cumsum([0, *(len(block) for block in rows)])
@@ -71,7 +71,7 @@ class Designs:
     def _standardised(self, quantities: Sequence[int]) -> Floats:
         taken = self._table.take(quantities)
         columns = taken.toarray() if sp.issparse(taken) else taken
-        return standardised(np.ascontiguousarray(columns.T, dtype=np.float64))
+        return standardized(np.ascontiguousarray(columns.T, dtype=np.float64))
 
     @cached_property
     def intercept(self) -> Floats:
@@ -114,7 +114,7 @@ class Extensions:
         Orthonormal.
 
     directions : ndarray of shape (n_regressors, n_rows)
-        What is added, orthonormal: that of variable v is ``directions[starts[v] : starts[v] + n_added[v]]``.
+        The added directions, orthonormal: those of variable v are ``directions[starts[v] : starts[v] + n_added[v]]``.
 
     starts : ndarray of shape (n_variables + 1,)
 
@@ -140,10 +140,10 @@ class Extensions:
 def _regressors(values: NDArray[Any], kind: Task) -> Floats:
     """Return one column as regressors, shape (n_rows, n_regressors)."""
     if kind == "regression":
-        return standardised(np.asarray(values, dtype=np.float64)[None, :]).T
+        return standardized(np.asarray(values, dtype=np.float64)[None, :]).T
     codes = np.unique(values, return_inverse=True)[1].ravel()
     levels = np.arange(1, codes.max() + 1)
-    return standardised((codes[None, :] == levels[:, None]).astype(np.float64)).T
+    return standardized((codes[None, :] == levels[:, None]).astype(np.float64)).T
 
 
 def added_directions(block: Floats, basis: Floats) -> Floats:
@@ -164,7 +164,7 @@ def added_directions(block: Floats, basis: Floats) -> Floats:
     added = np.empty((len(block), 0))
     for column in block.T:
         left = column
-        # Twice is enough: a second projection removes what rounding left of the first.
+        # Twice is enough: the second projection removes the rounding error of the first.
         for _ in range(2):
             left = left - basis @ (basis.T @ left)
             left = left - added @ (added.T @ left)

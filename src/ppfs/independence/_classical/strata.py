@@ -1,4 +1,4 @@
-"""Contingency tables of many columns at once, one layer for each stratum of the given columns.
+"""Contingency tables of many columns at once, one layer per stratum of the given columns.
 
 A table's axes are (stratum, target's level, column's level)::
 
@@ -64,7 +64,7 @@ class Strata:
 
     @cached_property
     def extra_classes(self) -> Whole:
-        """Target levels that each stratum shows, less one, shape (n_strata,); 0 for an empty stratum."""
+        """Target levels that occur in each stratum, minus one, shape (n_strata,); 0 for an empty stratum."""
         n_shown: Whole = (self.by_target[0] > 0).sum(axis=1)
         return np.maximum(n_shown - 1, 0)
 
@@ -167,7 +167,7 @@ def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
         Which combination each row holds.
 
     n_strata : int
-        How many there are, those that never occur included as long as they are fewer than the rows.
+        The number of combinations, including those that never occur as long as they are fewer than the rows.
     """
     n_rows = levels.codes.shape[1]
     columns = ((levels.codes[variable], int(levels.counts[variable])) for variable in variables)
@@ -177,9 +177,8 @@ def join_codes(levels: Levels, variables: tuple[int, ...]) -> tuple[Whole, int]:
 def g_squared(tables: Tables) -> Statistics:
     """Return twice the log-likelihood ratio of dependence against independence.
 
-    2 sum n_sxy log(n_sxy n_s / (n_sx n_sy)), taken apart so that one table of k log k serves all cells. A level that a
-    stratum never shows takes no part there, so each stratum has (its levels - 1) x (its classes - 1) degrees of
-    freedom; there is at least 1.
+    2 sum n_sxy log(n_sxy n_s / (n_sx n_sy)), split into sums of k log k, so that one lookup table serves all cells. A
+    stratum in which r levels and c classes occur has (r - 1)(c - 1) degrees of freedom; the total is at least 1.
     """
     strata = tables.strata
     sums, freedom = np.empty((tables.n_levels.size, 2)), np.empty(tables.n_levels.size, dtype=np.int64)
@@ -187,7 +186,7 @@ def g_squared(tables: Tables) -> Statistics:
         tables.cells, tables.starts, tables.n_levels, strata.extra_classes, strata.k_log_k, sums, freedom
     )
     of_target, of_strata = strata.log_likelihood
-    # Rounding can leave an exact zero slightly below zero.
+    # Rounding can make an exact zero slightly negative.
     return Statistics(np.maximum(2.0 * (sums[:, 0] - of_target - sums[:, 1] + of_strata), 0.0), freedom)
 
 
@@ -258,7 +257,7 @@ class _Margin:
 def _chi_squared_by_stratum(counts: Counts) -> Floats:
     product = counts.by_target[..., :, None] * counts.by_column[..., None, :]
     expected = product / np.maximum(counts.total, 1)[..., None, None]
-    # Cells that cannot be filled, because their row or column is empty, contribute nothing.
+    # Cells whose row or column is empty contribute nothing.
     terms = (counts.cells - expected) ** 2 / np.where(expected > 0, expected, 1.0)
     return _last_axis_sums(terms.reshape(*terms.shape[:2], -1))
 
@@ -270,5 +269,5 @@ def _last_axis_sums(values: Floats) -> Floats:
 
 
 def _row_sums(values: Floats) -> Floats:
-    """Sum everything that belongs to one column, in an order that depends on its own cells only."""
+    """Sum all values of one column, in an order that depends on its own cells only."""
     return _last_axis_sums(values.reshape(len(values), -1))

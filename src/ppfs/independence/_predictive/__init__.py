@@ -1,1 +1,1 @@
-"""The tests that ask a model whether it predicts worse when a feature gives way to its knockoff."""
+"""Tests of whether a model predicts worse when a feature is replaced by its knockoff."""

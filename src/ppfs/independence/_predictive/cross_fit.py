@@ -1,4 +1,4 @@
-"""A predictive test that looks at every row once."""
+"""A predictive test that tests every row once."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from ppfs.independence._predictive.significance import (
     trading_places,
 )
 
-# Fewer draws cannot give a randomisation p-value of 5 %.
+# With fewer draws a randomization p-value of 5 % is impossible.
 _MIN_RANDOMISATION_DRAWS = 19
 
-# An early stop ends the draws when so many had no higher risk than the feature itself. The p-value is then this
+# An early stop ends the draws when this many had no higher risk than the feature itself. The p-value is then this
 # number divided by the draws made (Besag and Clifford, 1991).
 _ENOUGH_AS_GOOD = 10
 
@@ -39,18 +39,18 @@ class CrossFitPPI(PredictiveTest):
     """Predictive independence test by cross-fitting: every row is tested once.
 
     The rows are divided into K folds. A model is fitted on the rows outside each fold, and in the fold the
-    feature is replaced, several times, by draws from an estimate of it given the other features of the model. The
-    rise of each row's loss, averaged over the draws, is what a one-sided test is made of. Where x is independent of
-    the target given the others, a feature and its draws are alike, and the loss does not rise.
+    feature is replaced, several times, by draws from an estimate of it given the other features of the model. A
+    one-sided test compares each row's loss, averaged over the draws, with its original loss. Where x is independent of
+    the target given the others, a feature and its draws are exchangeable, and the loss does not rise.
 
-    It needs K models a question, where the paper's test needs B = 30, and holds its level where the
+    It needs K models per question, where the paper's test needs B = 30, and holds its level where the
     paper's test does not; docs/p-values.md has the measurements.
 
     Parameters
     ----------
     estimator : estimator, list of estimator, "panel" or None, default=None
-        Any classifier or regressor; None is a decision tree. Several are asked together, and their p-values are
-        joined by Cauchy's combination; "panel" is those of `ppfs.models.default_panel`.
+        Any classifier or regressor; None is a decision tree. The p-values of several estimators are combined by
+        Cauchy's method; "panel" is the estimators of `ppfs.models.default_panel`.
 
     n_folds : int, default=5
         The number of folds K.
@@ -61,85 +61,85 @@ class CrossFitPPI(PredictiveTest):
     significance : {"paired-t", "randomisation"}, default="paired-t"
         "paired-t" tests the mean of the rows' differences; see Notes. "randomisation" counts the draws
         whose total risk is no higher than the feature's own, p = (1 + count) / (n_draws + 1); it needs at
-        least 19 draws, better 199. It makes no allowance for rows tested by each other's models (see Notes): use it
-        with linear models, for it rejected true nulls in up to 15 % of tables with full trees.
+        least 19 draws, better 199. It does not allow for rows tested by each other's models (see Notes): use it
+        with linear models. With full trees it rejected true nulls in up to 15 % of tables.
 
     knockoff : {"conditional", "permutation"}, default="conditional"
         What replaces the feature: draws given the other features, or its own values shuffled.
 
     conditional : estimator, default=None
-        The model of a feature given the others: a regressor for quantities or a classifier for categories, fitted
-        outside each fold. None is additive: ridge or logistic regression with a line or a curve a feature, whichever
-        predicts better, on the features' normal scores, fitted once on all rows (the target is never seen).
+        The model of a feature given the others: a regressor for numbers or a classifier for categories, fitted
+        outside each fold. None is additive: ridge or logistic regression with a line or a curve per feature, whichever
+        predicts better, on the features' normal scores, fitted once on all rows (without the target).
 
     early_stop : bool, default=False
         With "randomisation", end the draws of a question as soon as 10 of them had no higher risk
         than the feature itself; the p-value is then 10 divided by the draws made. It is valid too, and saves most of
-        the work where there is nothing to find.
+        the work for features that do not matter.
 
     exact_tail : bool or "auto", default="auto"
-        Whether a search that asks about every column on its own, as `PPFS` does, counts small p-values by
+        Whether a search that tests every column given nothing, as `PPFS` does, counts small p-values by
         permutations: the column's values are rearranged, the models refitted, the same statistic compared. Such
-        p-values are exact for any model, number of rows and distribution; a t-test over rows is not, where
-        thousands of columns ask for p-values of 1e-5. "auto" counts where the engine does the refits and there are at
-        most 500 rows, with "paired-t": randomisation counts already. See Notes.
+        p-values are exact for any model, number of rows and distribution. A t-test over rows is not exact at
+        p-values of 1e-5, which a correction for thousands of columns requires. "auto" counts where the engine does the
+        refits, there are at most 500 rows, and `significance` is "paired-t". See Notes.
 
     stratify : bool or "auto", default="auto"
         Keep the proportions of the classes in the folds; "auto" does when every class has a row for each fold.
 
     loss : str or callable, default="auto"
         For classification "log-loss", "brier", "hinge" or "zero-one", for regression "squared" or "absolute", or a
-        callable ``loss(y_true, prediction)`` that returns one loss a row; see `PPI` for what it gets. "auto" is the
+        callable ``loss(y_true, prediction)`` that returns one loss per row; see `PPI` for its arguments. "auto" is the
         Brier score, or hinge for classifiers that have only ``decision_function``, or zero-one for those with neither;
-        squared error for regression. The log-loss of a sure but wrong prediction has no bound, and a full tree is sure
-        of every leaf: a handful of rows would decide, and the level of 5 % was seen to become 19 %.
+        squared error for regression. The log-loss of a wrong prediction with probability 1 is unbounded, and the leaves
+        of a full tree have probabilities of 0 and 1: a few rows would decide, and the level of 5 % became 19 %.
 
     class_weight : dict, "balanced" or None, default=None
-        What the loss of a row is multiplied by, by its class; "balanced" makes all classes count alike. The fit is not
-        weighted: for that, give the estimator a `class_weight` of its own.
+        The weight of a row's loss, by its class; "balanced" gives all classes the same total weight. The fit is not
+        weighted: for that, set `class_weight` of the estimator.
 
     impute : "median" or None, default=None
-        How gaps in numeric columns are filled: with the column's median in each train part. None leaves them to
-        estimators that take NaN, and is an error for others. Gaps in columns of categories are a category of their own.
+        How missing values in numeric columns are filled: with the column's median in each train part. None leaves them
+        to estimators that accept NaN, and is an error for others. Missing values in categorical columns are a category.
 
     splitter : splitter or list of (train, test) pairs, default=None
-        Any splitter of scikit-learn whose test parts are disjoint, in place of the folds: `n_folds` and `stratify`
-        are then ignored. One whose `random_state` is None is seeded from `random_state`.
+        Any scikit-learn splitter whose test parts are disjoint, instead of the folds: `n_folds` and `stratify`
+        are then ignored. A splitter whose `random_state` is None is seeded from `random_state`.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" follows the estimator, and where that is None the target.
+        "auto" follows the estimator, or the target where the estimator is None.
 
     marginal_estimator : estimator, list of estimator, "panel" or None, default=None
         Another model for questions given nothing; None is `estimator`.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides folds and draws, and seeds the estimator where it was left unseeded.
+        Seeds folds and draws, and the estimator where its own `random_state` is None.
 
     n_jobs : int, default=None
         Parallel fits; ``joblib.parallel_config`` chooses the backend.
 
     Notes
     -----
-    A chance pattern that two rows share shows twice: when the first is tested by a model that saw the second, and the
+    A chance pattern that two rows share counts twice: when the first is tested by a model fitted on the second, and the
     other way round. The variance of the mean difference is therefore larger than that of independent rows, at
-    most twice as large, which is what "paired-t" allows for. Where it is known how many coefficients a linear model
-    spends on the feature, the law of the t-statistic is known too, and is used; with one coefficient
+    most twice as large, which is what "paired-t" allows for. Where the number of coefficients of a linear model for the
+    feature is known, so is the distribution of the t-statistic, and it is used; with one coefficient
     the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md). Given other columns, the rise is
-    compared with those that there would be if each row traded places with one of its draws, which knows of long tails
-    and rare values what a t-test does not (docs/decisions/0181-rows-trade-places-with-their-draws.md).
+    compared with the rises if each row exchanged its value with one of its draws, which allows for long tails
+    and rare values where a t-test does not (docs/decisions/0181-rows-trade-places-with-their-draws.md).
 
-    Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the groups'
-    sums in place of the rows: rows of a group are not independent, and count as one observation. It is a t-test with as
-    many degrees of freedom as groups carry the differences (docs/decisions/0150-rows-that-carry-the-answer.md).
+    Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the sums of the
+    groups instead of the rows: rows of a group are not independent, and count as one observation. Its degrees of
+    freedom are the effective number of groups with a difference (docs/decisions/0150-rows-that-carry-the-answer.md).
 
     Permutations (`exact_tail`) are made for columns whose approximate p-value is small, as many as the correction for
-    the number of columns needs; models are refitted to those that show a link at a glance
-    (docs/decisions/0145-draws-follow-the-correction.md). Rows trade places freely; with `groups`, a column that is
-    constant within groups trades the groups' values, and any other column trades whole groups of the same number of
-    rows. Weights stay with the target. Questions given other columns, and `evaluate`, are not counted.
+    the number of columns requires; models are refitted to those that pass a quick screening for dependence
+    (docs/decisions/0145-draws-follow-the-correction.md). Rows are permuted freely; with `groups`, a column that is
+    constant within groups is permuted by group, and in any other column whole groups of the same number of
+    rows are exchanged. Weights stay with the target. Questions given other columns, and `evaluate`, are not counted.
 
-    A row's difference and the p-value are only as good as the estimate of the feature given the others: no test is
-    valid for every law of the data and has power as well (Shah and Peters, 2020).
+    The p-value is only as good as the estimate of the feature given the others: no test is
+    valid for every distribution and also has power (Shah and Peters, 2020).
 
     References
     ----------
@@ -225,7 +225,7 @@ class CrossFitPPI(PredictiveTest):
         return _ENOUGH_AS_GOOD if self.early_stop else 0
 
     def check(self, table: Table) -> None:
-        """Refuse tables that are too short, and parameters that do not fit each other."""
+        """Raise if the table has too few rows, or if parameters contradict each other."""
         n_rows = table.n_rows
         if self.splitter is None and n_rows < 2 * self.n_folds:
             raise InvalidInputError(
@@ -268,7 +268,7 @@ class CrossFitPPI(PredictiveTest):
         )
 
     def check_splits(self, splits: list[Split]) -> None:
-        """Refuse splits that test a row twice."""
+        """Raise if a row is tested twice."""
         require_disjoint_tests(splits, user=type(self).__name__)
 
     def assess(
@@ -286,7 +286,7 @@ class CrossFitPPI(PredictiveTest):
             return trading_places(risks.exchange, n_coefficients)
         if problem.pair_groups is not None:
             differences = _group_sums(differences, problem.pair_groups)
-        # What is counted by permutations needs a tail that is not too careful: a column it passes over is lost.
+        # Columns for counting are chosen by a liberal tail: a column that is not chosen is lost.
         freedom = None if is_screened else effective_freedom(differences)
         return seen_by_each_other(differences, n_coefficients, freedom)
 
@@ -298,7 +298,7 @@ class CrossFitPPI(PredictiveTest):
 def _group_sums(differences: Floats, groups: NDArray[np.intp]) -> Floats:
     """Add up the differences of each group, shape (n_questions, n_groups).
 
-    The mean of the sums is 0 if and only if that of the rows is, and the sums of different groups are independent.
+    The mean of the sums is 0 if and only if the mean of the rows is, and the sums of different groups are independent.
     """
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))

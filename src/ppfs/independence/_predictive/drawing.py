@@ -1,4 +1,4 @@
-"""Replacing features draw after draw, until all draws are made or enough is known."""
+"""Replace features by draw after draw, until all draws are made or the answer is clear."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ppfs.independence._predictive.significance import exchange_scores
 # (n, end - first, n_pairs).
 Evaluate = Callable[[int, int], Floats]
 
-# With an early stop, so many draws are made before it is asked whether more are needed.
+# With an early stop, this many draws are made before each check whether more are needed.
 _DRAWS_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What came of replacing features.
+    """The risks with replaced features.
 
     Attributes
     ----------
@@ -38,22 +38,22 @@ class Drawn:
 
 
 def over_draws(problem: Problem, base: Floats, evaluate: Evaluate, *, is_screened: bool = False) -> Drawn:
-    """Make all draws, or, with an early stop and one question, as many as are needed.
+    """Make all draws or, with an early stop and one question, as many as needed.
 
     Parameters
     ----------
     base : ndarray of shape (n_pairs,)
-        Risks of the features as they are.
+        Risks with the original features.
 
     is_screened : bool, default=False
-        Whether small p-values are looked at once more, as those of growth are: no row has to trade places then.
+        Whether small p-values are counted later, as in growth: no exchange scores are needed then.
     """
     if not problem.stop_after:
         risks = evaluate(0, problem.n_draws)
         replaced = risks.sum(axis=1) / problem.n_draws
         if not problem.is_by_row:
             return Drawn(replaced, None)
-        # Rows of a group are drawn one by one, though they are alike: a group and its draws cannot trade places.
+        # Rows of a group are dependent but drawn one by one, so a group and its draws are not exchangeable.
         trades = not is_screened and problem.pair_groups is None
         return Drawn(
             replaced, risks.sum(axis=2) / base.size, exchange_scores(base, risks) if trades else None

@@ -1,4 +1,4 @@
-"""Questions given nothing, asked again of rearranged columns: how often chance alone looks as good."""
+"""Exact small p-values given nothing: how often a rearranged column does as well as the column itself."""
 
 from __future__ import annotations
 
@@ -15,72 +15,72 @@ from ppfs._data import Block, Table, dense_column, listed
 from ppfs._parallel import run_tasks
 from ppfs._rows import Exchange
 from ppfs.independence._predictive.marginal import BlockFunction
-from ppfs.independence._predictive.screening import VIEWS_APART, Screening, rearranged
+from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS, Screening, rearranged
 from ppfs.independence._rearrangements import CountedRearrangements, Rearrangements
 
-# A stream of random numbers serves so many rearrangements, which are glanced at together.
+# One random stream makes this many rearrangements, which are screened together.
 DRAWS_AT_ONCE = 64
 
-# So many bytes of rearranged columns are asked about together, and so many times as many are a task.
+# Bytes of rearranged columns to which models are fitted together, and such blocks per task.
 _BYTES_AT_ONCE = 2**20
 _BLOCKS_PER_TASK = 4
 
-# So many columns are glanced at together, or as many as take so many bytes, twenty directions each.
+# Columns that are screened together: this many, or as many as take this many bytes with twenty directions each.
 _COLUMNS_AT_ONCE = 256
-_BYTES_PER_GLANCE = 2**25
+_BYTES_PER_SCREENING = 2**25
 _BYTES_PER_ROW = 20 * 8
 
-# Equal arrangements give equal p-values but for rounding, and an equal one is as extreme.
+# Equal arrangements have equal p-values up to rounding, and count as extreme.
 _ROUNDING = 1e-7
 
-# What the streams of this module are for, so that none is drawn twice.
+# The key of this module's random streams, so that no other module draws the same numbers.
 _PURPOSE = 0x7A11
 
-# If fewer rows than this share can trade places, the rearranged columns are too much like the column itself.
+# If fewer rows than this share can be exchanged, rearranged columns are too similar to the column itself.
 _ENOUGH_MOVE = 0.5
 
 
 @dataclass
 class PermutationTail:
-    """Tells how many rearrangements of a column look at least as dependent on the target as the column itself.
+    """Counts the rearrangements of a column that look at least as dependent on the target as the column itself.
 
-    A rearranged column is asked about exactly like the column: the same folds, the same models fitted anew, the same
+    A rearranged column is tested exactly like the column: the same folds, the same models refitted, the same
     statistic (the p-value of the growth phase, or of those models of a panel that are refitted quickly). If the
-    column is independent of the target, it is one of its rearrangements, none of them special, so that its rank among
+    column is independent of the target, it is exchangeable with its rearrangements, so that its rank among
     them is uniform: exactly, for any model, any number of rows and any distribution. Target, folds, weights and groups
-    stay where they are.
+    are not rearranged.
 
-    Nearly all rearrangements show no link at all. So there is a glance first, and models are fitted only where it shows
-    something. That is part of the statistic: what does not stand out at a glance comes last, be it a rearrangement or
-    the column itself. See `Screening`.
+    Nearly all rearrangements show no dependence at all. So they are screened first, and models are fitted only to those
+    that stand out. The screening is part of the statistic: arrangements that do not stand out rank last, including the
+    column itself. See `Screening`.
 
-    All columns are rearranged alike: a draw is an order of the rows, and depends on its number alone.
+    All columns are rearranged in the same way: a draw is an order of the rows, and depends only on its number.
 
     Attributes
     ----------
     growth : BlockFunction
-        What answers about a block of columns.
+        Answers questions about a block of columns.
 
     outputs : ndarray of shape (n_outputs, n_rows) or None
-        The target, for the glance; None where it is no numbers, and all rearrangements are looked at closely.
+        The target, for the screening; None where it is not numeric, and models are fitted to all rearrangements.
 
     entropy, fold : int
-        What the random streams grow from.
+        The key of the random streams.
 
     n_fits : int
         Models fitted so far.
 
     target : int
-        Whose tail it is.
+        The variable that columns are compared with.
 
     known : mapping of Rearrangements to CountedRearrangements
-        What was counted before.
+        Earlier counts.
 
     remember : function of CountedRearrangements
-        Told what is counted, so that it is known later.
+        Called with every new count, which adds it to `known`.
 
-    n_asked : int
-        Rearranged columns that models were fitted to so far, those of draws that were known included.
+    n_refitted : int
+        Rearranged columns that models were fitted to so far, including those of earlier counts.
     """
 
     draws_at_once: ClassVar[int] = DRAWS_AT_ONCE
@@ -96,11 +96,11 @@ class PermutationTail:
     known: Mapping[Rearrangements, CountedRearrangements]
     remember: Callable[[CountedRearrangements], None]
     n_fits: int = 0
-    n_asked: int = 0
+    n_refitted: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
-        """Tell of which variables the rows can trade places: of single columns, if enough rows have a like."""
+        """Return which variables can be rearranged: single columns in which enough rows can be exchanged."""
         single = [self.table.is_single(x) for x in xs]
         if self.exchange.groups is None:
             return np.array(single, dtype=bool)
@@ -124,7 +124,7 @@ class PermutationTail:
             The numbers of the draws; multiples of `DRAWS_AT_ONCE`.
 
         share : float
-            What does not stand out from about this share of the rearrangements, at a glance, is not looked at closely.
+            Models are fitted to about this share of the rearrangements, those that stand out.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class PermutationTail:
             drawing = self._drawing(part, self._observed(xs), share)
             names = listed([self.table.names[x] for x in xs])
             answers = run_tasks(
-                _asked,
+                _counts_of,
                 drawing,
                 fresh,
                 n_jobs=self.n_jobs,
@@ -156,20 +156,20 @@ class PermutationTail:
             )
             for task, answer in zip(fresh, answers, strict=True):
                 self.n_fits += answer.n_fits
-                self.remember(CountedRearrangements(draws[task], answer.counts, answer.n_asked))
+                self.remember(CountedRearrangements(draws[task], answer.counts, answer.n_refitted))
         found = [self.known[draws[task]] for task in tasks]
-        self.n_asked += sum(one.n_asked for one in found)
+        self.n_refitted += sum(one.n_refitted for one in found)
         total: NDArray[np.intp] = np.sum([one.counts for one in found], axis=0)
         return total
 
     def _chunks_per_task(self, n_columns: int, share: float) -> int:
-        """Return how many chunks of draws have a few blocks of columns to be asked about; the same for any n_jobs."""
-        stand_out = 1.0 if self.outputs is None else min(1.0, VIEWS_APART * share)
+        """Return how many chunks of draws make a task; the same for any n_jobs."""
+        share_refitted = 1.0 if self.outputs is None else min(1.0, EFFECTIVE_VIEWS * share)
         enough = _BLOCKS_PER_TASK * columns_at_once(self.table.n_rows)
-        return max(1, int(enough / (stand_out * n_columns * DRAWS_AT_ONCE)))
+        return max(1, int(enough / (share_refitted * n_columns * DRAWS_AT_ONCE)))
 
     def _observed(self, xs: Sequence[int]) -> Floats:
-        """Return the statistics of the columns as they are."""
+        """Return the statistics of the original columns."""
         new = [x for x in xs if x not in self._statistics]
         for start in range(0, len(new), _COLUMNS_AT_ONCE):
             some = new[start : start + _COLUMNS_AT_ONCE]
@@ -179,8 +179,8 @@ class PermutationTail:
         return np.array([self._statistics[x] for x in xs])
 
     def _parts(self, xs: Sequence[int]) -> Iterator[_Part]:
-        """Yield the columns, those together whose rows trade places in the same way."""
-        fitting = _BYTES_PER_GLANCE // (_BYTES_PER_ROW * self.table.n_rows)
+        """Yield the columns, grouped by how their rows are exchanged."""
+        fitting = _BYTES_PER_SCREENING // (_BYTES_PER_ROW * self.table.n_rows)
         at_once = max(1, min(_COLUMNS_AT_ONCE, fitting))
         for start in range(0, len(xs), at_once):
             some = np.arange(start, min(start + at_once, len(xs)))
@@ -192,39 +192,39 @@ class PermutationTail:
                 yield _Part(some[own], block.take(own), columns[own], by_value)
 
     def _drawing(self, part: _Part, observed: Floats, share: float) -> _Drawing:
-        """Prepare what draws of some columns are compared with."""
-        glance = bounds = None
-        is_close = np.ones(part.places.size, dtype=bool)
+        """Prepare the comparison of some columns with their draws."""
+        screening = bounds = None
+        stands_out = np.ones(part.places.size, dtype=bool)
         if self.outputs is not None:
-            glance = Screening.of(part.columns, self.exchange.n_units(by_value=part.by_value))
-            bounds = glance.bounds(share, len(self.outputs))
-            is_close = glance.is_plain(self.outputs[:, np.newaxis], bounds)[:, 0]
+            screening = Screening.of(part.columns, self.exchange.n_units(by_value=part.by_value))
+            bounds = screening.bounds(share, len(self.outputs))
+            stands_out = screening.stands_out(self.outputs[:, np.newaxis], bounds)[:, 0]
         return _Drawing(
             self.growth,
             part,
             self.exchange,
             self.outputs,
-            glance,
+            screening,
             bounds,
-            is_close,
+            stands_out,
             observed * (1.0 + _ROUNDING),
             (self.entropy, _PURPOSE, self.fold, int(part.by_value)),
         )
 
 
 def columns_at_once(n_rows: int) -> int:
-    """Return how many rearranged columns are asked about together."""
+    """Return how many rearranged columns are tested together."""
     return max(1, _BYTES_AT_ONCE // (8 * n_rows))
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Some columns whose rows trade places in the same way.
+    """Some columns whose rows are exchanged in the same way.
 
     Attributes
     ----------
     places : ndarray of int, shape (n_columns,)
-        Which of the columns in question these are.
+        The positions of these columns among those in question.
 
     columns : ndarray of shape (n_columns, n_rows)
 
@@ -238,12 +238,12 @@ class _Part:
     by_value: bool
 
     def rearranged(self, owners: NDArray[np.intp], sources: NDArray[np.intp]) -> Block:
-        """Return columns whose rows take the values of others.
+        """Return rearranged columns.
 
         Parameters
         ----------
         owners : ndarray of int, shape (n_copies,)
-            Which column each of them is a rearrangement of.
+            The column of which each is a rearrangement.
 
         sources : ndarray of int, shape (n_copies, n_rows)
         """
@@ -256,48 +256,48 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What all draws of some columns share: a function of the numbers of draws, wherever it runs.
+    """What all draws of some columns share: the argument of a task, in this process or another.
 
     Attributes
     ----------
-    glance, bounds
-        See `Screening`; None where all draws are looked at closely.
+    screening, bounds
+        See `Screening`; None where models are fitted to all draws.
 
-    is_close : ndarray of bool, shape (n_columns,)
-        Columns that do not stand out themselves are no more extreme than any draw.
+    stands_out : ndarray of bool, shape (n_columns,)
+        The columns that stand out themselves; the others are no more extreme than any draw.
 
     observed : ndarray of shape (n_columns,)
-        The statistics of the columns as they are.
+        The statistics of the original columns.
 
     key : tuple of int
-        What the random streams of the draws grow from.
+        The key of the random streams.
     """
 
     growth: BlockFunction
     part: _Part
     exchange: Exchange
     outputs: Floats | None
-    glance: Screening | None
+    screening: Screening | None
     bounds: Floats | None
-    is_close: NDArray[np.bool_]
+    stands_out: NDArray[np.bool_]
     observed: Floats
     key: tuple[int, ...]
 
     def standing_out(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield which columns stand out in some draws, and from which rows they then take their values."""
+        """Yield which columns stand out in some draws, and the rows that their values come from."""
         for chunk in chunks:
             generator = stream(*self.key, chunk)
             sources = self.exchange.sources(generator, DRAWS_AT_ONCE, by_value=self.part.by_value)
-            is_asked = np.repeat(self.is_close[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
-            if self.glance is not None:
+            is_refitted = np.repeat(self.stands_out[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
+            if self.screening is not None:
                 assert self.outputs is not None
                 assert self.bounds is not None
-                is_asked &= self.glance.is_plain(rearranged(self.outputs, sources), self.bounds)
-            column, draw = np.nonzero(is_asked)
+                is_refitted &= self.screening.stands_out(rearranged(self.outputs, sources), self.bounds)
+            column, draw = np.nonzero(is_refitted)
             yield column, sources[draw]
 
     def blocks(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], Block]]:
-        """Yield rearranged columns that models have to be fitted to, with the numbers of their columns."""
+        """Yield the rearranged columns that models are fitted to, with the numbers of their columns."""
         most = columns_at_once(self.part.columns.shape[1])
         owners: list[NDArray[np.intp]] = []
         sources: list[NDArray[np.intp]] = []
@@ -324,21 +324,21 @@ class _Drawing:
 
 @dataclass(frozen=True)
 class _Answer:
-    """How many draws of each column were as extreme, and what it took to tell."""
+    """How many draws of each column were as extreme, and the work it took."""
 
     counts: NDArray[np.intp]
-    n_asked: int
+    n_refitted: int
     n_fits: int
 
 
-def _asked(drawing: _Drawing, chunks: range) -> _Answer:
-    """Look at some draws of all columns."""
-    counts = np.where(drawing.is_close, 0, len(chunks) * DRAWS_AT_ONCE)
-    n_asked = n_fits = 0
-    if drawing.is_close.any():
+def _counts_of(drawing: _Drawing, chunks: range) -> _Answer:
+    """Count among some draws of all columns."""
+    counts = np.where(drawing.stands_out, 0, len(chunks) * DRAWS_AT_ONCE)
+    n_refitted = n_fits = 0
+    if drawing.stands_out.any():
         for owners, block in drawing.blocks(chunks):
             grown = drawing.growth(block)
-            n_asked, n_fits = n_asked + owners.size, n_fits + grown.n_fits
+            n_refitted, n_fits = n_refitted + owners.size, n_fits + grown.n_fits
             is_extreme = grown.answers.pvalues <= drawing.observed[owners]
             counts += np.bincount(owners[is_extreme], minlength=counts.size)
-    return _Answer(counts, n_asked, n_fits)
+    return _Answer(counts, n_refitted, n_fits)

@@ -1,4 +1,4 @@
-"""A glance at a column beside the target: whether there is enough of a link for models to be worth fitting."""
+"""A quick screening of columns: whether the dependence on the target is strong enough to fit models."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from scipy.stats import chi2, rankdata
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.problem import Problem
 
-# A column with more distinct values than _MOST_VALUES is cut into _N_BINS intervals that hold about as many rows each.
+# A column with more distinct values than _MOST_VALUES is cut into _N_BINS intervals of about as many rows each.
 _MOST_VALUES = 16
 _N_BINS = 8
 
-# The line, the ranks and the steps. They have much in common: a draw stands out in one of them about so many times as
-# often as in each.
+# The line, the ranks and the steps. They are correlated: a draw stands out in any of them about EFFECTIVE_VIEWS times
+# as often as in a given one.
 _N_VIEWS = 3
-VIEWS_APART = 2.2
+EFFECTIVE_VIEWS = 2.2
 
-# Directions of the target with less than this share of the largest one's length are rounding.
+# Directions of the target shorter than this share of the longest are rounding error.
 _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
 class Screening:
-    """Sees how much of the target's variance columns explain: by a line, by their ranks, and by steps.
+    """Measures how much of the target's variance columns explain: by a line, by their ranks, and by steps.
 
     Each of the three views is a set of directions over the rows. Under a random rearrangement, the squared
-    lengths of the target along them, times the number of rows less one, are nearly chi-squared: that is where the
-    `bounds` come from. Nothing depends on how near, but how many rearrangements are looked at closely.
+    lengths of the target along them, times n_rows - 1, are nearly chi-squared, which gives the
+    `bounds`. The quality of this approximation only affects to how many rearrangements models are fitted.
 
     Attributes
     ----------
     directions : ndarray of shape (n_directions, n_rows)
-        Of length 1 or 0; those of a column's view follow each other.
+        Of length 1 or 0; the directions of one view are consecutive.
 
     starts : ndarray of int, shape (3 * n_columns,)
-        Where each view begins.
+        The first direction of each view.
 
     n_free : ndarray of int, shape (3 * n_columns,)
-        Its degrees of freedom.
+        The degrees of freedom of each view.
 
     n_units : int
-        How many rows, or groups of rows, trade places.
+        How many rows, or groups of rows, are exchanged.
     """
 
     directions: Floats
@@ -56,34 +56,34 @@ class Screening:
     @classmethod
     def of(cls, columns: NDArray[Any], n_units: int) -> Screening:
         """Prepare the views of some columns, given as rows."""
-        is_gap = columns != columns
-        values = np.where(is_gap, 0.0, columns).astype(np.float64)
+        is_missing = columns != columns
+        values = np.where(is_missing, 0.0, columns).astype(np.float64)
         values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(float).tiny)
-        steps = _steps(values, is_gap)
+        steps = _steps(values, is_missing)
         n_steps = (steps > 0).any(axis=2)
-        views = [_centred(values, is_gap), _centred(rankdata(values, axis=1), is_gap), steps]
-        is_there = np.column_stack([np.ones((len(columns), 2), dtype=bool), n_steps])
+        views = [_centered(values, is_missing), _centered(rankdata(values, axis=1), is_missing), steps]
+        is_used = np.column_stack([np.ones((len(columns), 2), dtype=bool), n_steps])
         sizes = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1)]).ravel()
         n_free = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1) - 1]).ravel()
         return cls(
-            np.concatenate(views, axis=1)[is_there],
+            np.concatenate(views, axis=1)[is_used],
             np.cumsum(sizes) - sizes,
             np.maximum(n_free, 1),
             n_units,
         )
 
     def bounds(self, share: float, n_outputs: int) -> Floats:
-        """Return what the views of about this share of the rearrangements exceed, each one by itself."""
+        """Return the bounds that about this share of the rearrangements exceeds in each view."""
         bounds: Floats = chi2.isf(share, self.n_free * n_outputs) / max(1, self.n_units - 1)
         return bounds
 
-    def is_plain(self, targets: Floats, bounds: Floats) -> NDArray[np.bool_]:
-        """Tell whether any view of a column shows a link above its bound.
+    def stands_out(self, targets: Floats, bounds: Floats) -> NDArray[np.bool_]:
+        """Return whether a column exceeds its bound in any view.
 
         Parameters
         ----------
         targets : ndarray of shape (n_outputs, n_draws, n_rows)
-            Outputs of length 1 that are 0 on average and at right angles to each other, rearranged.
+            Centered, orthonormal outputs, rearranged.
 
         bounds : ndarray of shape (3 * n_columns,)
 
@@ -95,38 +95,38 @@ class Screening:
         lengths = (self.directions @ targets.reshape(-1, n_rows).T).reshape(-1, n_outputs, n_draws)
         by_view = np.add.reduceat(np.einsum("iok,iok->ik", lengths, lengths), self.starts, axis=0)
         is_above = (by_view >= bounds[:, np.newaxis]).reshape(-1, _N_VIEWS, n_draws)
-        plain: NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
-        return plain
+        exceeds: NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
+        return exceeds
 
 
-def _centred(values: Floats, is_gap: NDArray[np.bool_]) -> Floats:
-    """Return a direction along each column's values, shape (n_columns, 1, n_rows); gaps are as good as the mean."""
-    n_there = np.maximum((~is_gap).sum(axis=1, keepdims=True), 1)
-    means = np.where(is_gap, 0.0, values).sum(axis=1, keepdims=True) / n_there
-    centred = np.where(is_gap, 0.0, values - means)
-    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-    return (centred / np.where(lengths > 0, lengths, 1.0))[:, np.newaxis]
+def _centered(values: Floats, is_missing: NDArray[np.bool_]) -> Floats:
+    """Return a direction along each column's values, shape (n_columns, 1, n_rows); missing values are at the mean."""
+    n_present = np.maximum((~is_missing).sum(axis=1, keepdims=True), 1)
+    means = np.where(is_missing, 0.0, values).sum(axis=1, keepdims=True) / n_present
+    centered = np.where(is_missing, 0.0, values - means)
+    lengths = np.linalg.norm(centered, axis=1, keepdims=True)
+    return (centered / np.where(lengths > 0, lengths, 1.0))[:, np.newaxis]
 
 
-def _steps(values: Floats, is_gap: NDArray[np.bool_]) -> Floats:
-    """Return a direction for each value, interval or gap of a column, shape (n_columns, n_steps, n_rows).
+def _steps(values: Floats, is_missing: NDArray[np.bool_]) -> Floats:
+    """Return a direction per value or interval of a column, and for missing values: (n_columns, n_steps, n_rows).
 
     Steps that a column does not have are 0.
     """
     codes = rankdata(values, method="dense", axis=1) - 1
     for column in np.flatnonzero(codes.max(axis=1) >= _MOST_VALUES).tolist():
-        there = values[column, ~is_gap[column]]
-        codes[column] = np.searchsorted(np.quantile(there, np.arange(1, _N_BINS) / _N_BINS), values[column])
-    codes = np.where(is_gap, _MOST_VALUES, codes)
+        present = values[column, ~is_missing[column]]
+        codes[column] = np.searchsorted(np.quantile(present, np.arange(1, _N_BINS) / _N_BINS), values[column])
+    codes = np.where(is_missing, _MOST_VALUES, codes)
     members = codes[:, np.newaxis] == np.arange(_MOST_VALUES + 1)[:, np.newaxis]
     steps: Floats = members / np.sqrt(np.maximum(members.sum(axis=2, keepdims=True), 1))
     return steps
 
 
 def outputs_of(problem: Problem) -> Floats | None:
-    """Return the target as directions over the rows, shape (n_outputs, n_rows), or None where it is no numbers.
+    """Return the target as directions over the rows, shape (n_outputs, n_rows), or None where it is not numeric.
 
-    Labels are one output less than classes. Weights stay with their rows.
+    Labels have one output less than classes. Weights stay with their rows.
     """
     if problem.y.dtype.names is not None:
         return None
@@ -138,22 +138,22 @@ def outputs_of(problem: Problem) -> Floats | None:
     weights = np.ones(len(values)) if weights is None else weights
     largest = np.abs(values).max(axis=0)
     values = values / np.where(largest > 0, largest, 1.0)
-    centred = weights[:, np.newaxis] * (values - np.average(values, axis=0, weights=weights))
-    directions, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    centered = weights[:, np.newaxis] * (values - np.average(values, axis=0, weights=weights))
+    directions, lengths, _ = np.linalg.svd(centered, full_matrices=False)
     return np.ascontiguousarray(directions[:, lengths > _ROUNDING * max(lengths[0], _ROUNDING)].T)
 
 
 def rearranged(outputs: Floats, sources: NDArray[np.intp]) -> Floats:
-    """Return what stands in each row's place when columns take their values from other rows.
+    """Return the outputs so rearranged that they meet the values of the original columns.
 
-    The sum over rows of a rearranged column times the target is that of the column times this.
+    The sum over rows of a rearranged column times the target equals that of the column times the result.
 
     Parameters
     ----------
     outputs : ndarray of shape (n_outputs, n_rows)
 
     sources : ndarray of int, shape (n_draws, n_rows)
-        From which row each row takes its value.
+        The row from which each row takes its value.
 
     Returns
     -------

@@ -39,31 +39,31 @@ class SharedColumn:
 # column's values, shape (n_rows, n_values).
 Predictor = Callable[[Matrix], Floats]
 
-# Residuals spread unevenly where more than this is explained by their level, times the number of rows: the upper 5 %
-# of the chi-squared law with two degrees of freedom.
+# Residuals are uneven where the statistic of `unevenness_of` exceeds this: the upper 5 % point of the chi-squared
+# distribution with two degrees of freedom.
 _UNEVEN = 5.99
 
 
 class ConditionalLaw:
-    """What is known of a column x when other columns Z are given.
+    """The estimated distribution of a column x given other columns Z.
 
-    A quantity is its prediction plus a residual, and a draw is the prediction plus the residual of another row of
-    the test part. A categorical column is drawn from their predicted probabilities.
+    A numeric column is its prediction plus a residual, and a draw is the prediction plus the residual of another row of
+    the test part. A categorical column is drawn from predicted probabilities.
 
-    Residuals of different rows can trade places if they are alike, and those of prices or concentrations are not: they
-    grow with the prediction. Where that shows, the model that comes with the package works with the normal scores of x
-    and Z, if they show it less (docs/decisions/0180-draws-on-normal-scores.md).
+    Residuals of different rows can be exchanged if they have the same distribution. Those of prices or concentrations
+    do not: they grow with the prediction. In that case the package's own model uses the normal scores of x
+    and Z, if this makes the residuals more even (docs/decisions/0180-draws-on-normal-scores.md).
 
-    The model that comes with the package is fitted on all rows. It never sees the target, so nothing leaks; and
-    its residuals are then free of everything in Z that it can express, while those of a model fitted on a part
-    of the rows carry a trace of Z into the test part, which the test would take for a sign of dependence. It is smooth
-    enough not to learn the rows by heart. A caller's own model may, so it is fitted on the train part of each split,
+    The package's own model is fitted on all rows. It does not use the target, so nothing leaks, and
+    its residuals are uncorrelated with everything in Z that it can express. The residuals of a model fitted on a part
+    of the rows still depend on Z in the test part, which the test would take for a sign of dependence. The model is
+    smooth enough not to overfit. A caller's own model may overfit, so it is fitted on the train part of each split,
     and the residuals of the test part are those of held-out predictions.
 
     Parameters
     ----------
     x : ndarray of shape (n_rows,)
-        Gaps stay gaps: their places are shuffled with the residuals.
+        Missing values stay missing: their positions are shuffled with the residuals.
 
     is_categorical : bool
         Whether x is drawn value by value.
@@ -71,17 +71,17 @@ class ConditionalLaw:
     Z : ndarray or csr_array of shape (n_rows, n_given)
 
     n_given_levels : ndarray of int, shape (n_given,)
-        The number of categories of each conditioning column, 0 for a quantity.
+        The number of categories of each conditioning column, 0 for a numeric one.
 
     model : estimator or None
-        The caller's model: a regressor for quantities or a classifier for categories. For columns of the other
-        kind, and where it is None, the package's own.
+        The caller's model: a regressor for numbers or a classifier for categories. For columns of the other
+        kind, and where it is None, the package's own is used.
 
     impute : {None, "median"}
-        How gaps of Z are filled for the caller's model; the package's own takes them.
+        How missing values of Z are filled for the caller's model; the package's own accepts them.
 
     curves : RememberedCurves, default=None
-        What earlier questions found about the columns of Z.
+        Curves and scales of the columns of Z, from earlier questions.
 
     shared : SharedColumn, default=None
         The regression of x on Z, where it was made together with those of other columns. A draw of a column of few
@@ -101,7 +101,7 @@ class ConditionalLaw:
         shared: SharedColumn | None = None,
     ) -> None:
         self._shared = shared
-        # Tables of 32 bits have too few of them for products of curves.
+        # 32 bits are too few for products of curves.
         self._x = np.asarray(x, dtype=np.float64)
         self._Z = Z.astype(np.float64, copy=False)
         self._n_given_levels = n_given_levels
@@ -129,7 +129,7 @@ class ConditionalLaw:
         Parameters
         ----------
         given_too : ndarray of shape (n_draws, n_test, n_last), default=None
-            Other values for the last columns of Z, one set a draw.
+            Other values for the last columns of Z, one set per draw.
         """
         if given_too is None or not given_too.shape[2]:
             expected = self._expected_at(split)[np.newaxis]
@@ -148,14 +148,14 @@ class ConditionalLaw:
         return shuffled if self._scale is None else self._scale.back(shuffled)
 
     def _expected_at(self, split: Split) -> Floats:
-        """Return what the model expects of the test rows."""
+        """Return the model's predictions for the test rows."""
         if self._model is None:
             expected: Floats = self._expected[split.test]
             return expected
         return self._predictor(split)(self._Z[split.test])
 
     def _expected_with(self, split: Split, last: Floats) -> Floats:
-        """Return what the model expects of the test rows when the last columns of Z hold other values."""
+        """Return the model's predictions for the test rows when the last columns of Z hold other values."""
         kept = self._Z[split.test][:, : self._Z.shape[1] - last.shape[1]]
         Z = (
             sp.hstack([kept, sp.csr_array(last)], format="csr")
@@ -222,7 +222,7 @@ class ConditionalLaw:
         model = prepared(seeded(self._model, split.seed), self._n_given_levels, self._impute)
         rows = split.train[~np.isnan(self._x[split.train])]
         if not self._is_categorical:
-            if not rows.size:  # Nothing is known of x here, and all that moves are its gaps.
+            if not rows.size:  # All values of x are missing here, and only their positions are shuffled.
                 return lambda Z: np.zeros(Z.shape[0])
             self._fit(model, rows, self._x[rows])
             return lambda Z: np.asarray(model.predict(Z), dtype=np.float64)

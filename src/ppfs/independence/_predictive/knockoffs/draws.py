@@ -1,4 +1,4 @@
-"""Stand-ins for a feature: what the model sees instead of it in the test part."""
+"""Draws that replace a feature in the test part."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw, 
 from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
 from ppfs.independence._predictive.knockoffs.smooth_models import ROWS_PER_COEFFICIENT, RememberedCurves
 
-# A feature is shuffled within strata if a test part has at least so many rows a stratum on average; with fewer,
+# A feature is shuffled within strata if a test part has at least this many rows per stratum on average; with fewer,
 # most rows would keep their value.
 _ROWS_PER_STRATUM = 4
 
 # Squares of larger numbers may be infinite.
 _FAR = 1e100
 
-# Draws are remembered for designs of so many numbers in all.
+# Draws are kept for designs with this many values in total.
 _MAX_REMEMBERED = 2**22
 
 
@@ -62,8 +62,8 @@ class PermutedValues:
 class StratifiedValues:
     """The feature's own values, shuffled among the test rows that agree in all other columns.
 
-    No model is needed, and no error is made: where the feature is independent of the target given the others, rows of
-    the same stratum can exchange its values without a trace.
+    No model is needed, and the draws are exact: where the feature is independent of the target given the others, its
+    values are exchangeable within a stratum.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class StratifiedValues:
         receivers = np.argsort(strata, kind="stable")
         sources = np.empty((end - first, strata.size), dtype=np.intp)
         for draw, permutation in enumerate(split.permutations[first:end]):
-            # Rows by stratum, and within it in the order of the shuffle.
+            # Rows by stratum, and within it in the order of the permutation.
             sources[draw, receivers] = permutation[np.argsort(strata[permutation], kind="stable")]
         shuffled: Floats = self._values[split.test[sources]]
         return shuffled
@@ -100,10 +100,10 @@ class ConditionalValues:
         The caller's model of a column given others; see `ConditionalLaw`.
 
     impute : {None, "median"}
-        How gaps are filled for the caller's model.
+        How missing values are filled for the caller's model.
 
     curves : RememberedCurves, default=None
-        What earlier questions found about the other columns.
+        Curves and scales of the other columns, from earlier questions.
 
     rest : OneAgainstRest, default=None
         Regressions of every column of the design on all others, where they were made together.
@@ -209,7 +209,7 @@ class ConditionalKnockoff:
         Rows of a test part.
 
     impute : {None, "median"}
-        How gaps are filled for the caller's model.
+        How missing values are filled for the caller's model.
     """
 
     is_permutation = False
@@ -253,7 +253,7 @@ class ConditionalKnockoff:
 
 
 class SharedKnockoff:
-    """Makes the draws of a question once for all models of a panel: they ask about the same columns.
+    """Makes the draws of a question once for all models of a panel, which have the same columns.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class SharedKnockoff:
         if sp.issparse(design.X):
             return self._knockoff(design, feature)
         place = design.places[feature]
-        # By their content: trees may see columns in other units.
+        # By content: trees may see columns in other units.
         content = blake2b(np.ascontiguousarray(design.X).tobytes(), digest_size=16).digest()
         key = content, place.start, place.stop
         if key not in self._made:
@@ -284,14 +284,14 @@ class SharedKnockoff:
         return self._made[key]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel light: whoever gets this in another process makes draws anew."""
+        """Leave out the draws, which another process makes again."""
         return {"_knockoff": self._knockoff, "_made": {}, "_n_numbers": 0}
 
 
 def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.intp] | None:
-    """Return a number for each row's values in some columns; None if there are more than `most` of them.
+    """Return the stratum of each row by its values in some columns; None if there are more than `most` strata.
 
-    A quantity ends it at once.
+    None too where a column is not categorical.
     """
     strata, n_strata = np.zeros(design.X.shape[0], dtype=np.intp), 1
     for column in columns:
@@ -306,5 +306,5 @@ def _strata(columns: NDArray[np.intp], design: Design, most: int) -> NDArray[np.
 
 
 def choose_knockoff(name: str, model: Any, n_test: int, impute: Impute = None) -> Knockoff:
-    """Return the knockoff that users spell `name`, for test parts of about `n_test` rows."""
+    """Return the knockoff for the parameter value `name`, for test parts of about `n_test` rows."""
     return PermutationKnockoff() if name == "permutation" else ConditionalKnockoff(model, n_test, impute)

@@ -1,4 +1,4 @@
-"""A scale on which any column of numbers is normal: its ranks, as quantiles of the normal distribution."""
+"""Normal scores: the ranks of a numeric column as quantiles of the normal distribution."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ppfs._conventions import Floats
 
 @dataclass(frozen=True)
 class NormalScores:
-    """The way from a column's values to its normal scores, and back.
+    """The map from a column's values to its normal scores, and back.
 
-    Prices, counts and concentrations spread more where they are large. On the scale of their normal scores they seldom
-    do, and no log or root has to be guessed: the scale is the same for a column and for any rising function of it.
+    Prices, counts and concentrations vary more where they are large. Their normal scores seldom do, and no
+    transformation has to be chosen: the scores are the same for a column and for any increasing function of it.
 
     Attributes
     ----------
     values, scores : ndarray of shape (n_distinct,)
-        The column's distinct values, and where they stand on the new scale. Equal values share the mean of their ranks.
+        The column's distinct values, and their scores. Equal values share the mean of their ranks.
 
     is_tied : bool
         Whether some values occur more than once.
@@ -40,18 +40,18 @@ class NormalScores:
 
     @classmethod
     def of(cls, column: Floats) -> NormalScores:
-        """Learn the scale of a column; gaps play no part."""
+        """Compute the scores of a column; missing values are ignored."""
         values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
         n_rows = counts.sum()
         middles = np.cumsum(counts) - (counts - 1) / 2.0
         return cls(values, special.ndtri(middles / (n_rows + 1.0)), values.size < n_rows)
 
     def of_values(self, values: Floats) -> Floats:
-        """Return scores: between two known values in proportion, beyond them those of the outermost. Gaps stay gaps."""
+        """Return scores by linear interpolation, constant beyond the extremes. Missing values stay missing."""
         return np.interp(values, self.values, self.scores)
 
     def back(self, scores: Floats) -> Floats:
-        """Return values, none beyond those that are known; where some are equal, only values that are known."""
+        """Return values within the range of the column; of a column with ties, only values that occur in it."""
         if not self.is_tied:
             return np.interp(scores, self.scores, self.values)
         nearest = np.searchsorted((self.scores[1:] + self.scores[:-1]) / 2.0, scores)
@@ -60,21 +60,21 @@ class NormalScores:
 
 
 def on_scales(Z: Floats, scales: list[NormalScores | None]) -> Floats:
-    """Return columns on their scales."""
+    """Return the normal scores of columns."""
     columns = [z if scale is None else scale.of_values(z) for z, scale in zip(Z.T, scales, strict=True)]
     return np.column_stack(columns)
 
 
 def unevenness_of(column: Floats, expected: Floats) -> float:
-    """Tell how much the spread of residuals follows what is expected.
+    """Return how much the variance of residuals depends on the prediction.
 
-    Both are taken as normal scores, so that no row far out decides. Where residuals are alike in all rows, the answer
-    is chi-squared with two degrees of freedom: the number of rows times the share that a parabola explains.
+    Both are normal scores, so that no outlier dominates. Where the residuals of all rows have the same distribution,
+    the result is chi-squared with two degrees of freedom: n_rows times the share that a parabola explains.
 
     Parameters
     ----------
     column, expected : ndarray of shape (n_rows,)
-        Without gaps.
+        Without missing values.
     """
     level, spread = (_own_scores(values) for values in (expected, np.abs(column - expected)))
     explained = 0.0
@@ -87,7 +87,7 @@ def unevenness_of(column: Floats, expected: Floats) -> float:
 
 
 def _own_scores(values: Floats) -> Floats:
-    """Return the normal scores of a column, their mean taken away."""
+    """Return the normal scores of a column, centered."""
     scores = NormalScores.of(values).of_values(values)
     centred: Floats = scores - scores.mean()
     return centred

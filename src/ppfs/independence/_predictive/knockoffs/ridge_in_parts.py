@@ -1,4 +1,4 @@
-"""Ridge regression whose penalty leaves the smallest leave-one-out error, for designs too large to be held at once."""
+"""Ridge regression with the penalty of the smallest leave-one-out error, for designs too large for memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from ppfs._conventions import Floats
 
-# So many numbers of a design are made at once.
+# Values of a design that are made at once.
 _AT_ONCE = 2**21
 
 
@@ -24,7 +24,7 @@ class RidgeFit:
         The mean squared leave-one-out error.
 
     fitted : ndarray of shape (n_rows,)
-        What it predicts of the rows it was fitted to.
+        Predictions for the rows it was fitted to.
     """
 
     error: float
@@ -43,12 +43,12 @@ class RidgeFit:
 def fit_ridge(
     basis: Callable[[Floats], Floats], width: int, Z: Floats, x: Floats, penalties: Floats
 ) -> RidgeFit:
-    """Fit x to regressors made of Z, part of the rows after part.
+    """Fit x to regressors made of Z, in parts of the rows.
 
-    The answer is that of scikit-learn's ``RidgeCV(penalties)``, which decomposes the whole design: at a million rows
-    and 20 columns with a curve each, the design alone takes 4 GiB. The products of the regressors, gathered in a first
-    pass, give the coefficients for all penalties; a second pass gives every row's leverage, and with it the error
-    that the model would make if the row were left out, e / (1 - h).
+    The result is that of scikit-learn's ``RidgeCV(penalties)``, which decomposes the whole design: with a million rows
+    and 20 columns with a curve each, the design alone takes 4 GiB. The products of the regressors, summed in a first
+    pass, give the coefficients for all penalties; a second pass gives every row's leverage h, and with it the
+    leave-one-out error e / (1 - h).
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def fit_ridge(
 def _products(
     basis: Callable[[Floats], Floats], width: int, Z: Floats, values: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the products of the centred regressors with each other and with the values, and their means."""
+    """Return the products of the centered regressors with each other and with the values, and their means."""
     gram, right, sums = np.zeros((width, width)), np.zeros(width), np.zeros(width)
     near = None
     first = 0
     for part in _parts(basis, Z, width):
-        # Subtracting what is close to the means keeps the digits that the true means would take away in the end.
+        # Subtracting approximate means first avoids cancellation when the true means are subtracted.
         near = part.mean(axis=0) if near is None else near
         part = part - near
         gram += part.T @ part
@@ -103,7 +103,7 @@ def _products(
 
 
 def _parts(basis: Callable[[Floats], Floats], Z: Floats, width: int) -> Iterator[Floats]:
-    """Make the regressors of some rows after others."""
+    """Yield the regressors, a part of the rows at a time."""
     at_once = max(1, _AT_ONCE // width)
     for first in range(0, len(Z), at_once):
         yield basis(Z[first : first + at_once])

@@ -1,7 +1,7 @@
 """Fast models of one column given others, smooth enough to be fitted and used on the same rows.
 
-Each is additive: a straight line or a curve a conditioning column. Which of the two is decided by the error
-that is to be expected on new rows.
+Each is additive: a straight line or a curve per conditioning column, whichever has the smaller estimated error on
+new rows.
 """
 
 from __future__ import annotations
@@ -22,29 +22,28 @@ from ppfs._fitting import Medians
 from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores
 from ppfs.independence._predictive.knockoffs.ridge_in_parts import fit_ridge
 
-# Where curves are allowed, a conditioning column with so few values has one coefficient a value: no spline can bend
-# more often.
+# Where curves are allowed, a conditioning column with at most this many values has one coefficient per value: no
+# spline is more flexible.
 _MAX_STEPS = 10
 
 # Categories beyond the most frequent ones share their coefficient.
 _MAX_INDICATORS = 30
 
-# Knots of a curve: the cube root of the number of rows, so that what a curve cannot express shrinks as fast as what
-# chance hides.
+# Knots of a curve: the cube root of the number of rows, so that bias shrinks as fast as the standard error.
 _MIN_KNOTS, _MAX_KNOTS = 4, 20
 PENALTIES = np.logspace(-3, 4, 15)
 _INVERSE_PENALTY = 10.0
 
-# A model has at least so many rows a coefficient, or it gets straight lines only.
+# With fewer rows per coefficient than this, a model has straight lines only.
 ROWS_PER_COEFFICIENT = 5
 
-# A design of more numbers is made part by part.
+# A design of more values is made in parts.
 _MAX_AT_ONCE = 2**21
 
-# Regressors of columns are remembered up to so many numbers.
+# Regressors of columns are kept up to this many values.
 _MAX_REMEMBERED = 2**23
 
-# Sums of squares of numbers up to this, and down to its inverse, are numbers of 64 bits.
+# Squares of numbers up to this, and down to its inverse, can be summed in 64 bits.
 _FAR = 1e100
 
 # Numbers, or labels 0, 1, ...
@@ -56,7 +55,7 @@ ColumnBasis = Callable[[Floats], Floats]
 class RememberedCurves:
     """The curves and scales of columns that were conditioned on before.
 
-    One question after the other conditions on the same columns but one. A column is known by its content.
+    Consecutive questions condition on the same columns except one. A column is identified by its content.
     """
 
     def __init__(self) -> None:
@@ -66,7 +65,7 @@ class RememberedCurves:
         self._n_numbers = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel light: whoever gets this in another process remembers anew."""
+        """Leave out what another process computes again."""
         return {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,7 +105,7 @@ class RememberedCurves:
 
 
 def scale_of(z: Floats) -> NormalScores | None:
-    """Return the scale on which a column is normal; None for one that goes in steps and stays as it is."""
+    """Return the normal scores of a column; None for a column of few values, which is used as it is."""
     return None if has_few_values(z) else NormalScores.of(z)
 
 
@@ -117,7 +116,7 @@ def _in_reach(
     target: Target,
     curves: RememberedCurves | None,
 ) -> Callable[[Matrix], Floats]:
-    """Fit to columns in units in which their squares are neither infinite nor zero, where their own are not such."""
+    """Fit to columns scaled so that their squares neither overflow nor underflow."""
     units = _units(Z)
     if units is None:
         return fit(Z, n_levels, target, curves)
@@ -126,7 +125,7 @@ def _in_reach(
 
 
 def _units(columns: Matrix) -> Floats | None:
-    """Return a power of two for each column that brings it near 1; None where none is needed."""
+    """Return a power of two per column that scales it to about 1; None where no column needs it."""
     size = abs(columns)
     if sp.issparse(size):
         largest = sp.csc_array(size).max(axis=0).toarray().ravel()
@@ -141,7 +140,7 @@ def _divided(columns: Matrix, units: Floats) -> Matrix:
 
 
 def has_few_values(column: Floats) -> bool:
-    """Tell whether a column goes in steps: it has at most ten values, gaps apart."""
+    """Return whether a column has at most ten distinct values, not counting missing values."""
     return bool(np.unique(column[~np.isnan(column)]).size <= _MAX_STEPS)
 
 
@@ -154,7 +153,7 @@ def fit_smooth_regression(
 ) -> Callable[[Matrix], Floats]:
     """Fit ridge regression of x on Z and return its predictions as a function of Z.
 
-    The penalty, and the choice between lines and curves, minimise the leave-one-out error.
+    The penalty, and the choice between lines and curves, minimize the leave-one-out error.
     """
     unit = _units(x[:, np.newaxis])
     if unit is None:
@@ -177,7 +176,7 @@ def _fit_regression(
 def _fit_in_parts(bases: list[Any], Z: Floats, x: Floats) -> Callable[[Matrix], Floats]:
     fits = [fit_ridge(basis, max(1, basis.width), Z, x, PENALTIES) for basis in bases]
     best = min(fits, key=lambda fit: fit.error)
-    # The rows that it was fitted to are those that are asked about.
+    # Predictions are mostly for the rows of the fit.
     return lambda new: best.fitted if new is Z else best.predict(new)
 
 
@@ -186,7 +185,7 @@ def fit_smooth_classifier(
 ) -> Callable[[Matrix], Floats]:
     """Fit logistic regression of labels 0, 1, ... on Z and return its probabilities as a function of Z.
 
-    The choice between lines and curves minimises Akaike's criterion, which estimates the same error for
+    The choice between lines and curves minimizes Akaike's criterion, which estimates the same error for
     likelihoods.
     """
     return _in_reach(_fit_classifier, Z, n_levels, labels, curves)
@@ -210,7 +209,7 @@ def _fit_classifier(
 def _candidate_bases(
     Z: Matrix, n_levels: NDArray[np.intp], remembered: RememberedCurves | None
 ) -> list[Callable[[Matrix], Matrix]]:
-    """Return lines and, where there are rows enough, curves."""
+    """Return lines and, where there are enough rows, curves."""
     if sp.issparse(Z):
         return [_SparseLines(Z)]
     is_plain = not n_levels.any() and not np.isnan(Z).any()
@@ -220,10 +219,10 @@ def _candidate_bases(
 
 
 class _Lines:
-    """A line a conditioning column, where all are quantities without gaps."""
+    """A line per conditioning column, where all are numeric without missing values."""
 
     def __init__(self, Z: Floats) -> None:
-        # Column by column in memory: the sums are then those of single columns, to the last bit.
+        # Fortran order: the sums are then those of single columns, bit for bit.
         columns = np.ascontiguousarray(Z.T)
         self.width = len(columns)
         self._centres = columns.mean(axis=1)
@@ -236,9 +235,9 @@ class _Lines:
 
 
 class _SparseLines:
-    """A line a conditioning column that is stored sparsely, without curves.
+    """A line per sparse conditioning column, without curves.
 
-    What is not stored stays 0: columns are scaled as in `_Lines` and not moved, for which the intercept makes up.
+    Columns are scaled as in `_Lines` but not centered, so that zeros stay zeros; the intercept compensates.
     """
 
     def __init__(self, Z: Matrix) -> None:
@@ -262,7 +261,7 @@ class _Basis:
 
     @classmethod
     def of_lines(cls, Z: Floats, n_levels: NDArray[np.intp]) -> _Basis:
-        """Return a line a quantity and indicators a category."""
+        """Return a line per numeric column and indicators per categorical column."""
         columns = [
             _column_basis(z, is_categorical, has_curves=False)
             for z, is_categorical in zip(Z.T, n_levels > 0, strict=True)
@@ -271,7 +270,7 @@ class _Basis:
 
     @classmethod
     def of_curves(cls, Z: Floats, n_levels: NDArray[np.intp], remembered: RememberedCurves) -> _Basis | None:
-        """Return a curve a quantity and indicators a category, or None where there are too few rows for them."""
+        """Return a curve per numeric column and indicators per categorical column, or None with too few rows."""
         columns: list[ColumnBasis] = []
         width = 0
         for z, is_categorical in zip(Z.T, n_levels > 0, strict=True):
@@ -282,7 +281,7 @@ class _Basis:
         return cls(columns, width)
 
     def __call__(self, Z: Floats) -> Floats:
-        if not self.width:  # Constant categories say nothing, but a model wants at least one column.
+        if not self.width:  # Constant categories have no indicators, but a model needs at least one column.
             return np.zeros((Z.shape[0], 1))
         return np.hstack([basis(Z[:, column]) for column, basis in enumerate(self._columns)])
 
@@ -292,13 +291,13 @@ def _width(basis: ColumnBasis, z: Floats) -> int:
 
 
 def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBasis:
-    """Return the regressors of one column: indicators, a line, or a line and a curve; one more where it has gaps."""
+    """Return the regressors of a column: indicators, a line, or a line and a curve; one more for missing values."""
     known = z[~np.isnan(z)]
     distinct, counts = np.unique(known, return_counts=True)
     has_gaps = known.size < z.size
     if is_categorical or (has_curves and distinct.size <= _MAX_STEPS):
         frequent = np.sort(distinct[np.argsort(-counts, kind="stable")[:_MAX_INDICATORS]])
-        # Without the first value, whose coefficient is the intercept, unless gaps or rare values take its place.
+        # Without the first value, whose coefficient is the intercept, unless missing or rare values have that place.
         kept = frequent if has_gaps or frequent.size < distinct.size else frequent[1:]
         return lambda new: (new[:, np.newaxis] == kept).astype(np.float64)
     centre, scale = (float(known.mean()), float(known.std()) or 1.0) if known.size else (0.0, 1.0)
@@ -318,7 +317,7 @@ def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBa
 
 
 def _spline(known: Floats, distinct: Floats) -> SplineTransformer | None:
-    """Return cubic splines with knots at the quantiles; a heavily tied column may have too few of them."""
+    """Return cubic splines with knots at the quantiles; None for a column with too many ties."""
     n_knots = int(np.clip(round(known.size ** (1 / 3)), _MIN_KNOTS, _MAX_KNOTS))
     knots = np.unique(np.quantile(known, np.linspace(0.0, 1.0, n_knots)))
     if knots.size < 3:

@@ -18,7 +18,7 @@ from ppfs._fitting import KnownParameters, Medians, require_valid_parameters
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear import least_squares
 from ppfs.independence._predictive.risks.linear.logistic import Logistic
-from ppfs.independence._predictive.risks.linear.penalised_intercept import PenalisedIntercept
+from ppfs.independence._predictive.risks.linear.penalized_intercept import PenalizedIntercept
 from ppfs.independence._predictive.risks.linear.solver import Solver
 from ppfs.independence._predictive.risks.linear.sparse_logistic import SparseLogistic
 from ppfs.independence._predictive.risks.linear.steps import (
@@ -231,7 +231,7 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | st
         else Logistic(penalty, has_own_intercept, class_weight)
     )
     if is_liblinear and parameters["fit_intercept"]:
-        return PenalisedIntercept(solver, float(parameters["intercept_scaling"]))
+        return PenalizedIntercept(solver, float(parameters["intercept_scaling"]))
     return solver
 
 

@@ -13,7 +13,7 @@ from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
 
 @dataclass(frozen=True)
-class PenalisedIntercept:
+class PenalizedIntercept:
     """Fits a model without intercept to the regressors and one more, which has the same value in every row.
 
     Attributes
@@ -43,17 +43,17 @@ class PenalisedIntercept:
         """Tell whether a model of so many regressors is fitted here."""
         return self.inner.can_fit(n_regressors + 1, n_rows)
 
-    def data(self, design: Floats, target: TrainTarget) -> PenalisedInterceptData:
+    def data(self, design: Floats, target: TrainTarget) -> PenalizedInterceptData:
         """Prepare the train part of a model of several regressors; see `Solver`."""
         constant = np.full((1, design.shape[1]), self.value)
-        return PenalisedInterceptData(self, self.inner.data(np.concatenate([design, constant]), target))
+        return PenalizedInterceptData(self, self.inner.data(np.concatenate([design, constant]), target))
 
 
 @dataclass(frozen=True)
-class PenalisedInterceptData:
+class PenalizedInterceptData:
     """The train part of one split, the further regressor last."""
 
-    model: PenalisedIntercept
+    model: PenalizedIntercept
     inner: TrainData
 
     @property
@@ -61,13 +61,13 @@ class PenalisedInterceptData:
         """The regressors, shape (n_regressors, n_rows)."""
         return self.inner.design[:-1]
 
-    def kept(self, places: NDArray[np.intp]) -> PenalisedInterceptData:
+    def kept(self, places: NDArray[np.intp]) -> PenalizedInterceptData:
         """Return the data of some of the regressors."""
-        return PenalisedInterceptData(self.model, self.inner.kept(np.append(places, len(self.design))))
+        return PenalizedInterceptData(self.model, self.inner.kept(np.append(places, len(self.design))))
 
-    def with_products(self) -> PenalisedInterceptData:
+    def with_products(self) -> PenalizedInterceptData:
         """Return the same data with what fits of some of the regressors can share."""
-        return PenalisedInterceptData(self.model, self.inner.with_products())
+        return PenalizedInterceptData(self.model, self.inner.with_products())
 
     def fit(self) -> tuple[Floats, Floats]:
         """Return slopes of shape (n_scores, n_regressors) and intercepts of shape (n_scores,)."""

@@ -1,4 +1,4 @@
-"""Slow twin of the glance at a column: shares of explained variance, one view after the other."""
+"""Slow twin of the screening of a column: shares of explained variance, one view after the other."""
 
 from __future__ import annotations
 
