@@ -13,11 +13,11 @@ from sklearn.preprocessing import scale
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS
+from ppfs._conventions import separates_missing_from_one_value
 from ppfs.independence import PPI, CrossFitPPI
-from ppfs.independence._predictive.risks.column_trees import _parts_gaps_from_one_value
 
 # Trees of scikit-learn 1.6 cannot separate missing values from a single value, so the engine does not grow them.
-ARE_GAPS_KNOWN = _parts_gaps_from_one_value()
+ARE_GAPS_KNOWN = separates_missing_from_one_value()
 OTHERS = "is fitted through scikit-learn's interface: the columns have missing values or numbers too large for 32 bits"
 
 

@@ -23,6 +23,7 @@ from ppfs._conventions.sklearn_compat import (
     output_config,
     refuse_wrong_parameters,
     scales_in_input_type,
+    separates_missing_from_one_value,
     take_rows,
 )
 from ppfs._conventions.types import Floats
@@ -53,6 +54,7 @@ __all__ = [
     "refuse_wrong_parameters",
     "root_entropy",
     "scales_in_input_type",
+    "separates_missing_from_one_value",
     "stream",
     "take_rows",
     "warn_caller",

@@ -130,6 +130,18 @@ def are_bins_weighted() -> bool:
 
 
 @cache
+def separates_missing_from_one_value() -> bool:
+    """Tell whether trees separate missing values from a single value, as the engine does.
+
+    They do since 1.9: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = np.array([[1.0], [1.0], [np.nan], [np.nan]])
+    return bool(DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1]).get_depth() == 1)
+
+
+@cache
 def scales_in_input_type() -> bool:
     """Tell whether StandardScaler rounds mean and deviation to the type of the columns before it uses them.
 

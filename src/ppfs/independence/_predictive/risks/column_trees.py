@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import _engine
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, separates_missing_from_one_value
 from ppfs._data import Matrix, Table
 from ppfs._fitting import drawn_counts, seeded
 from ppfs._rows import Split
@@ -58,7 +57,7 @@ def _refusal_on_one_column(table: Table, problem: Problem) -> str | None:
         return "the engine grows trees on dense columns of numbers as they are"
     if facts.has_infinite.any() or facts.is_too_large.any():
         return "the columns have numbers too large for 32 bits"
-    if facts.has_missing.any() and not _separates_missing_from_one_value():
+    if facts.has_missing.any() and not separates_missing_from_one_value():
         return "this version of scikit-learn does not separate missing values from a single value"
     return None
 
@@ -71,13 +70,6 @@ def _refusal_on_several(table: Table, problem: Problem) -> str | None:
     if problem.loss.name not in _engine.LOSSES or table.codes.ndim > 1:
         return "the engine knows its own losses and targets of one column"
     return None if type(problem.estimator) in TREES else refusal_of_draws(problem)
-
-
-@cache
-def _separates_missing_from_one_value() -> bool:
-    """Return whether scikit-learn's trees separate missing values from a single value, as the kernel does."""
-    X = np.array([[1.0], [1.0], [np.nan], [np.nan]])
-    return bool(DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1]).get_depth() == 1)
 
 
 class WeightedTreeRisks(TreeRisks):
