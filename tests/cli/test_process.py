@@ -128,6 +128,17 @@ def test_only_debug_shows_tracebacks(flags):
     assert done.stderr.splitlines()[-1].startswith("ppfs: There is no file 'missing.csv'.")
 
 
+def test_the_first_run_says_that_it_compiles(table, tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [*SELECT, table, "-t", "ill", "--test", "paper", "--splits", "5", "--estimator", "tree"]
+    said = [
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stderr
+        for _ in range(2)
+    ]
+    assert ["ppfs: compiling, which takes up to a minute" in lines for lines in said] == [True, False]
+    assert "to compile, once" not in said[1]
+
+
 def test_an_error_that_nobody_expected_asks_for_debug(ppfs, table, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("boom")

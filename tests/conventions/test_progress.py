@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ppfs import PPFS
-from ppfs._conventions.progress import ProgressBar
+from ppfs._conventions.progress import ProgressBar, watched_phases
 
 
 class Terminal(io.StringIO):
@@ -86,3 +86,23 @@ def test_bar_tells_time_left(monkeypatch):
         bar.advance()
     assert "1/4" in screen.getvalue()
     assert "s left" in screen.getvalue()
+
+
+def test_compilation_is_left_out_of_the_time_that_is_left(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    clock = iter([0.0, 62.0, 62.0, 62.0])
+    monkeypatch.setattr("ppfs._conventions.progress.time.monotonic", lambda: next(clock))
+    compiled = iter([(0.0, 0.0), (52.0, 52.0)])
+    bar = ProgressBar("growth", 10, "log", compiling=lambda: next(compiled))
+    bar.advance()
+    assert screen.getvalue() == "growth: 1/10 in 62.0 s, 52 s of it to compile, once, 90 s left\n"
+
+
+def test_phases_are_watched_with_their_fits():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with watched_phases() as phases:
+        selector = PPFS(n_splits=5, random_state=0).fit(X, X[:, 0] > 0)
+    assert [phase.label for phase in phases] == ["growth", "shrink"]
+    assert sum(phase.n_fits for phase in phases) == selector.n_fits_
+    assert all(phase.seconds >= 0 for phase in phases)

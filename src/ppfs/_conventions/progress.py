@@ -1,4 +1,4 @@
-"""A progress bar on stderr, in terminals and notebooks; in a log a line now and then, for those who ask.
+"""A progress bar on stderr, in terminals and notebooks; in a log file a line every ten seconds, if asked for.
 
 Written by hand because it is short, and because the libraries for it need a widget extension in
 notebooks where a carriage return does.
@@ -8,16 +8,62 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal
 
-# False: nothing. True: a bar where someone looks. "log": also lines where no one does.
+# False: nothing. True: a bar in terminals and notebooks. "log": lines elsewhere too.
 Progress = bool | Literal["log"]
 
 _WIDTH = 30
 _SECONDS_BETWEEN_UPDATES = 0.1
 _SECONDS_BETWEEN_LINES = 10.0
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What a part of the work took.
+
+    Attributes
+    ----------
+    label : str
+        What was done.
+
+    seconds : float
+        CPU seconds of this process, compilation left out.
+
+    n_fits : int
+        Models fitted.
+    """
+
+    label: str
+    seconds: float
+    n_fits: int
+
+
+_watched: ContextVar[list[Phase] | None] = ContextVar("watched", default=None)
+
+
+@contextmanager
+def watched_phases() -> Iterator[list[Phase]]:
+    """Collect what the phases take that end in this context.
+
+    Examples
+    --------
+    >>> with watched_phases() as phases, ProgressBar("growth", total=2, progress=False):
+    ...     pass
+    >>> [phase.label for phase in phases]
+    ['growth']
+    """
+    phases: list[Phase] = []
+    token = _watched.set(phases)
+    try:
+        yield phases
+    finally:
+        _watched.reset(token)
 
 
 class ProgressBar:
@@ -32,11 +78,15 @@ class ProgressBar:
         How many steps there are.
 
     progress : bool or "log"
-        False draws nothing; neither does True where nobody looks, such as a log file. There "log" writes a line every
-        ten seconds, and one at the end.
+        False draws nothing. True draws a bar in a terminal or notebook, and nothing elsewhere; there "log" writes a
+        line every ten seconds, and one at the end.
 
-    note : function that returns text, default=one that returns ""
-        What else to show, such as a number that grows.
+    n_fits : function that returns an int, default=one that returns 0
+        How many models have been fitted so far.
+
+    compiling : function that returns two floats, default=one that returns 0
+        How many seconds have gone into compilation so far, by the clock and of the CPU. They are left out of the time
+        that is predicted.
 
     Examples
     --------
@@ -45,14 +95,21 @@ class ProgressBar:
     """
 
     def __init__(
-        self, label: str, total: int, progress: Progress, note: Callable[[], str] = lambda: ""
+        self,
+        label: str,
+        total: int,
+        progress: Progress,
+        n_fits: Callable[[], int] = lambda: 0,
+        compiling: Callable[[], tuple[float, float]] = lambda: (0.0, 0.0),
     ) -> None:
         self._label = label
         self._total = total
         is_watched = bool(progress) and total > 0 and _someone_watches()
         self._is_drawn = is_watched
         self._is_logged = progress == "log" and total > 0 and not is_watched
-        self._note = note
+        self._n_fits, self._compiling = n_fits, compiling
+        self._fits_before, self._compiled_before = n_fits(), compiling()
+        self._cpu_before = time.process_time()
         self._done = 0
         self._logged = -1
         self._started = self._shown = time.monotonic()
@@ -65,6 +122,10 @@ class ProgressBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        phases = _watched.get()
+        if phases is not None:
+            seconds = time.process_time() - self._cpu_before - self._compiled()[1]
+            phases.append(Phase(self._label, max(0.0, seconds), self._n_fits() - self._fits_before))
         if self._is_drawn:
             self._draw()
             print(file=sys.stderr, flush=True)
@@ -98,13 +159,23 @@ class ProgressBar:
         print(f"{self._label}: {self._so_far()}", file=sys.stderr, flush=True)
 
     def _so_far(self) -> str:
-        seconds = time.monotonic() - self._started
+        seconds, compiled = time.monotonic() - self._started, self._compiled()[0]
         ahead = self._total - self._done
-        remaining = f", {seconds / self._done * ahead:.0f} s left" if self._done and ahead > 0 else ""
-        note = self._note()
-        return f"{self._done}/{self._total} in {seconds:.1f} s{remaining}{', ' if note else ''}{note}"
+        parts = [f"{self._done}/{self._total} in {seconds:.1f} s"]
+        if compiled >= 1:
+            parts.append(f"{compiled:.0f} s of it to compile, once")
+        if self._done and ahead > 0:
+            parts.append(f"{max(0.0, seconds - compiled) / self._done * ahead:.0f} s left")
+        if self._n_fits():
+            parts.append(f"{self._n_fits():,} fits")
+        return ", ".join(parts)
+
+    def _compiled(self) -> tuple[float, float]:
+        """Return the seconds of compilation since the start, by the clock and of the CPU."""
+        (clock, cpu), (clock_before, cpu_before) = self._compiling(), self._compiled_before
+        return clock - clock_before, cpu - cpu_before
 
 
 def _someone_watches() -> bool:
-    """Tell whether stderr is a terminal or a Jupyter cell, whose kernel puts a stream of its own there."""
+    """Return whether stderr is a terminal or a Jupyter cell, whose kernel puts a stream of its own there."""
     return sys.stderr.isatty() or "ipykernel" in type(sys.stderr).__module__

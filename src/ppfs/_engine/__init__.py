@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.scores import Outcome
     from ppfs._engine.inputs.sorted_columns import SortedColumns, fits_float32
     from ppfs._engine.inputs.splits import Splits
+    from ppfs._engine.jit.compile_time import before_compiling, compile_seconds
     from ppfs._engine.jit.threads import run_tasks
     from ppfs._engine.linear.extensions import add_directions, fit_extensions
     from ppfs._engine.linear.least_squares import (
@@ -74,6 +75,7 @@ _MODULES = {
     "boosting.scores": ("Outcome",),
     "inputs.sorted_columns": ("SortedColumns", "fits_float32"),
     "inputs.splits": ("Splits",),
+    "jit.compile_time": ("before_compiling", "compile_seconds"),
     "jit.threads": ("run_tasks",),
     "linear.extensions": ("add_directions", "fit_extensions"),
     "linear.least_squares": (

@@ -33,10 +33,21 @@ def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
 
 def searched(data: Input, search: SearchRequest) -> Any:
     """Return the selector that the flags describe, fitted."""
+    if not search.quiet:
+        announce_compilation()
     with warnings_as_messages():
         selector = selector_for(search, data)
         with on_cluster(search.cluster):
             return selector.fit(data.X, data.y, **data.fit_arguments())
+
+
+def announce_compilation() -> None:
+    """Say so when the engine is compiled, as it is in the first run."""
+    from ppfs import _engine
+
+    _engine.before_compiling(
+        lambda: say("compiling, which takes up to a minute; later runs on this machine start at once")
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ppfs._engine.jit.compile_listener import take_the_time
 from ppfs._engine.jit.compiler import KernelCompiler, PartCompiler, compiler_of
 from ppfs._engine.jit.disk_cache import keep_on_disk
 
@@ -37,6 +38,9 @@ _INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **compiler_of
 # in short loops a sixth of the time. What makes no arrays has nothing to free, so it need not count.
 # Both have to be said: a function that says nothing takes over what its first caller has.
 _UNCOUNTED, _COUNTED = {"_nrt": False}, {"_nrt": True}
+
+
+take_the_time()
 
 
 def _engine_stamp() -> tuple[float, int]:

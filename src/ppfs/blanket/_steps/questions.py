@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats, Progress, ProgressBar
+from ppfs._engine import compile_seconds
 from ppfs._trace import Decision, Step, StepBatch, Trace
 from ppfs.independence import Answers, BoundTest, IndependenceResult
 
@@ -96,10 +97,7 @@ class Inquiry:
     def bar(self, phase: str, total: int) -> ProgressBar:
         """Return the progress bar of a phase."""
         label = f"fold {self.fold} {phase}" if self.fold else phase
-        return ProgressBar(label, total, self.progress, self._fits_so_far)
-
-    def _fits_so_far(self) -> str:
-        return f"{self.test.n_fits:,} fits" if self.test.n_fits else ""
+        return ProgressBar(label, total, self.progress, lambda: self.test.n_fits, compile_seconds)
 
     def note(self, remark: str) -> None:
         """Enter a remark about the whole search into the trace."""

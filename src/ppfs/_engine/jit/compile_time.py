@@ -1,0 +1,51 @@
+"""How long kernels took to compile in this process, and a call when the first one is compiled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+# By the clock, and of the CPU.
+Seconds = tuple[float, float]
+
+_spent: Seconds = (0.0, 0.0)
+_started: Seconds = (0.0, 0.0)
+_depth = 0
+_callbacks: list[Callable[[], None]] = []
+
+
+def compile_seconds() -> Seconds:
+    """Return what compilation has taken so far, by the clock and of the CPU; reading from the disk does not count."""
+    return _now_spent() if _depth else _spent
+
+
+def before_compiling(callback: Callable[[], None]) -> None:
+    """Call a function once, before the next kernel is compiled."""
+    _callbacks.append(callback)
+
+
+def compilation_starts() -> None:
+    """Take note that a kernel, or a part of the one that is being compiled, is compiled from here on."""
+    global _depth, _started
+    while _callbacks:
+        _callbacks.pop()()
+    if not _depth:
+        _started = _now()
+    _depth += 1
+
+
+def compilation_ends() -> None:
+    """Take note that the kernel or part that started last is compiled."""
+    global _depth, _spent
+    _depth -= 1
+    if not _depth:
+        _spent = _now_spent()
+
+
+def _now() -> Seconds:
+    return time.monotonic(), time.process_time()
+
+
+def _now_spent() -> Seconds:
+    clock, cpu = _now()
+    return _spent[0] + clock - _started[0], _spent[1] + cpu - _started[1]
