@@ -208,7 +208,9 @@ def test_unknown_names_list_the_choices(X, y, name, value):
 
 
 def test_loss_that_does_not_fit_the_task(X, y):
-    with pytest.raises(InvalidInputError, match=r"loss='squared' does not fit classification.*'log-loss'"):
+    with pytest.raises(
+        InvalidInputError, match=r"loss='squared' is not a loss for classification.*'log-loss'"
+    ):
         quick(loss="squared").fit(X, y)
 
 
@@ -222,7 +224,7 @@ def test_loss_that_the_estimator_cannot_serve(X, y):
 
 
 def test_loss_function_that_averages(X, y):
-    with pytest.raises(InvalidInputError, match=r"one loss a row.*Do not average"):
+    with pytest.raises(InvalidInputError, match=r"one loss per row.*Do not average"):
         quick(loss=lambda truth, probability: 1.0).fit(X, y)
 
 

@@ -56,7 +56,7 @@ class GSquared(IndependenceTest):
 
     See Also
     --------
-    ChiSquared : Pearson's statistic in place of the likelihood ratio.
+    ChiSquared : Pearson's statistic instead of the likelihood ratio.
     LikelihoodRatio : for columns of both kinds.
 
     Notes

@@ -113,7 +113,7 @@ def _not_categorical(table: Table, variable: int, n_levels: int, user: str) -> I
     name = "the target" if variable == table.target else repr(table.names[variable])
     if variable != table.target and table.n_levels[list(table.columns[variable])].all():
         return InvalidInputError(
-            f"{user} takes at most max_levels categories a column, but {name} has {n_levels} in {table.n_rows} rows. "
+            f"{user} takes at most max_levels categories per column, but {name} has {n_levels} in {table.n_rows} rows. "
             "Merge rare ones, raise max_levels, or use LikelihoodRatio or PPI."
         )
     return InvalidInputError(

@@ -157,9 +157,9 @@ def standardized(rows: Floats) -> Floats:
     is_constant = (rows == rows[:, :1]).all(axis=1)
     # Dividing by the largest value first keeps the squares of very large values from overflowing.
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    centred = rows / np.where(largest > 0, largest, 1.0)
-    centred -= centred.mean(axis=1, keepdims=True)
-    lengths = np.sqrt((centred**2).sum(axis=1))
+    centered = rows / np.where(largest > 0, largest, 1.0)
+    centered -= centered.mean(axis=1, keepdims=True)
+    lengths = np.sqrt((centered**2).sum(axis=1))
     usable = ~is_constant & (lengths > 0)
-    scores: Floats = np.where(usable[:, None], centred / np.where(usable, lengths, 1.0)[:, None], 0.0)
+    scores: Floats = np.where(usable[:, None], centered / np.where(usable, lengths, 1.0)[:, None], 0.0)
     return scores

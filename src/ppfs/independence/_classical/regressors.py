@@ -59,17 +59,17 @@ class Designs:
     def blocks(self, variables: Sequence[int]) -> Blocks:
         """Return the regressors of several variables."""
         table = self._table
-        quantities = [
+        numeric = [
             v for v in variables if v != table.target and table.is_single(v) and self.kind(v) == "regression"
         ]
         # All at once: sums run along each column, in an order that does not depend on the other columns.
-        ready = dict(zip(quantities, self._standardised(quantities), strict=True)) if quantities else {}
+        ready = dict(zip(numeric, self._standardized(numeric), strict=True)) if numeric else {}
         rows = [ready[v][None, :] if v in ready else self.block(v).T for v in variables]
         starts = np.cumsum([0, *(len(block) for block in rows)])
         return Blocks(np.ascontiguousarray(np.concatenate(rows)), starts)
 
-    def _standardised(self, quantities: Sequence[int]) -> Floats:
-        taken = self._table.take(quantities)
+    def _standardized(self, numeric: Sequence[int]) -> Floats:
+        taken = self._table.take(numeric)
         columns = taken.toarray() if sp.issparse(taken) else taken
         return standardized(np.ascontiguousarray(columns.T, dtype=np.float64))
 

@@ -241,7 +241,7 @@ class BoundPredictiveTest(BoundTest):
         return [self._risks[target, number] for number in members.numbers]
 
     def _drop_old_targets(self, keep: int) -> None:
-        """Drop the models of all but the last few variables that a search asked about in place of its target.
+        """Drop the models of all but the last few variables that a search used as targets.
 
         MMMB and HITON-MB ask about many, one after the other, and fitted models take memory. Their answers stay.
         """

@@ -242,8 +242,8 @@ class CrossFitPPI(PredictiveTest):
             )
         if is_counting and table.groups is not None:
             raise InvalidInputError(
-                "significance='randomisation' needs independent rows, but groups were passed to fit: draws row by row "
-                "say nothing about rows that belong together. Use significance='paired-t'."
+                "significance='randomisation' needs independent rows, but groups were passed to fit, and rows of a "
+                "group are not drawn together. Use significance='paired-t'."
             )
         if self.early_stop and not is_counting:
             raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""What a wrong prediction costs, one number a row."""
+"""Losses of predictions, one per row."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ LossFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
-# Squares of a target's differences, and sums of them, must be ordinary numbers.
+# Squares of a target's differences, and their sums, must neither overflow nor underflow.
 _LARGEST_SPREAD, _SMALLEST_SPREAD = 1e145, 1e-145
 
-# The loss of a row whose class the model has never seen: whatever is shuffled, it stays the same.
+# The loss of a row whose class is not in the train part: no permutation changes it.
 _UNSEEN_HINGE = 1.0
 
 
 @dataclass(frozen=True)
 class Loss:
-    """How predictions are obtained from a fitted model and what they cost.
+    """How predictions are obtained from a fitted model, and their loss.
 
     Attributes
     ----------
     name : str
-        As users spell it, or "callable".
+        The value of the parameter `loss`, or "callable".
 
     output : {"probabilities", "margins", "labels", "values"}
-        What the model is asked for. Probabilities and margins have one column a class of the
-        whole table, also for classes that this model's train part lacked.
+        What the model predicts. Probabilities and margins have one column per class of the
+        whole table, including classes that are not in this model's train part.
 
     rows : callable
-        ``rows(truth, prediction)`` returns one loss a row. For the named losses of
-        classification `truth` holds class numbers; a caller's own function gets the labels.
+        ``rows(truth, prediction)`` returns one loss per row. For the named losses of
+        classification `truth` holds class numbers; for a caller's own function it holds labels.
 
     wants_labels : bool
         Whether `truth` is passed as the caller's labels.
@@ -66,7 +66,7 @@ def _brier(truth: NDArray[Any], probabilities: NDArray[Any]) -> Floats:
 
 
 def _hinge(truth: NDArray[Any], margins: NDArray[Any]) -> Floats:
-    """Crammer and Singer's multi-class hinge loss, which for two classes is the usual one."""
+    """Compute Crammer and Singer's multi-class hinge loss, which for two classes is the usual hinge loss."""
     rows = np.arange(truth.size)
     own = margins[rows, truth]
     others = margins.copy()
@@ -91,7 +91,7 @@ def _absolute(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
 
 
 def _over_outputs(errors: Floats) -> Floats:
-    """Return one loss a row: where the target has several columns, their mean."""
+    """Return one loss per row: the mean over the outputs, where the target has several."""
     loss: Floats = errors if errors.ndim == 1 else errors.mean(axis=1)
     return loss
 
@@ -109,7 +109,7 @@ _BY_TASK: dict[Task, dict[str, Loss]] = {
     },
 }
 
-# By which power of the target's unit a loss grows.
+# The power of the target's unit in which a loss is measured.
 LOSS_POWERS = {"absolute": 1, "squared": 2}
 
 LOSS_NAMES = frozenset({"auto"}.union(*_BY_TASK.values()))
@@ -125,7 +125,7 @@ def choose_loss(
     *,
     fields: tuple[str, ...] | None = None,
 ) -> Loss:
-    """Return the loss to use for this task and estimator, or say why there is none.
+    """Return the loss for this task and estimator; raise if there is none.
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def choose_loss(
         return Loss("callable", output, loss, wants_labels=True)
     if fields is not None:
         raise InvalidInputError(
-            f"y is a structured array with the fields {listed(fields)}, of which loss={loss!r} can make nothing. Pass "
-            "a function as loss: loss(y, prediction) gets the records and returns one number a row."
+            f"y is a structured array with the fields {listed(fields)}, for which loss={loss!r} is undefined. Pass a "
+            "function as loss: loss(y, prediction) is passed the records and returns one loss per row."
         )
     if loss == "auto":
         natural: dict[Output, str] = {
@@ -153,28 +153,28 @@ def choose_loss(
         return _BY_TASK[task][natural[_natural_output(task, estimator)]]
     if loss not in _BY_TASK[task]:
         raise InvalidInputError(
-            f"loss={loss!r} does not fit {task}. For {task} choose one of "
-            f"{sorted(_BY_TASK[task])}, 'auto', or a function that returns one loss a row."
+            f"loss={loss!r} is not a loss for {task}. Choose one of {sorted(_BY_TASK[task])}, 'auto', or a function "
+            "that returns one loss per row."
         )
     chosen = _BY_TASK[task][loss]
     method = _METHOD.get(chosen.output, "predict")
     if not hasattr(estimator, method):
         raise InvalidInputError(
             f"loss={loss!r} needs an estimator with {method}, which {type(estimator).__name__} lacks. "
-            'Use loss="auto" to take what the estimator offers.'
+            'Use loss="auto", which follows the methods of the estimator.'
         )
     return chosen
 
 
 def require_measurable(y: Floats, loss: Loss, name: str) -> None:
-    """Refuse a target whose squared errors are beyond 64 bits: they would be infinite, or all of them zero.
+    """Raise if squared errors of the target would overflow or underflow in 64 bits.
 
     Parameters
     ----------
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
 
     name : str
-        What the target is called.
+        The name of the target.
     """
     if loss.name != "squared":
         return
@@ -183,8 +183,8 @@ def require_measurable(y: Floats, loss: Loss, name: str) -> None:
     wrong = [one for one in np.atleast_1d(spread) if one > _LARGEST_SPREAD or 0 < one < _SMALLEST_SPREAD]
     if wrong:
         raise InvalidInputError(
-            f"The values of {name} differ by up to {wrong[0]:.3g}, and the square of "
-            'that is beyond 64 bits. Rescale the target, for example by its standard deviation, or use loss="absolute".'
+            f"The values of {name} differ by up to {wrong[0]:.3g}, and squares of that are out of the range of 64-bit "
+            'floats. Rescale the target, for example by its standard deviation, or use loss="absolute".'
         )
 
 
@@ -197,18 +197,18 @@ def _natural_output(task: Task, estimator: Any) -> Output:
 
 
 def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDArray[Any]:
-    """Ask a fitted model for what a loss needs.
+    """Return the predictions of a fitted model that a loss needs.
 
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
-        All classes of the table, sorted. A model whose train part lacked some of them
-        still answers for all: probability 0, margin minus infinity.
+        All classes of the table, sorted. Classes that are not in the train part of the model
+        have probability 0 and margin minus infinity.
 
     Returns
     -------
     ndarray of shape (n_rows, n_classes), (n_rows, n_outputs) or (n_rows,)
-        Labels come back as class numbers.
+        Labels are returned as class numbers.
     """
     if output == "values":
         values = _finite(np.asarray(model.predict(X), dtype=np.float64), "predict")
@@ -224,7 +224,7 @@ def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDA
     seen = np.searchsorted(classes, getattr(model, "classes_", classes))
     if answer.shape[1] != seen.size:
         raise InvalidInputError(
-            f"{type(model).__name__} returned {answer.shape[1]} columns for {seen.size} classes. One column a class "
+            f"{type(model).__name__} returned {answer.shape[1]} columns for {seen.size} classes. One column per class "
             'is needed: for SVC set decision_function_shape="ovr", or use loss="zero-one".'
         )
     if seen.size == classes.size:
@@ -235,7 +235,7 @@ def predict(model: Any, X: Matrix, output: Output, classes: NDArray[Any]) -> NDA
 
 
 def _finite(answer: Floats, method: str) -> Floats:
-    """Refuse predictions that are no numbers: a risk made of them would look like one that says nothing."""
+    """Raise if a prediction is NaN or infinite: a risk made of it would be meaningless."""
     if np.isfinite(answer).all():
         return answer
     wrong = np.flatnonzero(~np.isfinite(answer).reshape(len(answer), -1).all(axis=1))
@@ -245,7 +245,7 @@ def _finite(answer: Floats, method: str) -> Floats:
 
 
 def _margin_columns(decision: Floats) -> Floats:
-    """Give a two-class decision one column a class, their difference being the decision."""
+    """Return two columns, one per class, whose difference is the decision value."""
     if decision.ndim == 2:
         return decision
     return np.column_stack([-decision / 2.0, decision / 2.0])

@@ -1,4 +1,4 @@
-"""Questions given nothing, block by block: one pure function of a block of columns, wherever it runs."""
+"""Questions given nothing, block by block: one pure function of a block of columns, in any process."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.significance import risk_differences
 
-# Every worker gets at least so many blocks, so that none waits long for the last one.
+# Every worker gets at least this many blocks, so that none is idle for long at the end.
 _BLOCKS_PER_WORKER = 4
 
-# So many blocks are sent to another process at once: a task costs Dask and Ray some 12 ms of CPU, as much as hundreds
+# Blocks per task that is sent to another process: a task costs Dask and Ray about 12 ms of CPU, as much as hundreds
 # of columns of quick models.
 _BLOCKS_PER_TASK = 16
 
-# What is to blame on one column; whether it ends the search is the caller's to say.
+# Errors caused by one column; `on_error` decides whether they end the search.
 COLUMN_ERRORS = (EstimatorFailedError, UnusableColumnError)
 
 
 class Assessor(Protocol):
-    """Whatever turns paired differences into p-values; see `PredictiveTest.assess`."""
+    """Turns paired differences into p-values; see `PredictiveTest.assess`."""
 
     def assess(
         self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
@@ -43,12 +43,12 @@ class Assessor(Protocol):
 
 @dataclass(frozen=True)
 class Grown:
-    """The answers about the columns of a block, and how many models were fitted for them.
+    """The answers about the columns of a block, and the number of models fitted for them.
 
     Attributes
     ----------
     failures : dict of int to str
-        What went wrong with columns that could not be asked about, by their place in the block.
+        The errors of columns that models could not be fitted to, by their position in the block.
     """
 
     answers: Answers
@@ -57,7 +57,7 @@ class Grown:
 
 
 class BlockFunction(Protocol):
-    """Whatever answers about a block of columns, given nothing."""
+    """Answers questions about a block of columns, given nothing."""
 
     @property
     def n_models(self) -> int: ...
@@ -77,9 +77,9 @@ class BlockFunction(Protocol):
 
 @dataclass(frozen=True)
 class Growth:
-    """All that growth needs beside the columns, prepared once: a pure function of a block.
+    """A pure function of a block of columns: all that growth needs beside the columns, prepared once.
 
-    In memory, on a file, in another process or on another machine, it is this function that answers.
+    The same function is used in memory, on files, in other processes and on other machines.
     """
 
     test: Assessor
@@ -87,7 +87,7 @@ class Growth:
     grower: Grower
 
     def __call__(self, unread: AnyBlock) -> Grown:
-        """Answer whether each column of a block is independent of the target, or raise what is wrong with one."""
+        """Answer whether each column of a block is independent of the target; raise if a model fails on one."""
         block = unread.read()
         if reads_float32(self.problem.estimator):
             block = block_for_float32(block)
@@ -103,25 +103,25 @@ class Growth:
 
     @property
     def bytes_per_block(self) -> int:
-        """How many bytes of columns are best looked at together."""
+        """How many bytes of columns are best processed together."""
         return self.grower.bytes_per_block
 
     @property
     def prefers(self) -> Literal["threads"] | None:
-        """What kind of workers suit the model."""
+        """The kind of workers that suits the model."""
         return self.grower.prefers
 
     def prepare(self) -> None:
-        """Make what all blocks share, before several threads ask for it at once."""
+        """Make what all blocks share, before several threads need it at once."""
         self.grower.prepare()
 
     def quick_part(self) -> Growth | None:
-        """Return what answers quickly enough to be asked about very many rearranged columns."""
+        """Return the part that is fast enough for very many rearranged columns, or None."""
         return self if self.grower.is_quick else None
 
 
 def without_failures(growth: BlockFunction, unread: AnyBlock) -> Grown:
-    """Answer about those columns of a block that can be asked about."""
+    """Answer about the columns of a block that models can be fitted to."""
     try:
         return grown(growth, unread)
     except COLUMN_ERRORS as error:
@@ -134,7 +134,7 @@ def without_failures(growth: BlockFunction, unread: AnyBlock) -> Grown:
 
 
 def grown(growth: BlockFunction, unread: AnyBlock) -> Grown:
-    """Answer about the columns of a task, as many at once as the models are quickest with."""
+    """Answer about the columns of a task, in blocks of the size that is fastest."""
     block = unread.read()
     pieces = cut(np.arange(block.n_columns), block.nbytes // block.n_columns, growth.bytes_per_block, 1)
     if len(pieces) == 1:
@@ -143,7 +143,7 @@ def grown(growth: BlockFunction, unread: AnyBlock) -> Grown:
 
 
 def _joined(places: Sequence[NDArray[np.intp]], parts: Sequence[Grown], n_models: int) -> Grown:
-    """Put answers about some of the columns each together."""
+    """Combine answers about parts of the columns."""
     answers = Answers.independent(sum(own.size for own in places), n_models)
     failures = {}
     for own, part in zip(places, parts, strict=True):
@@ -155,15 +155,15 @@ def _joined(places: Sequence[NDArray[np.intp]], parts: Sequence[Grown], n_models
 def judged(
     test: Assessor, problem: Problem, risks: PairedRisks, names: Sequence[str], *, is_screened: bool = False
 ) -> Answers:
-    """Turn risks into answers: no difference in any pair is independence, whatever the test makes of it.
+    """Turn risks into answers. Where no pair differs, the answer is independence, whatever the test.
 
     Parameters
     ----------
     names : sequence of str
-        What the features in question are called.
+        The names of the features in question.
 
     is_screened : bool, default=False
-        Whether small p-values are looked at once more, as those of growth are.
+        Whether small p-values are counted later, as in growth.
     """
     _require_finite(problem, risks, names)
     n = len(risks.unused)
@@ -185,7 +185,7 @@ def judged(
 
 
 def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) -> None:
-    """Refuse risks that are no numbers: whatever is decided by them would be decided by nothing."""
+    """Raise if a risk is NaN or infinite: no decision can rest on it."""
     is_wrong = ~(np.isfinite(risks.base) & np.isfinite(risks.replaced))
     if not is_wrong.any():
         return
@@ -193,9 +193,9 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
     state = "replaced by its knockoff" if np.isfinite(risks.base[question, pair]) else "as it is"
     raise UnusableColumnError(
         f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r} {state} is not a "
-        f"finite number in split {problem.split_of_pair(int(pair))}, so nothing can be decided about the column. "
-        "Values of the column, the target or the weights are beyond what 64 bits can square and add, or the loss "
-        "function returned NaN: rescale them, use another loss, or leave such columns out with on_error='drop'."
+        f"finite number in split {problem.split_of_pair(int(pair))}, so the column cannot be tested. Values "
+        "of the column, the target or the weights are too large for sums of squares in 64 bits, or the loss function "
+        "returned NaN: rescale them, use another loss, or leave such columns out with on_error='drop'."
     )
 
 
@@ -206,7 +206,7 @@ def grow_blocks(
     n_jobs: int | None,
     on_error: OnError = "raise",
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
-    """Ask about variables of one column each, given nothing; yield them block by block with their answers."""
+    """Answer about single columns, given nothing; yield them block by block with their answers."""
     n_workers = min(count_workers(n_jobs), len(xs))
     bytes_per_task = growth.bytes_per_block
     if tasks_are_sent(n_workers, growth.prefers):
@@ -232,7 +232,7 @@ def _names(table: Table, block: NDArray[np.intp]) -> list[str]:
 def cut(
     xs: NDArray[np.intp], bytes_per_column: int, bytes_per_block: int, n_workers: int
 ) -> list[NDArray[np.intp]]:
-    """Cut variables into blocks of about so many bytes, with work for every worker.
+    """Cut variables into blocks of about `bytes_per_block`, with work for every worker.
 
     Examples
     --------

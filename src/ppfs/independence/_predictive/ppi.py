@@ -1,4 +1,4 @@
-"""The paper's test: a model predicts worse when a column that matters gives way to its knockoff."""
+"""The paper's test: a model predicts worse when a column that matters is replaced by its knockoff."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.significance import SIGNIFICANCES
 
-# What PPI and every search with flat parameters accept alike.
+# The constraints that PPI and every search with flat parameters share.
 PPI_CONSTRAINTS: dict[str, Any] = {
     **PREDICTIVE_CONSTRAINTS,
     "n_splits": [Interval(Integral, 2, None, closed="left")],
@@ -40,20 +40,19 @@ PPI_CONSTRAINTS: dict[str, Any] = {
 class PPI(PredictiveTest):
     """Predictive Permutation Independence test.
 
-    Fit a model on B random train parts. On each test part compare its risk with the risk after
-    one column was replaced by its knockoff. A column that the target does not depend on, given
-    the other columns of the model, can be replaced without loss; a one-sided paired test over
+    Fits a model on B random train parts. On each test part its risk is compared with the risk after
+    one column was replaced by its knockoff. Replacing a column that the target does not depend on, given
+    the other columns of the model, does not raise the risk; a one-sided paired test over
     the B differences gives the p-value.
 
-    The splits and shuffles are drawn once and shared by all questions, so a model depends on its
-    column set alone, and an answer depends neither on the questions asked before nor on `n_jobs`.
+    The splits and permutations are drawn once and shared by all questions, so a model depends only on its
+    column set, and an answer depends neither on earlier questions nor on `n_jobs`.
 
     Parameters
     ----------
     estimator : estimator, list of estimator, "panel" or None, default=None
-        Any classifier or regressor; None is a decision tree, as in the paper. Several are asked together, and their
-        p-values are
-        joined by Cauchy's combination; "panel" is those of `ppfs.models.default_panel`.
+        Any classifier or regressor; None is a decision tree, as in the paper. The p-values of several estimators are
+        combined by Cauchy's method; "panel" is the estimators of `ppfs.models.default_panel`.
 
     n_splits : int, default=30
         The paper's B.
@@ -67,8 +66,8 @@ class PPI(PredictiveTest):
 
     knockoff : {"permutation", "conditional"}, default="permutation"
         What replaces the column in the test part: its values shuffled, as in the paper, or draws from an
-        estimate of the column given the other columns of the model. Shuffling breaks the link between the
-        column and the others, so the model is asked about rows that cannot occur; see Notes.
+        estimate of the column given the other columns of the model. Shuffling breaks the dependence between the
+        column and the others, so the model predicts rows that cannot occur; see Notes.
 
     significance : {"wilcoxon", "paired-t", "corrected-t"}, default="wilcoxon"
         The one-sided paired test over the B differences. "corrected-t" allows for the rows that the splits
@@ -78,43 +77,42 @@ class PPI(PredictiveTest):
         How often the column is replaced in each test part; the risks are averaged.
 
     conditional : estimator, default=None
-        The model of a column given the others, for the conditional knockoff: a regressor for quantities or a
+        The model of a column given the others, for the conditional knockoff: a regressor for numbers or a
         classifier for categories, fitted in the train parts. None is additive: ridge or logistic regression with
-        a line or a curve a column, whichever predicts better, fitted once on all rows (the target is never seen).
+        a line or a curve per column, whichever predicts better, fitted once on all rows (without the target).
 
     loss : str or callable, default="auto"
         For classification "log-loss", "brier", "hinge" or "zero-one", for regression "squared" or
         "absolute". "auto" is log-loss, or hinge for classifiers that have only
         ``decision_function``, or zero-one for those with neither; squared error for regression. A
-        callable ``loss(y_true, prediction)`` returns one loss a row; it gets probabilities (one
-        column a class, sorted), decision values, labels or numbers, the first of these that the
-        estimator offers, for the rows of one test part. With several outputs the named losses are means
+        callable ``loss(y_true, prediction)`` returns one loss per row; it is passed probabilities (one
+        column per class, sorted), decision values, labels or numbers, the first of these that the
+        estimator predicts, for the rows of one test part. With several outputs the named losses are means
         over them; a structured target, such as survival times, needs a callable.
 
     class_weight : dict, "balanced" or None, default=None
-        What the LOSS of a row is multiplied by, by its class; "balanced" makes all classes count alike:
-        n / (k * count) for n rows of k classes. The fit is not weighted: for that, give the estimator a
-        `class_weight` of its own.
+        The weight of a row's LOSS, by its class; "balanced" gives all classes the same total weight:
+        n / (k * count) for n rows of k classes. The fit is not weighted: for that, set `class_weight` of the
+        estimator.
 
     impute : "median" or None, default=None
-        How gaps in numeric columns are filled: with the column's median in each train part. None leaves them to
-        estimators that take NaN, and is an error for others. Gaps in columns of categories are a
-        category of their own.
+        How missing values in numeric columns are filled: with the column's median in each train part. None leaves them
+        to estimators that accept NaN, and is an error for others. Missing values in categorical columns are a category.
 
     splitter : splitter or list of (train, test) pairs, default=None
-        Any splitter of scikit-learn, such as TimeSeriesSplit or RepeatedStratifiedKFold, in place of the random splits:
-        `n_splits`, `test_size` and `stratify` are then ignored. One whose `random_state` is None is seeded from
-        `random_state`. Pairs of row numbers, and PredefinedSplit, speak of the rows passed to `fit`;
-        other splitters divide those with a weight.
+        Any scikit-learn splitter, such as TimeSeriesSplit or RepeatedStratifiedKFold, instead of the random splits:
+        `n_splits`, `test_size` and `stratify` are then ignored. A splitter whose `random_state` is None is seeded from
+        `random_state`. Pairs of row numbers, and PredefinedSplit, refer to the rows passed to `fit`;
+        other splitters divide the rows whose weight is not 0.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" follows the estimator, and where that is None the target.
+        "auto" follows the estimator, or the target where the estimator is None.
 
     marginal_estimator : estimator, list of estimator, "panel" or None, default=None
         Another model for questions given nothing; None is `estimator`.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides splits and shuffles, and seeds the estimator where it was left unseeded.
+        Seeds splits and permutations, and the estimator where its own `random_state` is None.
 
     n_jobs : int, default=None
         Parallel fits; ``joblib.parallel_config`` chooses the backend.
@@ -122,12 +120,12 @@ class PPI(PredictiveTest):
     Notes
     -----
     The splits share rows, so the B differences are dependent and the paper's p-values are too small: a true null is
-    rejected far more often than alpha says, the more so with many splits and with columns that are correlated with
-    those they are tested given. ``significance="corrected-t"`` with ``knockoff="conditional"`` holds its
+    rejected far more often than alpha, above all with many splits, and with columns that are correlated with
+    the columns they are tested given. ``significance="corrected-t"`` with ``knockoff="conditional"`` holds its
     level in the cases that docs/p-values.md lists; `CrossFitPPI` does so with fewer fits.
 
     A column that is constant, or equal to a column it is tested given, is independent by
-    definition; no model is fitted to say so.
+    definition, and no model is fitted.
 
     References
     ----------
@@ -187,7 +185,7 @@ class PPI(PredictiveTest):
         return BoundPredictiveTest(table, binding, self)
 
     def check(self, table: Table) -> None:
-        """Refuse tables that are too short, and too few splits for the significance test."""
+        """Raise if there are too few rows, or too few splits for the significance test."""
         if self.splitter is not None:
             return
         self._require_splits(self.n_splits, f"n_splits={self.n_splits}", "Raise n_splits (the paper's B)")
@@ -196,7 +194,7 @@ class PPI(PredictiveTest):
             require_enough_groups(table.groups, self.test_size)
 
     def check_splits(self, splits: list[Split]) -> None:
-        """Refuse too few splits for the significance test."""
+        """Raise if there are too few splits for the significance test."""
         name = f"splitter={type(self.splitter).__name__} makes {len(splits)} splits, which"
         self._require_splits(len(splits), name, "Use a splitter that makes more")
 
@@ -241,5 +239,5 @@ class PPI(PredictiveTest):
         return SIGNIFICANCES[self.significance].assess(differences, problem.splits)
 
     def smallest_pvalue(self, n_splits: int) -> float:
-        """Return the smallest p-value that the significance test can reach with so many splits."""
+        """Return the smallest p-value that the significance test can reach with `n_splits` splits."""
         return SIGNIFICANCES[self.significance].smallest(n_splits)

@@ -27,10 +27,10 @@ class Problem:
     Attributes
     ----------
     estimator : estimator
-        The prototype; clones of it are fitted.
+        The estimator to clone and fit.
 
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        The target as the caller gave it: estimators may know its labels.
+        The target with the caller's labels, which estimators may need.
 
     classes : ndarray
         The sorted labels; empty for regression.
@@ -39,22 +39,22 @@ class Problem:
         Whether losses are compared row by row, or as means over the test parts.
 
     stop_after : int
-        End a question's draws when so many have had no higher risk than the feature itself; 0 for never.
+        End a question's draws when this many had no higher risk than the feature itself; 0 for never.
 
     weights : RowWeights
-        How much each row counts in the fit and in the loss.
+        The weight of each row in the fit and in the loss.
 
     impute : {None, "median"}
-        How gaps are filled; None where there are none, or where the estimator takes them.
+        How missing values are filled; None where there are none, or where the estimator accepts them.
 
     groups : ndarray of shape (n_rows,) or None
-        The number of the group that each row belongs to.
+        The number of each row's group.
 
     frame : FrameColumns or None
         How a matrix becomes a data frame, for estimators that choose columns by name.
 
     loss_unit : float
-        What a loss of 1 is in the caller's units, a power of two: `y` may be shifted and scaled for a tree.
+        A loss of 1 in the caller's units, a power of two: `y` may be shifted and scaled for a tree.
     """
 
     estimator: Any
@@ -71,7 +71,7 @@ class Problem:
     frame: FrameColumns | None = None
     loss_unit: float = 1.0
 
-    #: Where fits of this model are best run beside each other: None leaves it to joblib.
+    #: The workers that suit parallel fits of this model: None leaves the choice to joblib.
     prefers: ClassVar[Literal["threads"] | None] = None
 
     @property
@@ -81,7 +81,7 @@ class Problem:
 
     @cached_property
     def truth(self) -> NDArray[Any]:
-        """The target as the loss wants it: class numbers, labels or values."""
+        """The target as the loss needs it: class numbers, labels or values."""
         is_coded = self.classes.size > 0 and not self.loss.wants_labels
         return np.searchsorted(self.classes, self.y) if is_coded else self.y
 
@@ -94,7 +94,7 @@ class Problem:
         return np.unique(tested, return_inverse=True)[1].ravel()
 
     def number_of(self, split: Split) -> int:
-        """Return which of the splits this is, also where it was sent to another process."""
+        """Return the number of a split, also in another process."""
         return next(number for number, one in enumerate(self.splits) if one.seed == split.seed)
 
     def split_of_pair(self, pair: int) -> int:
@@ -105,10 +105,10 @@ class Problem:
         return int(np.searchsorted(ends, pair, side="right"))
 
     def fit(self, design: Design, split: Split) -> Any:
-        """Fit a clone on the split's train part, behind the encoding that it wants."""
+        """Fit a clone on the split's train part, behind the encoding that it needs."""
         X, labels = design.X[split.train], self.y[split.train]
         if self.classes.size and (labels == labels[0]).all():
-            # Most classifiers refuse a single class; the only thing to learn is that class.
+            # Most classifiers raise for a single class; the prediction is that class.
             return DummyClassifier(strategy="prior").fit(X, labels)
         to_frame = None if self.frame is None else ToFrame(self.frame, design.column_names)
         model = prepared(self.estimator, design.n_levels, self.impute, to_frame)
@@ -126,7 +126,7 @@ class Problem:
         return self.losses_of(self.predicted(model, stacked(copies)), split, len(copies))
 
     def predicted(self, model: Any, X: Matrix) -> NDArray[Any]:
-        """Ask a fitted model for what the loss needs."""
+        """Return the predictions of a fitted model that the loss needs."""
         with small_fits(len(self.y)):
             answer = predict(model, X, self.loss.output, self.classes)
         is_label = self.loss.wants_labels and self.loss.output == "labels"
@@ -143,12 +143,12 @@ class Problem:
         if not self.loss.wants_labels:
             all_rows = self.loss.rows(truth if n_copies == 1 else np.concatenate([truth] * n_copies), answer)
             return all_rows.reshape(n_copies, -1)
-        # A caller's function may look at other rows, as likelihoods of survival do: it gets one test part at a time.
+        # A caller's function may compare rows, as survival likelihoods do: it is called with one test part at a time.
         parts = answer.reshape(n_copies, tested.size, *answer.shape[1:])
         losses = [np.asarray(self.loss.rows(truth, part), dtype=np.float64) for part in parts]
         if losses[0].shape != tested.shape:
             raise InvalidInputError(
-                f"The loss function must return one loss a row, shape {tested.shape}, but returned shape "
+                f"The loss function must return one loss per row, shape {tested.shape}, but returned shape "
                 f"{losses[0].shape}. Do not average over rows: the test does that."
             )
         return np.stack(losses)

@@ -34,8 +34,8 @@ class Draws(Protocol):
     Attributes
     ----------
     is_permutation : bool
-        Whether a draw is the feature's own values in the order of the split's permutations, so that whatever was
-        computed from these values can be permuted in place of them.
+        Whether a draw is the feature's own values in the order of the split's permutations, so that
+        results computed from these values can be permuted instead.
     """
 
     is_permutation: bool
@@ -174,7 +174,7 @@ class Knockoff(Protocol):
     Attributes
     ----------
     is_permutation : bool
-        Whether all draws are, whatever the other columns; see `Draws`.
+        Whether all its draws are permutations; see `Draws`.
     """
 
     is_permutation: bool

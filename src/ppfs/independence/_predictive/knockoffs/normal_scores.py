@@ -89,5 +89,5 @@ def unevenness_of(column: Floats, expected: Floats) -> float:
 def _own_scores(values: Floats) -> Floats:
     """Return the normal scores of a column, centered."""
     scores = NormalScores.of(values).of_values(values)
-    centred: Floats = scores - scores.mean()
-    return centred
+    centered: Floats = scores - scores.mean()
+    return centered

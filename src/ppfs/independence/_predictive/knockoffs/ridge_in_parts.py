@@ -30,14 +30,14 @@ class RidgeFit:
     error: float
     fitted: Floats
     basis: Callable[[Floats], Floats]
-    centres: Floats
+    centers: Floats
     slopes: Floats
-    centre: float
+    center: float
 
     def predict(self, Z: Floats) -> Floats:
         """Return predictions, shape (n_rows,)."""
-        parts = [(part - self.centres) @ self.slopes for part in _parts(self.basis, Z, self.slopes.size)]
-        return self.centre + np.concatenate(parts)
+        parts = [(part - self.centers) @ self.slopes for part in _parts(self.basis, Z, self.slopes.size)]
+        return self.center + np.concatenate(parts)
 
 
 def fit_ridge(
@@ -59,9 +59,9 @@ def fit_ridge(
         The number of regressors.
     """
     n_rows = x.size
-    centre = float(x.mean())
-    values = x - centre
-    gram, right, centres = _products(basis, width, Z, values)
+    center = float(x.mean())
+    values = x - center
+    gram, right, centers = _products(basis, width, Z, values)
     sizes, directions = eigh(gram)
     shrinkage = 1.0 / (np.maximum(sizes, 0.0)[:, np.newaxis] + penalties)
     slopes = directions @ (shrinkage * (directions.T @ right)[:, np.newaxis])
@@ -70,7 +70,7 @@ def fit_ridge(
     first = 0
     for part in _parts(basis, Z, width):
         end = first + len(part)
-        part = part - centres
+        part = part - centers
         fitted[first:end] = part @ slopes
         leverages = 1.0 / n_rows + (part @ directions) ** 2 @ shrinkage
         left_out = (values[first:end, np.newaxis] - fitted[first:end]) / (1.0 - leverages)
@@ -78,7 +78,7 @@ def fit_ridge(
         first = end
     best = int(errors.argmin())
     return RidgeFit(
-        float(errors[best]) / n_rows, centre + fitted[:, best], basis, centres, slopes[:, best], centre
+        float(errors[best]) / n_rows, center + fitted[:, best], basis, centers, slopes[:, best], center
     )
 
 

@@ -300,15 +300,15 @@ def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBa
         # Without the first value, whose coefficient is the intercept, unless missing or rare values have that place.
         kept = frequent if has_gaps or frequent.size < distinct.size else frequent[1:]
         return lambda new: (new[:, np.newaxis] == kept).astype(np.float64)
-    centre, scale = (float(known.mean()), float(known.std()) or 1.0) if known.size else (0.0, 1.0)
+    center, scale = (float(known.mean()), float(known.std()) or 1.0) if known.size else (0.0, 1.0)
     curve = _spline(known, distinct) if has_curves else None
 
     def regressors(new: Floats) -> Floats:
-        gaps = np.isnan(new)
-        filled = np.where(gaps, centre, new)
-        parts = [(filled - centre)[:, np.newaxis] / scale]
+        is_missing = np.isnan(new)
+        filled = np.where(is_missing, center, new)
+        parts = [(filled - center)[:, np.newaxis] / scale]
         if has_gaps:
-            parts.append(gaps[:, np.newaxis].astype(np.float64))
+            parts.append(is_missing[:, np.newaxis].astype(np.float64))
         if curve is not None:
             parts.append(curve.transform(filled[:, np.newaxis]))
         return np.hstack(parts)

@@ -1,1 +1,1 @@
-"""Who computes the risks with and without a knockoff: compiled trees, vectorised models, or any estimator."""
+"""Sources of the risks with and without a knockoff: compiled trees, vectorized models, or any estimator."""

@@ -28,16 +28,16 @@ from ppfs.independence._predictive.risks.source import RiskSource
 
 Read = TypeVar("Read")
 
-# No model is asked to predict more replaced copies of its test part than this at once.
+# A model predicts at most this many replaced copies of its test part at once.
 _MAX_COPIES = 32
 
-# More risks than this are not held at once: questions are then answered one after the other.
+# With more risks than this, questions are answered one after the other to save memory.
 _MAX_RISKS = 2**24
 
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A model of one split, what it predicts for the untouched test part, and what is compared of that."""
+    """A model of one split, its predictions for the original test part, and their losses."""
 
     model: Any
     predicted: NDArray[Any]
@@ -45,7 +45,7 @@ class _Fitted:
 
 
 def _fitted(shared: tuple[Problem, Design], split: Split) -> _Fitted:
-    """Fit one model and measure its risk on the untouched test part."""
+    """Fit one model and measure its risk on the original test part."""
     problem, design = shared
     try:
         model = problem.fit(design, split)
@@ -55,7 +55,7 @@ def _fitted(shared: tuple[Problem, Design], split: Split) -> _Fitted:
         raise
     except Exception as error:
         if sp.issparse(design.X) and "toarray" in str(error):
-            # Before 1.7 scikit-learn's estimators did not say whether they take sparse data: their error does.
+            # Before 1.7 scikit-learn's estimators had no tag for sparse data; the error message has to tell.
             raise InvalidInputError(
                 f"X is sparse, and {type(problem.estimator).__name__} takes dense data only. Pass X.toarray() if it "
                 "fits in memory, or use an estimator that takes sparse data, such as DecisionTreeClassifier or "
@@ -82,7 +82,7 @@ def _replaced(
     first: int,
     end: int,
 ) -> Floats:
-    """Replace each feature in turn by some of its draws; see `Evaluate` for what is returned."""
+    """Replace each feature in turn by some of its draws, and return the risks; see `Evaluate`."""
     try:
         return _replaced_losses(problem, design, split, model, asked, first, end)
     except (InvalidInputError, MemoryError, Warning):
@@ -119,7 +119,7 @@ def _replaced_losses(
 
 
 class FittedModels:
-    """One model a split, all fitted on the same features, ready for questions about any of these."""
+    """One model per split, all fitted on the same features, for questions about any of these."""
 
     def __init__(self, design: Design, problem: Problem, n_jobs: int | None) -> None:
         self.problem = problem
@@ -151,7 +151,7 @@ class FittedModels:
         ]
 
         def evaluate(first: int, end: int) -> Floats:
-            # Models stay where they are, so this runs on threads whatever the backend.
+            # Models are not sent to other processes, so this runs on threads whatever the backend.
             by_split = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
                 delayed(_replaced)(self.problem, self._design, split, model, asked, first, end)
                 for split, model in zip(self.problem.splits, self._models, strict=True)
@@ -170,7 +170,7 @@ class FittedModels:
 
 
 def _answered_alone(problem: Problem, designs: Sequence[tuple[Design, int]]) -> list[PairedRisks]:
-    """Answer questions whose models no one needs again, one after the other."""
+    """Answer questions one after the other; their models are not kept."""
     return [FittedModels(design, problem, n_jobs=1).risks([feature]) for design, feature in designs]
 
 
@@ -180,7 +180,7 @@ class ModelGrower(Grower):
 
     problem: Problem
 
-    # A fit takes so long that a block of one column is a task worth sending.
+    # A fit takes so long that one column is worth a task.
     bytes_per_block = 1
     prefers: ClassVar[Literal["threads"] | None] = None
 
@@ -199,7 +199,7 @@ def _risks_of_column(problem: Problem, design: Design) -> PairedRisks:
 
 
 def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) -> PairedRisks:
-    """Answer about a column from what the models of that column alone predict for the test parts, one array a split.
+    """Answer about a column from the predictions of models of that column alone, one array per split.
 
     Permuting the column permutes the predictions.
     """
@@ -222,7 +222,7 @@ def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) ->
 
 
 class ColumnGrower(ModelGrower, Generic[Read]):
-    """Answers about all columns of a block from what models of each alone predict; categories are fitted one by one."""
+    """Computes the predictions of all columns of a block at once; categories are fitted one by one."""
 
     prefers = "threads"
 
@@ -238,14 +238,14 @@ class ColumnGrower(ModelGrower, Generic[Read]):
 
     @abstractmethod
     def _read(self, X: Matrix) -> Read:
-        """Return the columns of a block as the models of all splits like them."""
+        """Return the columns of a block in the form that the models of all splits read."""
 
     @abstractmethod
     def _predicted(self, columns: Read, split: Split) -> Floats:
-        """Return what the models of a split predict for its test part, shape (n_columns, n_test, n_outputs)."""
+        """Return the predictions of the models of a split for its test part, shape (n_columns, n_test, n_outputs)."""
 
     def _as_asked(self, predicted: Floats) -> list[NDArray[Any]]:
-        """Return what the loss needs of the shares of classes, or of numbers, one array a column."""
+        """Return the predictions that the loss needs, from probabilities or numbers, one array per column."""
         problem = self.problem
         if problem.loss.output == "probabilities":
             return list(predicted)
@@ -286,7 +286,7 @@ class ModelRisks(RiskSource):
     def batch_sizes(self, are_members: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most.
 
-        Batches begin small, so that a search that stops listening after the first answer wastes little.
+        Batches begin small, so that little is wasted where a search stops at the first answer.
         """
         first = 1 if are_members else count_workers(self._n_jobs)
         return first, max(first, _MAX_COPIES)

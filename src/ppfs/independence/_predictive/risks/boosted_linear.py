@@ -1,4 +1,4 @@
-"""Risks of linear models with boosted trees behind them: `ppfs.models` at engine speed."""
+"""Risks of linear models with boosted trees on their residuals: the models of `ppfs.models`, in the engine."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
 
 def is_boosted_linear(estimator: Any) -> bool:
-    """Tell whether a model is one of `ppfs.models`; a subclass may do anything."""
+    """Return whether a model is one of `ppfs.models`; subclasses are excluded, since they may differ."""
     return type(estimator) in (BoostedLinearClassifier, BoostedLinearRegressor)
 
 
 def most_coefficients(problem: Problem) -> float:
-    """Return how many numbers such a model estimates at most: slopes, and the leaves of its trees less one a tree."""
+    """Return the largest number of coefficients: slopes, and leaves minus one per tree."""
     model = problem.estimator
     n_outputs = problem.classes.size if problem.classes.size > 2 else 1
     return float(n_outputs * (1 + model.n_rounds * (2**model.max_depth - 1)))
 
 
 class BoostedLinearRisks(BoostingRisks):
-    """Answers from linear fits and the trees behind them, one of each a split.
+    """Risks of linear fits and the trees on their residuals, one of each per split.
 
-    When a column is removed, the linear fits change, and so do all trees; the bins stay.
+    When a column is removed, the linear fits and all trees change; the bins do not.
     """
 
     _X: Floats
@@ -102,15 +102,15 @@ class BoostedLinearRisks(BoostingRisks):
         return _engine.grow_models(self._binned, problem, self._n_threads, starts=starts, active=active)
 
     def _shifts(self, x: int, values: list[Floats]) -> Floats:
-        """Return what other values of a feature add to the linear predictions."""
+        """Return how other values of a feature change the linear predictions."""
         problem = self._grower.prepared
         shifts = np.zeros((values[0].shape[1], problem.n_tested, problem.n_trees))
         for split, (start, new) in enumerate(zip(self._linear, values, strict=True)):
             columns = self._columns[x]
             places = self._places[columns]
-            centre, slopes = start.centre[places], start.slopes[:, places]
+            center, slopes = start.centre[places], start.slopes[:, places]
             old = self._X[problem.test[split]][:, columns].T[:, np.newaxis]
-            known = [np.where(np.isnan(part), centre[:, np.newaxis, np.newaxis], part) for part in (new, old)]
+            known = [np.where(np.isnan(part), center[:, np.newaxis, np.newaxis], part) for part in (new, old)]
             part = np.einsum("cdi,kc->dik", known[0] - known[1], slopes)
             shifts[:, problem.exams.splits == split, : len(slopes)] = part
         return shifts
@@ -118,7 +118,7 @@ class BoostedLinearRisks(BoostingRisks):
 
 @dataclass(frozen=True)
 class BoostedLinearGrower(BoostingGrower):
-    """Fits a line to each column of a block, and boosts trees on what it leaves."""
+    """Fits a line to each column of a block, and boosts trees on the residuals."""
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""

@@ -1,4 +1,4 @@
-"""Risks of histogram gradient boosting from the engine: scikit-learn's own models, much sooner."""
+"""Risks of histogram gradient boosting, grown by the engine: scikit-learn's own models, but faster."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
 
-# Without early stopping, which comes with more rows than `_ROWS_FOR_EARLY_STOPPING` where it is "auto", nothing is
-# drawn at random, and what governs the stop has no effect. "from_dtype" finds no categories in a matrix of numbers.
+# Without early stopping, which "auto" switches on for more than `_ROWS_FOR_EARLY_STOPPING` rows, nothing is random,
+# and the parameters of the stop have no effect. "from_dtype" finds no categories in a matrix of numbers.
 _KNOWN = KnownParameters(
     read=(
         "learning_rate",
@@ -55,10 +55,10 @@ _KNOWN = KnownParameters(
 
 _ROWS_FOR_EARLY_STOPPING = 10_000
 
-#: What a model of one split takes in memory: some 25 bytes a node.
+#: The most nodes of a model of one split, at about 25 bytes per node.
 MOST_NODES = 1_000_000
 
-# From more rows scikit-learn finds the edges of its bins in a random sample.
+# With more rows scikit-learn finds the edges of its bins in a random sample.
 _ROWS_FOR_SAMPLED_BINS = 200_000
 
 
@@ -151,7 +151,7 @@ class BoostingRisks(RiskSource):
         def evaluate(first: int, end: int) -> Floats:
             values = [np.moveaxis(draws.values(split, first, end), 2, 0) for split in problem.splits]
             shifts = self._shifts(x, values)
-            # One draw after the other: the engine tells of rows what a set of draws comes to.
+            # One draw after the other: the engine averages the rows' losses over a set of draws.
             risks = [
                 models.replaced(
                     self._columns[x],
@@ -168,7 +168,7 @@ class BoostingRisks(RiskSource):
         )
 
     def _shifts(self, x: int, values: list[Floats]) -> Floats | None:
-        """Return what other values add to raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""
+        """Return how other values change raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""
         return None
 
     def _models_of(self, members: Set[int]) -> _engine.BoostedModels:
@@ -191,7 +191,7 @@ class BoostingRisks(RiskSource):
     def _grow(self, members: Set[int]) -> _engine.BoostedModels:
         design = Design.of(self._table, self._table.order.canonical(members))
         is_category = design.n_levels > 0
-        # scikit-learn shows categories to its trees first.
+        # scikit-learn places categorical columns first.
         order = np.argsort(~is_category, kind="stable")
         numbers = np.argsort(order)
         self._columns = {x: numbers[place].tolist() for x, place in design.places.items()}
@@ -239,7 +239,7 @@ class BoostingGrower(Grower):
         return PairedRisks(outcome.base, outcome.replaced, unused, by_draw)
 
     def prepare(self) -> None:
-        """Read the splits as kernels like them."""
+        """Convert the problem to the arrays that kernels read."""
         _ = self.prepared
 
     @cached_property
@@ -248,7 +248,7 @@ class BoostingGrower(Grower):
         return boosting_problem(self.problem, _rules_of(self.problem))
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is as large as the problem, and quickly made anew.
+        # What was prepared is as large as the problem, and quickly made again.
         return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
 

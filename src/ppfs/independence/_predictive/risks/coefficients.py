@@ -1,4 +1,4 @@
-"""How many coefficients linear models spend on a feature."""
+"""The number of coefficients that linear models have for a feature."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ppfs._fitting import Encoded
 
 Counts = NDArray[np.intp]
 
-# scikit-learn's models whose output is a weighted sum of their columns, and whose `coef_` holds the weights. In others
-# that have a `coef_` it may be anything: a weight a kernel, a component, a pair of classes.
+# scikit-learn's models whose output is a weighted sum of their columns, and whose `coef_` holds the weights. In other
+# models `coef_` may be a weight per kernel, component or pair of classes.
 _LINEAR = frozenset(
     {
         "ARDRegression",
@@ -58,7 +58,7 @@ _LINEAR = frozenset(
     }
 )
 
-# Steps of a pipeline that make one column of each column, from that column alone.
+# Steps of a pipeline that transform each column to one column, independently of the others.
 _COLUMN_BY_COLUMN = frozenset(
     {
         "MaxAbsScaler",
@@ -73,12 +73,12 @@ _COLUMN_BY_COLUMN = frozenset(
 
 
 def n_coefficients(models: Sequence[Any], n_columns: int, places: Sequence[slice]) -> Counts | None:
-    """Return how many coefficients were estimated for each feature, or None if that is not known.
+    """Return the number of coefficients estimated for each feature, or None if unknown.
 
     Parameters
     ----------
     models : sequence of estimator
-        Fitted on train parts of the same columns. A part may lack a class or a category; the largest count holds.
+        Fitted on train parts of the same columns. A part may lack a class or a category; the largest count is taken.
 
     places : sequence of slice
         The columns of each feature.
@@ -86,8 +86,8 @@ def n_coefficients(models: Sequence[Any], n_columns: int, places: Sequence[slice
     Returns
     -------
     ndarray of int, shape (n_features,), or None
-        One for each column that the model sees of the feature and each output or class that it predicts.
-        None where a model is not linear in its columns, or not known to be.
+        One per regressor of the feature and per output or class of the model.
+        None where a model is not known to be linear in its columns.
     """
     by_model = [_by_column(model, n_columns) for model in models]
     known = [counts for counts in by_model if counts is not None]
@@ -98,7 +98,7 @@ def n_coefficients(models: Sequence[Any], n_columns: int, places: Sequence[slice
 
 
 def _by_column(model: Any, n_columns: int) -> Counts | None:
-    """Return how many coefficients a model has for each column, None if it is not known to be linear in them."""
+    """Return the number of coefficients of a model per column, or None if it is not known to be linear in them."""
     n_regressors = np.ones(n_columns, dtype=np.intp)
     if isinstance(model, Encoded):
         n_regressors = model.n_regressors(n_columns)
@@ -111,23 +111,22 @@ def _by_column(model: Any, n_columns: int) -> Counts | None:
         return None
     coefficients = np.atleast_2d(last.coef_)
     if coefficients.shape[1] != n_regressors.sum():
-        # An imputer has dropped a column without values, or added one that tells where they were.
+        # An imputer has dropped a column without values, or added an indicator of missing values.
         return None
-    # One dummy of each categorical column says nothing that the others and the intercept do not say.
+    # One dummy variable per categorical column is redundant given the others and the intercept.
     return np.where(n_regressors > 1, n_regressors - 1, n_regressors) * _n_outputs(last, coefficients)
 
 
 def _is_one_of(model: Any, names: frozenset[str]) -> bool:
-    """Tell whether a model is of one of these classes of scikit-learn; a subclass may do anything."""
+    """Return whether a model is an instance of one of these scikit-learn classes, subclasses excluded."""
     kind = type(model)
     return kind.__name__ in names and kind.__module__.partition(".")[0] == "sklearn"
 
 
 def _n_outputs(model: Any, coefficients: NDArray[Any]) -> int:
-    """Return how many weighted sums a model estimates, from its coefficients of shape (n_sums, n_columns).
+    """Return the number of weighted sums that a model estimates, from coefficients of shape (n_sums, n_columns).
 
-    Where the sums of all classes add up to the same for every row, as those of multinomial regression do, the last one
-    says nothing that the others do not say.
+    Where the sums of all classes add up to a constant, as in multinomial regression, the last one is redundant.
     """
     n_sums = len(coefficients)
     if n_sums < 2 or not is_classifier(model):

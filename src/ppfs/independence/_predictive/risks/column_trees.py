@@ -1,4 +1,4 @@
-"""Risks of trees and forests where rows have weights or columns have gaps: what the engine grows of them."""
+"""Risks of trees and forests with weighted rows or missing values, as far as the engine grows them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _refusal_on_one_column(table: Table, problem: Problem) -> str | None:
     """Return why the engine cannot grow these trees on single columns of these data, or None if it can."""
     estimator, facts = problem.estimator, table.facts
     if type(estimator) not in (*RANDOM_FORESTS, *BAGS, *TREES):
-        # Extra trees cut at random.
+        # Extra trees split at random.
         return OTHER_KIND
     if type(estimator) in TREES:
         unknown = KNOWN_TREE.first_unknown(estimator)
@@ -104,7 +104,7 @@ class WeightedTreeRisks(TreeRisks):
 
 
 class WeightedForestRisks(ForestRisks):
-    """`ForestRisks` of random forests and bags with weights that are no counts, or columns with missing values."""
+    """`ForestRisks` of random forests and bags with non-integer weights, or columns with missing values."""
 
     @classmethod
     def refusal(cls, table: Table, problem: Problem) -> str | None:
@@ -181,7 +181,7 @@ class ColumnTreeGrower(ColumnGrower[Any]):
 
     @cached_property
     def _weights(self) -> dict[int, Floats]:
-        """How much each row counts in each tree, by the seed of the split, shape (n_trees, n_rows)."""
+        """The weight of each row in each tree, by the seed of the split, shape (n_trees, n_rows)."""
         return {split.seed: self._weights_of(split) for split in self.problem.splits}
 
     def _weights_of(self, split: Split) -> Floats:
@@ -194,12 +194,12 @@ class ColumnTreeGrower(ColumnGrower[Any]):
             counts = drawn_counts(forest, split.train.size, own if is_drawn_by_weight else None).astype(float)
             own = None if is_drawn_by_weight else own
             if (counts == counts[0]).all():
-                # Trees that see the same rows are the same on one column.
+                # Trees of the same rows are the same on one column.
                 counts = counts[:1]
         weights = np.zeros((len(counts), problem.y.size))
         weights[:, split.train] = counts if own is None else counts * own
         return weights
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was drawn is larger than the problem, and quickly drawn anew.
+        # The samples are larger than the problem, and quickly drawn again.
         return {name: value for name, value in self.__dict__.items() if name not in ("_weights", "_labels")}

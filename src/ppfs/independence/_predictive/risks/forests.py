@@ -1,4 +1,4 @@
-"""Risks of forests from the engine: scikit-learn's own forests on single columns, and its algorithm on several."""
+"""Risks of forests, grown by the engine: scikit-learn's own on single columns, and its algorithm on several."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _KNOWN_BAG = KnownParameters(
 def refusal_of_draws(problem: Problem) -> str | None:
     """Return why the engine cannot count how often trees draw a row, or None if it can."""
     if problem.weights.fit is None and problem.estimator.max_samples is None:
-        # As many draws as rows, all alike: none comes near.
+        # With as many draws as rows and equal weights, no row is drawn nearly as often.
         return None
     most = max(int(counts.max()) for counts in samples_of(problem))
     return (
@@ -104,7 +104,7 @@ def refusal_of_forest(estimator: Any) -> str | None:
 
 
 def draws_by_weight(estimator: Any) -> bool:
-    """Tell whether weights decide which rows are drawn and nothing else: trees then see whole numbers of rows."""
+    """Return whether weights only decide which rows are drawn: the trees then count rows."""
     if type(estimator) in BAGS:
         return bags_draw_by_weight()
     return type(estimator) in _FORESTS and bool(estimator.bootstrap) and draw_by_weight()
@@ -129,7 +129,7 @@ class ForestRisks(TreeRisks):
     """Risks of forests, grown by the engine.
 
     On one column a forest is its samples, and they are drawn as scikit-learn draws them. On several columns trees also
-    draw the columns that they try. Here these draws depend on the place of a node and on the content of a column, so
+    draw the columns that they try. Here these draws depend on the position of a node and on the content of a column, so
     that a forest does not depend on the order of the columns, and little of it changes when one is removed: it is
     scikit-learn's forest with another seed.
     """
@@ -175,7 +175,7 @@ class ForestRisks(TreeRisks):
 
 
 def n_tried(max_features: Any, n_columns: int) -> int:
-    """Return how many of some columns scikit-learn tries in a node."""
+    """Return how many of `n_columns` columns scikit-learn tries per node."""
     if max_features is None:
         return n_columns
     if isinstance(max_features, str):
@@ -187,7 +187,7 @@ def n_tried(max_features: Any, n_columns: int) -> int:
 
 
 def tree_keys(forests: Sequence[Any]) -> NDArray[np.uint64]:
-    """Return what trees draw at random from, shape (n_splits, n_trees): the seeds that scikit-learn gives them."""
+    """Return the seeds that scikit-learn assigns to the trees, shape (n_splits, n_trees)."""
     return np.array([tree_seeds(forest) for forest in forests], dtype=np.uint64)
 
 
@@ -225,10 +225,10 @@ def forest_problem(
     Parameters
     ----------
     on_one_column : bool
-        Whether trees with the same sample are the same tree, so that one of them is enough.
+        Whether trees with the same sample are identical, so that one of them is enough.
 
     fit_weights : ndarray of shape (n_rows,) or None
-        What a row counts each time that it was drawn; needed where columns have gaps.
+        The weight of a row each time that it is drawn; needed where columns have missing values.
     """
     forests = [seeded(problem.estimator, split.seed) for split in problem.splits]
     weights = problem.weights

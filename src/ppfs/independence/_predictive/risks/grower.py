@@ -1,4 +1,4 @@
-"""What every source of risks offers to the growth phase: the risks of models of single columns."""
+"""The interface of the growth phase: risks of models of single columns."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ppfs.independence._predictive.risks.paired import PairedRisks
 
 
 class Grower(ABC):
-    """Whatever tells the risks of models of single columns.
+    """Computes the risks of models of single columns.
 
-    It can be sent to another process, and a column's risks are the same, bit for bit, in any block.
+    It can be sent to another process, and the risks of a column are the same, bit for bit, in any block.
 
     Attributes
     ----------
     bytes_per_block : int
-        How many bytes of columns are best looked at together.
+        How many bytes of columns are best processed together.
 
     prefers : {"threads", None}
-        Whether the work releases Python's lock, so that threads do.
+        "threads" where the work releases the GIL.
     """
 
     bytes_per_block: ClassVar[int]
@@ -28,7 +28,7 @@ class Grower(ABC):
 
     @property
     def is_quick(self) -> bool:
-        """Whether a refit takes little enough to be done some ten thousand times."""
+        """Whether refits are fast enough for some ten thousand of them."""
         return self.prefers == "threads"
 
     @abstractmethod
@@ -36,4 +36,4 @@ class Grower(ABC):
         """Return the risks of questions about the columns of a block, none of them constant."""
 
     def prepare(self) -> None:  # noqa: B027
-        """Make what all blocks share, before several threads ask for it at once."""
+        """Make what all blocks share, before several threads need it at once."""

@@ -1,4 +1,4 @@
-"""Risks of LightGBM, XGBoost and CatBoost: fitted by their own libraries, in the way that suits many small fits."""
+"""Risks of LightGBM, XGBoost and CatBoost, fitted by their own libraries with settings for many small fits."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ppfs.independence._predictive.risks.any_model import ModelGrower, ModelRisk
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 
-# Up to so many values in a design a fit takes one thread, where the caller left that open.
+# Fits of designs with at most this many values use one thread, unless the caller set the number.
 _FEW_VALUES = 2**20
 
 
 @dataclass(frozen=True)
 class LibraryProblem(Problem):
-    """A problem whose models take one thread each: the fits run beside each other."""
+    """A problem whose models use one thread each, so that fits run in parallel."""
 
     prefers = "threads"
 
@@ -63,7 +63,7 @@ class LibraryProblem(Problem):
 
     @cached_property
     def _constants(self) -> dict[int, FittedLightGBM]:
-        """The models of splits that have too few train rows to split any column, by the seed of the split."""
+        """The models of splits with too few train rows for any tree, by the seed of the split."""
         return {
             split.seed: self._recipe.fit_constant(
                 self.y[split.train],
@@ -83,14 +83,14 @@ class LibraryProblem(Problem):
 
 
 class LibraryRisks(ModelRisks):
-    """`ModelRisks` of models that bring their own compiled library."""
+    """`ModelRisks` of models with a compiled library of their own."""
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str = "") -> None:
         super().__init__(table, LibraryProblem.of(problem), n_jobs, reason)
 
     @classmethod
     def refusal(cls, table: Table, problem: Problem) -> str | None:
-        """Return `OTHER_KIND` for models that bring no library of their own."""
+        """Return `OTHER_KIND` for models without a library of their own."""
         return None if has_library_model(problem.estimator) else OTHER_KIND
 
     def _note(self, name: str, reason: str) -> str:
@@ -100,14 +100,14 @@ class LibraryRisks(ModelRisks):
         )
 
     def grower(self) -> Grower:
-        """Return what fits models of single columns, several columns a task."""
+        """Return what fits models of single columns, several columns per task."""
         return LibraryGrower(self.problem)
 
 
 @dataclass(frozen=True)
 class LibraryGrower(ModelGrower):
-    """Fits models of single columns on threads: the libraries release Python's lock."""
+    """Fits models of single columns on threads: the libraries release the GIL."""
 
-    # A fit takes a few milliseconds, and a task should take more than it costs to hand over.
+    # A fit takes a few milliseconds, and a task should take longer than its overhead.
     bytes_per_block = 2**14
     prefers = "threads"

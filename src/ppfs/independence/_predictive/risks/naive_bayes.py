@@ -1,4 +1,4 @@
-"""Risks of Gaussian naive Bayes: on one column its fit is a mean and a variance a class."""
+"""Risks of Gaussian naive Bayes: on one column its fit is a mean and a variance per class."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def class_probabilities(
 ) -> Floats:
     """Return the probabilities of the classes by Gaussian naive Bayes on each single column.
 
-    Sums run along rows of the arrays, so that a column's answer does not depend on its neighbours.
+    Sums run along rows of the arrays, so that a column's answer does not depend on the other columns.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ def class_probabilities(
     n_classes : int
 
     var_smoothing : float
-        What share of a column's variance is added to that of each class.
+        The share of a column's variance that is added to that of each class.
 
     Returns
     -------
     ndarray of shape (n_columns, n_test, n_classes)
-        0 for classes without a train row. A column that has one value in all train rows tells nothing, so its answers
-        are the shares of the classes; scikit-learn divides by its variance of 0, and predicts NaN.
+        0 for classes without a train row. For a column that is constant in the train rows they are the shares of the
+        classes; scikit-learn divides by the variance of 0, and predicts NaN.
     """
     smoothing = var_smoothing * train.var(axis=1)
     is_constant = (train == train[:, :1]).all(axis=1)[:, np.newaxis]

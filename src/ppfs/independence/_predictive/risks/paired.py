@@ -1,4 +1,4 @@
-"""What a test compares: risks with a feature as it is, and with its knockoff."""
+"""What a test compares: risks with the original feature, and with its knockoff."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ppfs._conventions import Floats
 
 @dataclass(frozen=True)
 class PairedRisks:
-    """Risks of several questions with the feature as it is, and with its knockoff.
+    """Risks of several questions with the original feature, and with its knockoff.
 
     Attributes
     ----------
     base, replaced : ndarray of shape (n_questions, n_pairs)
-        One pair a split (the mean loss over its test part), or one pair a tested row (its loss), in the order of
+        One pair per split (the mean loss over its test part), or one pair per tested row (its loss), in the order of
         the splits' test parts. `replaced` is the mean over the draws.
 
     unused : ndarray of bool, shape (n_questions,)
         Where it is known that no model uses the feature.
 
     by_draw : ndarray of shape (n_questions, n_draws), default=None
-        The mean over all pairs of each draw; not a number for draws that an early stop made unnecessary. None
+        The mean over all pairs of each draw; NaN for draws that an early stop skipped. None
         where pairs are splits.
 
     n_coefficients : ndarray of shape (n_questions,), default=None
-        How many coefficients a linear model spends on the feature; infinite where that is not known for one
-        question, None where it is for none.
+        The number of coefficients of a linear model for the feature; infinite where it is unknown for a
+        question, None where it is unknown for all.
 
     exchange : ndarray of shape (n_questions,), default=None
-        Where the rise of the risk stands among those that there would be if rows traded places with their draws, as a
-        normal quantile; see `exchange_scores`. None where rows cannot trade, or need not.
+        Where the rise of the risk lies among the rises if rows exchanged values with their draws, as a
+        normal quantile; see `exchange_scores`. None where rows are not exchangeable, or scores are not needed.
     """
 
     base: Floats
@@ -47,7 +47,7 @@ class PairedRisks:
 
     @classmethod
     def joined(cls, parts: Sequence[PairedRisks]) -> PairedRisks:
-        """Put the answers to several batches of questions below each other."""
+        """Concatenate the risks of several batches of questions."""
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -73,7 +73,7 @@ class PairedRisks:
 
 
 def _joined_counts(parts: Sequence[PairedRisks]) -> NDArray[Any] | None:
-    """Put the numbers of coefficients below each other; a model whose number is not known may have any."""
+    """Concatenate the numbers of coefficients; unknown numbers are infinite."""
     if all(part.n_coefficients is None for part in parts):
         return None
     return np.concatenate(
@@ -85,7 +85,7 @@ def _joined_counts(parts: Sequence[PairedRisks]) -> NDArray[Any] | None:
 
 
 def _joined_exchange(parts: Sequence[PairedRisks]) -> Floats | None:
-    """Put the rows' scores below each other; a feature that no model uses has none, and no rise either."""
+    """Concatenate the exchange scores; a feature that no model uses has the score 0."""
     if all(part.exchange is None for part in parts):
         return None
     return np.concatenate(

@@ -1,4 +1,4 @@
-"""Risks of decision trees from the engine: the same answers as scikit-learn's trees, much sooner."""
+"""Risks of decision trees, grown by the engine: the answers of scikit-learn's trees, but faster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
-# `random_state` decides between equally good splits only; here the order of the columns' content does.
+# `random_state` only breaks ties between equally good splits; here the order of the columns' content does.
 KNOWN_TREE = KnownParameters(
     read=("criterion", "max_depth", "min_samples_leaf", "min_samples_split"),
     only={
@@ -125,7 +125,7 @@ class TreeRisks(RiskSource):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether a feature is shuffled once in each split, and means are compared: the paper's test."""
+        """Whether a feature is permuted once per split, and means are compared: the paper's test."""
         problem = self.problem
         return problem.knockoff.is_permutation and problem.n_draws == 1 and not problem.is_by_row
 
@@ -155,7 +155,7 @@ class TreeRisks(RiskSource):
             if problem.is_by_row:
                 pairs = np.concatenate(losses, axis=1)
             else:
-                # The engine has multiplied the losses by the weights of the classes.
+                # The losses are already multiplied by the weights of the classes.
                 pairs = np.column_stack(
                     [by_row.sum(axis=1) / total for by_row, total in zip(losses, self._totals, strict=True)]
                 )
@@ -179,7 +179,7 @@ class TreeRisks(RiskSource):
         if forest is None or len(members) + len(gone) != len(self._members):
             forest = self._grow(members)
         else:
-            # Columns that no tree uses go first: they cost nothing, and no new tree can then pick them.
+            # Columns that no tree uses are removed first: that costs nothing, and no new tree can use them then.
             n_users = forest.used.sum(axis=0).tolist()
             positions = [p for x in gone for p in range(self._places[x].start, self._places[x].stop)]
             for position in sorted(positions, key=n_users.__getitem__):
@@ -237,7 +237,7 @@ class TreeGrower(EngineGrower):
 
 
 def _total_weights(problem: Problem) -> list[float]:
-    """Return what the sum of the losses of each test part is divided by."""
+    """Return the total weight of each test part."""
     weights = problem.weights.loss
     return [
         float(split.test.size if weights is None else weights[split.test].sum()) for split in problem.splits
@@ -245,6 +245,6 @@ def _total_weights(problem: Problem) -> list[float]:
 
 
 def tree_rules(problem: Problem) -> _engine.TreeRules:
-    """Return how a single tree is grown, and its predictions are scored."""
+    """Return the rules by which a single tree is grown and its predictions are scored."""
     parameters = problem.estimator.get_params(deep=False)
     return _engine.TreeRules(**{name: parameters[name] for name in KNOWN_TREE.read}, loss=problem.loss.name)

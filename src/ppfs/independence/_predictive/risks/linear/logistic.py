@@ -15,21 +15,21 @@ from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
-# A fit ends when a step promises to raise the mean log-likelihood by less than this.
+# A fit ends when a step would raise the mean log-likelihood by less than this.
 _TOLERANCE = 1e-14
 
-# With more regressors than rows, the rows are expressed by some of them up to this share of the squares.
+# With more regressors than rows, independent rows express the others up to this share of their squares.
 _SMALLEST_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """Minimises the negative log-likelihood plus half of `penalty` times the squares of the coefficients.
+    """Minimizes the negative log-likelihood plus half of `penalty` times the squares of the coefficients.
 
     Attributes
     ----------
     class_weight : mapping of label to weight, "balanced" or None
-        As scikit-learn's.
+        As in scikit-learn.
     """
 
     penalty: float
@@ -37,7 +37,7 @@ class Logistic:
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
-        """Fit one model a column; see `Solver`."""
+        """Fit one model per column; see `Solver`."""
         labels = Labels.of(target, self.class_weight)
         n_regressors, _, n_columns = regressors.shape
         if labels.n_seen == 1:
@@ -59,7 +59,7 @@ class Logistic:
         )
 
     def can_fit(self, n_regressors: int, n_rows: int) -> bool:
-        """Tell whether there is an optimum: without a penalty, as many regressors as rows predict them all."""
+        """Return whether there is an optimum: with no penalty and as many regressors as rows there is none."""
         return self.penalty > 0.0 or n_regressors + 1 < n_rows
 
     def data(self, design: Floats, target: TrainTarget) -> LogisticData:
@@ -85,7 +85,7 @@ class LogisticData:
         return replace(self, design=np.ascontiguousarray(self.design[places]))
 
     def with_products(self) -> LogisticData:
-        """Return the same data: the products change with every step, so there is nothing to share."""
+        """Return the same data: the products change with every step, so nothing can be shared."""
         return self
 
     def fit(self) -> tuple[Floats, Floats]:
@@ -113,15 +113,15 @@ class LogisticData:
         )
 
     def _from_rows(self) -> tuple[Floats, Floats]:
-        """Fit with more regressors than rows: the coefficients are a combination of the rows.
+        """Fit with more regressors than rows: the coefficients are a linear combination of the rows.
 
-        The products of the rows are those of shorter rows, with as many entries as there are independent rows. A model
-        of these has the same outputs and the same penalty.
+        Shorter rows with the same products, as many entries as there are independent rows, take their place. A model of
+        these has the same outputs and the same penalty.
         """
         labels, has_intercept = self.labels, self.model.has_intercept
-        centres = self.design.mean(axis=1) if has_intercept else np.zeros(len(self.design))
-        centred = self.design - centres[:, np.newaxis]
-        factor, pivots = _engine.independent_rows(_engine.row_products(centred), _SMALLEST_SHARE)
+        centers = self.design.mean(axis=1) if has_intercept else np.zeros(len(self.design))
+        centered = self.design - centers[:, np.newaxis]
+        factor, pivots = _engine.independent_rows(_engine.row_products(centered), _SMALLEST_SHARE)
         ones = np.ones((int(has_intercept), labels.codes.size))
         likelihood = _engine.Likelihood(
             design=np.ascontiguousarray(np.vstack([factor, ones])),
@@ -134,8 +134,8 @@ class LogisticData:
         start = np.zeros((labels.n_seen - 1, len(likelihood.design)))
         scores, _ = _engine.fit_scores(likelihood, start, _TOLERANCE * labels.total)
         shares = solve_triangular(factor[:, pivots], scores[:, : len(factor)].T, check_finite=False)
-        slopes = np.einsum("rk,ka->ar", centred[:, pivots], shares)
-        intercepts = scores[:, len(factor) :].sum(axis=1) - (slopes * centres).sum(axis=1)
+        slopes = np.einsum("rk,ka->ar", centered[:, pivots], shares)
+        intercepts = scores[:, len(factor) :].sum(axis=1) - (slopes * centers).sum(axis=1)
         return slopes[np.newaxis], intercepts[np.newaxis]
 
 
@@ -146,16 +146,16 @@ class Labels:
     Attributes
     ----------
     codes : ndarray of shape (n_rows,)
-        The number of each row's class among those that this train part has.
+        The number of each row's class among the classes of this train part.
 
     seen : ndarray of shape (n_seen,)
-        Which of the table's classes these are.
+        The numbers of these classes among the table's.
 
     n_classes : int
         The classes of the table.
 
     weights : ndarray of shape (n_rows,)
-        Empty where all rows count the same.
+        Empty where all rows have the same weight.
     """
 
     codes: NDArray[np.int64]
@@ -165,7 +165,7 @@ class Labels:
 
     @classmethod
     def of(cls, target: TrainTarget, class_weight: Any) -> Labels:
-        """Join the weights of rows and classes, and give numbers to the classes that are there."""
+        """Combine the weights of rows and classes, and number the classes that occur."""
         seen, codes = np.unique(target.values, return_inverse=True)
         weights = np.empty(0) if target.weights is None else target.weights
         if class_weight is not None:
@@ -185,14 +185,14 @@ class Labels:
 
     @property
     def total(self) -> float:
-        """What the rows weigh together."""
+        """The total weight of the rows."""
         return float(self.weights.sum() if self.weights.size else self.codes.size)
 
     def aligned(self, slopes: Floats, intercepts: Floats) -> tuple[Floats, Floats]:
-        """Turn differences from the first class that is there into one score a class of the table.
+        """Turn differences from the first class that occurs into one score per class of the table.
 
-        A table of two classes has one score, the difference of the second from the first. A class that the train part
-        lacks is never predicted: its score is minus infinity.
+        A table of two classes has one score, the difference of the second from the first. A class that is not in the
+        train part has the score minus infinity.
 
         Parameters
         ----------

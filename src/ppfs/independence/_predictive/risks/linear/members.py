@@ -1,4 +1,4 @@
-"""Shrinkage: one linear model a split, fitted on all members, and what becomes of it when one is replaced."""
+"""Shrinkage: one linear model per split, fitted on all members, and its risk when one member is replaced."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ppfs.independence._predictive.risks.linear.steps import FittedSteps, requir
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
-# No more outputs of models than this are computed at once.
+# Outputs of models that are computed at once.
 _MAX_OUTPUTS = 2**21
 
-# What fits of fewer members can share is kept if it has no more numbers than this, over all splits.
+# Data that fits of fewer members can share is kept up to this many values, over all splits.
 _MAX_SHARED = 2**24
 
 
@@ -42,7 +42,7 @@ class SplitData:
     test : ndarray of shape (n_regressors, n_test)
 
     scales : ndarray of shape (n_columns,) or None
-        What the columns are divided by; None where regressors are more than moved and scaled columns.
+        The scales of the columns; None where regressors are more than shifted and scaled columns.
     """
 
     data: TrainData
@@ -56,7 +56,7 @@ class SplitData:
 
     @property
     def n_numbers(self) -> int:
-        """The numbers that are kept."""
+        """The number of values that are kept."""
         return int(self.data.design.size + self.test.size)
 
 
@@ -80,10 +80,10 @@ class SplitModel:
 
 
 class LinearMembers:
-    """The models of one set of members: fitted once, and asked about any of the members.
+    """The models of one set of members, fitted once for questions about any of the members.
 
-    Each model is a sum of one function a column, so replacing a feature moves the outputs by what its own function
-    changes. Nothing depends on what was asked before: regressors and their products are the same numbers whether they
+    Each model is a sum of one function per column, so replacing a feature changes the outputs by the change of its own
+    function. No answer depends on earlier questions: regressors and their products are the same numbers whether they
     are computed or taken from a larger set.
 
     Parameters
@@ -113,7 +113,7 @@ class LinearMembers:
 
         def fitted(number: int) -> tuple[SplitData | None, SplitModel]:
             part = self._prepared(problem.splits[number]) if known is None else known[number]
-            # What is not kept goes at once: the parts of all splits together may not fit into memory.
+            # Data that is not kept is dropped at once: that of all splits together may not fit in memory.
             is_kept = part.n_numbers * len(problem.splits) <= _MAX_SHARED
             return part if is_kept else None, _fitted(part)
 
@@ -135,7 +135,7 @@ class LinearMembers:
         return SplitData(data.with_products(), np.ascontiguousarray(steps.transform(test).T), steps.scales())
 
     def _of_some(self, design: Design) -> list[SplitData] | None:
-        """Return the regressors of some of the members; None if others are asked for, or if they are not kept."""
+        """Return the regressors of some of the members; None if some are not members, or if none were kept."""
         if self._parts is None or not design.places.keys() <= self._design.places.keys():
             return None
         places = [self._design.places[feature] for feature in design.places]
@@ -173,7 +173,7 @@ class LinearMembers:
         )
 
     def _moved(self, feature: int, draws: Draws, first: int, end: int) -> Floats:
-        """Return how the outputs change when a feature gives way to draws, shape (n_draws, n_tested, n_scores)."""
+        """Return how the outputs change when draws replace a feature, shape (n_draws, n_tested, n_scores)."""
         if draws.is_permutation:
             own = self._contributions(feature)
             moved: Floats = own[self._shuffles[first:end]] - own
@@ -186,7 +186,7 @@ class LinearMembers:
 
     @cached_property
     def _shuffles(self) -> NDArray[np.intp]:
-        """The shuffles of all test parts, side by side."""
+        """The permutations of all test parts, concatenated."""
         sizes = [split.test.size for split in self._problem.splits]
         starts = np.cumsum([0, *sizes[:-1]])
         return np.hstack(
@@ -245,7 +245,7 @@ class LinearMembers:
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
-        """The tested rows, test part after test part."""
+        """The rows of all test parts, concatenated."""
         return np.concatenate([split.test for split in self._problem.splits])
 
 
@@ -255,9 +255,9 @@ def _fitted(part: SplitData) -> SplitModel:
 
 
 def outputs_of(slopes: Floats, regressors: Floats) -> Floats:
-    """Multiply regressors by slopes, and add them up: shape (..., n_scores).
+    """Return the sums of slopes times regressors, shape (..., n_scores).
 
-    Not by BLAS, whose sums may depend on the number of its threads.
+    BLAS is not used, since its sums may depend on the number of its threads.
 
     Parameters
     ----------

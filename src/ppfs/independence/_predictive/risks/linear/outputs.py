@@ -1,4 +1,4 @@
-"""From the linear outputs of a model to what a loss is computed from."""
+"""From the linear outputs of a model to its predictions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def as_predicted(outputs: Floats, wanted: Output) -> NDArray[Any]:
     Parameters
     ----------
     outputs : ndarray of shape (..., n_scores)
-        One score: a number, or how much likelier the second class is. Several: one a class.
+        One score: a number, or the log-odds of the second class. Several: one per class.
 
     Returns
     -------

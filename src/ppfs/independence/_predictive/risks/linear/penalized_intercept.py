@@ -1,4 +1,4 @@
-"""Models whose intercept is penalised like the slopes, as liblinear has it."""
+"""Models whose intercept is penalized like the slopes, as in liblinear."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
 @dataclass(frozen=True)
 class PenalizedIntercept:
-    """Fits a model without intercept to the regressors and one more, which has the same value in every row.
+    """Fits a model without intercept to the regressors and a constant regressor.
 
     Attributes
     ----------
     inner : Solver
-        Without an intercept of its own.
+        Fits no intercept.
 
     value : float
-        Of the further regressor: the larger it is, the less the intercept is penalised.
+        The value of the constant regressor: the larger it is, the less the intercept is penalized.
     """
 
     inner: Solver
@@ -30,17 +30,17 @@ class PenalizedIntercept:
     has_intercept = True
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
-        """Fit one model a column; see `Solver`."""
+        """Fit one model per column; see `Solver`."""
         _, n_rows, n_columns = regressors.shape
         constant = np.full((1, n_rows, n_columns), self.value)
         return self._parted(*self.inner.fit_columns(np.concatenate([regressors, constant]), target))
 
     def _parted(self, slopes: Floats, intercepts: Floats) -> tuple[Floats, Floats]:
-        """Make an intercept of the last slope."""
+        """Turn the last slope into an intercept."""
         return np.ascontiguousarray(slopes[..., :-1]), intercepts + self.value * slopes[..., -1]
 
     def can_fit(self, n_regressors: int, n_rows: int) -> bool:
-        """Tell whether a model of so many regressors is fitted here."""
+        """Return whether a model of `n_regressors` regressors is fitted here."""
         return self.inner.can_fit(n_regressors + 1, n_rows)
 
     def data(self, design: Floats, target: TrainTarget) -> PenalizedInterceptData:
@@ -51,7 +51,7 @@ class PenalizedIntercept:
 
 @dataclass(frozen=True)
 class PenalizedInterceptData:
-    """The train part of one split, the further regressor last."""
+    """The train part of one split, the constant regressor last."""
 
     model: PenalizedIntercept
     inner: TrainData
@@ -66,7 +66,7 @@ class PenalizedInterceptData:
         return PenalizedInterceptData(self.model, self.inner.kept(np.append(places, len(self.design))))
 
     def with_products(self) -> PenalizedInterceptData:
-        """Return the same data with what fits of some of the regressors can share."""
+        """Return the same data with the products that fits of some of the regressors can share."""
         return PenalizedInterceptData(self.model, self.inner.with_products())
 
     def fit(self) -> tuple[Floats, Floats]:

@@ -18,19 +18,19 @@ from ppfs.independence._predictive.risks.linear.steps import is_joint
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
-# Products have longer tails than columns, and the law of the row test is one to first order: with the number of
-# coefficients itself, the model alone rejected up to 10 % of true nulls at 5 % (docs/decisions/0150).
+# Products have longer tails than columns, and the distribution of the row test is a first-order approximation: with
+# the plain number of coefficients, the model rejected up to 10 % of true nulls at 5 % (docs/decisions/0150).
 _ALLOWANCE = 2
 
 
 def n_products(steps: Sequence[Any], n_columns: int) -> int:
-    """Return how many regressors steps with products make of some columns."""
+    """Return how many regressors steps with products make of `n_columns` columns."""
     joint = next(step for step in steps if is_joint(step))
     return int(clone(joint).fit(np.zeros((1, n_columns))).n_output_features_)
 
 
 class JointMembers(LinearMembers):
-    """`LinearMembers` of models with products: the regressors of a replaced copy are made anew."""
+    """`LinearMembers` of models with products: the regressors of a replaced copy are computed again."""
 
     def _prepared(self, split: Split) -> SplitData:
         train, test = self._columns[split.train], self._columns[split.test]
@@ -38,7 +38,7 @@ class JointMembers(LinearMembers):
         for step in self._recipe.steps:
             steps.append(clone(step).fit(train))
             train = np.asarray(steps[-1].transform(train), dtype=np.float64)
-        # Each thread has splits of its own, so that none writes where another one does.
+        # Each thread has splits of its own, so that no two write to the same entry.
         self._steps[split.seed] = steps
         data = self._recipe.solver.data(np.ascontiguousarray(train.T), TrainTarget.of(self._problem, split))
         return SplitData(data, self._regressors_of(split, test), None)
@@ -53,7 +53,7 @@ class JointMembers(LinearMembers):
         return None
 
     def _risk(self, feature: int) -> PairedRisks:
-        """Answer about one member; its coefficients are those of all regressors that it is part of."""
+        """Answer about one member; its coefficients are those of all regressors that contain it."""
         joint = next(step for step in self._steps[self._problem.splits[0].seed] if is_joint(step))
         has_part = (joint.powers_[:, self._design.places[feature]] > 0).any(axis=1)
         n_scores = max(1, self._problem.classes.size - 1)

@@ -1,4 +1,4 @@
-"""Which estimators are linear models in their columns, and how they are fitted."""
+"""Which estimators are linear in their columns, and how they are fitted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ppfs.independence._predictive.risks.linear.steps import (
 )
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 
-# Parameters of an iteration have no effect: here it ends at the optimum.
+# Parameters of the iteration have no effect here: it ends at the optimum.
 _ITERATION = ("copy_X", "max_iter", "n_jobs", "random_state", "tol", "verbose", "warm_start")
 _KNOWN = {
     LinearRegression: KnownParameters(
@@ -67,7 +67,7 @@ _KNOWN = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """A linear model and what stands before it.
+    """A linear model and the transformers before it.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Recipe:
 
     @property
     def is_additive(self) -> bool:
-        """Whether the model is a sum of one function a column."""
+        """Whether the model is a sum of one function per column."""
         return not any(is_joint(step) for step in self.steps)
 
     @cached_property
@@ -99,14 +99,14 @@ class Recipe:
 
     @cached_property
     def n_coefficients(self) -> int:
-        """How many coefficients a single column takes.
+        """The number of coefficients of a single column.
 
-        That is the number of its regressors, less those that say nothing that the others and the intercept do not say:
+        That is the number of its regressors, without those that are redundant given the others and the intercept:
         splines add up to 1, and a power of 0 is 1.
         """
         example = self._example
-        centred = example - example.mean(axis=0) if self.solver.has_intercept else example
-        return int(np.linalg.matrix_rank(centred))
+        centered = example - example.mean(axis=0) if self.solver.has_intercept else example
+        return int(np.linalg.matrix_rank(centered))
 
 
 def recipe_of(table: Table, problem: Problem) -> Recipe | str:
@@ -166,7 +166,7 @@ def _steps(estimator: Any) -> list[Any]:
 
 
 def _weigh_the_last(steps: Sequence[Any]) -> bool:
-    """Tell whether weights go to the last step alone, as they do unless metadata routing says otherwise."""
+    """Return whether weights are passed to the last step only, the default without metadata routing."""
     if not get_config()["enable_metadata_routing"] or len(steps) == 1:
         return True
     *before, last = (step.get_metadata_routing().fit.requests.get("sample_weight", False) for step in steps)
@@ -174,7 +174,7 @@ def _weigh_the_last(steps: Sequence[Any]) -> bool:
 
 
 def _are_powers(steps: Sequence[Any]) -> bool:
-    """Tell whether products are powers where there is one column: nothing before them makes several of it."""
+    """Return whether the products of a single column are powers: no earlier step makes several columns of it."""
     first = next(number for number, step in enumerate(steps) if is_joint(step))
     return not any(is_joint(step) for step in steps[first + 1 :]) and all(map(keeps_width, steps[:first]))
 
@@ -236,9 +236,9 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | st
 
 
 def _l1_ratio(parameters: Mapping[str, Any]) -> float | None:
-    """Return the share of the penalty that is on the sizes of the coefficients; None where two parameters disagree.
+    """Return the share of the L1 penalty; None where two parameters disagree.
 
-    Until scikit-learn 1.7 `penalty` decides, from 1.8 on `l1_ratio` does unless `penalty` is given.
+    Until scikit-learn 1.7 `penalty` decides, since 1.8 `l1_ratio` does unless `penalty` is given.
     """
     penalty, l1_ratio = parameters.get("penalty", "deprecated"), parameters.get("l1_ratio")
     if penalty in ("elasticnet", "deprecated"):

@@ -1,4 +1,4 @@
-"""Answers about linear models: all columns of a block at once, and all members from one set of models."""
+"""Risks of linear models: all columns of a block at once, and all members from one set of models."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ppfs.independence._predictive.risks.linear.recipe import Recipe, recipe_of
 from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
-# Models of more products are left to scikit-learn: Newton's method looks at all pairs of regressors.
+# Models of more products are left to scikit-learn: Newton's method uses all pairs of regressors.
 _MAX_PRODUCTS = 300
 
-# Sparse members are made dense up to so many numbers.
+# Sparse members are made dense up to this many values.
 _MAX_DENSE = 2**23
 
 
@@ -64,7 +64,7 @@ class LinearRisks(ModelRisks):
         return self._linear.risks(xs)
 
     def _can_fit(self, members: Set[int]) -> bool:
-        """Tell whether the models of some features are fitted here, and not by scikit-learn."""
+        """Return whether the engine, and not scikit-learn, fits the models of some features."""
         n_columns = self._table.n_levels_of(tuple(members)).size
         n_rows = min(split.train.size for split in self.problem.splits)
         is_small = not self._table.is_sparse or n_columns * self._table.n_rows <= _MAX_DENSE

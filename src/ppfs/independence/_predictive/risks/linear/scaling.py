@@ -1,4 +1,4 @@
-"""Columns moved to mean 0 and scaled to deviation 1: scikit-learn's StandardScaler without its checks."""
+"""Columns of mean 0 and standard deviation 1: scikit-learn's StandardScaler without its checks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class FittedScaler:
     Attributes
     ----------
     mean, scale : ndarray of shape (n_columns,) or None
-        What is subtracted, and what is divided by; None where that is not asked for.
+        What is subtracted, and what is divided by; None where that is switched off.
     """
 
     mean: Floats | None
     scale: Floats | None
 
     def transform(self, X: Floats) -> Floats:
-        """Return the columns in the new units, in as many bits as they had."""
+        """Return the scaled columns, with the dtype of the originals."""
         moved = X.copy(order="K")
         bits = X.dtype if scales_in_input_type() else np.float64
         if self.mean is not None:
@@ -36,10 +36,10 @@ class FittedScaler:
 
 
 def fitted_scaler(step: StandardScaler, X: Floats) -> FittedScaler | StandardScaler:
-    """Fit a scaler to columns: the same numbers as scikit-learn's, bit for bit, in a third of the time.
+    """Fit a scaler to columns: the numbers of scikit-learn, bit for bit, in a third of the time.
 
-    Growth fits one for every block and split, where the checks of scikit-learn cost more than the sums. What is not
-    finite is left to scikit-learn.
+    Growth fits one per block and split, where the checks of scikit-learn cost more than the sums. Non-finite values
+    are left to scikit-learn.
     """
     n = len(X)
     mean: Floats = X.sum(axis=0, dtype=np.float64) / n
@@ -48,7 +48,7 @@ def fitted_scaler(step: StandardScaler, X: Floats) -> FittedScaler | StandardSca
     scale = None
     if step.with_std:
         deviations = X - mean
-        # Rounding leaves something of the sum, which would be 0.
+        # Without rounding error the sum would be 0.
         correction = deviations.sum(axis=0) ** 2 / n
         deviations *= deviations
         variance = (deviations.sum(axis=0) - correction) / n

@@ -1,4 +1,4 @@
-"""Growth: one linear model a column, a block of columns at once."""
+"""Growth: one linear model per column, a block of columns at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ppfs.independence._predictive.risks.linear.steps import FittedSteps, requir
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
-# NumPy goes through rows of one or two numbers ten times as slowly as through rows of many.
+# NumPy is ten times as slow on rows of one or two numbers as on longer rows.
 _BYTES_PER_BLOCK, _LEAST_COLUMNS = 2**20, 4
 
 
@@ -36,19 +36,19 @@ class LinearGrower(Grower):
 
     @property
     def bytes_per_block(self) -> int:  # type: ignore[override]
-        """How many bytes of columns are best looked at together: where rows are many, still a few columns."""
+        """How many bytes of columns are best processed together: at least a few columns."""
         return max(_BYTES_PER_BLOCK, _LEAST_COLUMNS * 8 * len(self.problem.y))
 
     @property
     def is_quick(self) -> bool:
-        """Whether a refit takes little: one step, or several with one coefficient only."""
+        """Whether refits are fast: they take one step, or have one coefficient."""
         return not self.problem.classes.size or self.recipe.width == 1
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        # Two columns at least: NumPy adds up a single column in another order than one of several, and a
-        # column's answer must not depend on its neighbours.
-        # A block of several is copied only where it is not laid out row by row.
+        # At least two columns: NumPy adds up a single column in another order than one of several, and a
+        # column's answer must not depend on the other columns of its block.
+        # A block of several columns is copied only where it is not in C order.
         n_columns = block.n_columns
         columns = np.ascontiguousarray(dense(block.X[:, [0, 0]] if n_columns == 1 else block.X))
         require_squarable(columns, block.names, self.recipe.steps, self.problem.estimator)
@@ -64,7 +64,7 @@ class LinearGrower(Grower):
         return self._without_failures(risks, block, failed) if failed.any() else risks
 
     def _without_failures(self, risks: PairedRisks, block: Block, failed: NDArray[np.bool_]) -> PairedRisks:
-        """Leave the columns for which no model was found to scikit-learn, which answers or says why not."""
+        """Leave the columns whose fit failed to scikit-learn, which answers or raises."""
         one_by_one = ModelGrower(self.problem)
         parts = [risks.at(column) for column in range(block.n_columns)]
         for column in np.flatnonzero(failed):
@@ -92,7 +92,7 @@ class _BlockRisks:
 
 
 def _split_risks(problem: Problem, recipe: Recipe, block: Floats, split: Split) -> _BlockRisks:
-    """Compare each column of a block with its shuffled self in one split.
+    """Compare each column of a block with its permutations in one split.
 
     Parameters
     ----------
@@ -140,19 +140,19 @@ def _outputs(slopes: Floats, intercepts: Floats, test: Floats) -> Floats:
 def _losses(
     problem: Problem, split: Split, predictions: NDArray[Any], orders: Sequence[NDArray[np.intp]]
 ) -> Iterator[Floats]:
-    """Yield each column's losses, or their mean, for test rows that get the predictions of others.
+    """Yield each column's losses, or their mean, for permuted predictions.
 
     Parameters
     ----------
     predictions : ndarray of shape (n_columns, n_test, ...)
 
     orders : sequence of ndarray of int, shape (n_test,)
-        Whose prediction each row gets.
+        The row whose prediction each row gets.
     """
     n_test = split.test.size
     truth = problem.truth[split.test]
     n_classes = problem.classes.size
-    # A loss depends on the row's class and on the prediction: with few classes there are fewer of these than draws.
+    # A loss depends on the row's class and the prediction: with few classes it is cheaper to compute all of these once.
     is_shared = 0 < n_classes < len(orders) and not problem.loss.wants_labels
     if is_shared:
         of_class = [
@@ -162,7 +162,7 @@ def _losses(
         known = np.concatenate(of_class, axis=1)
     for order in orders:
         if is_shared:
-            # Indexing with brackets would store rows of the result apart, and sums would depend on the block's size.
+            # Fancy indexing would give another memory layout, and sums would depend on the block's size.
             by_row = np.take(known, truth * n_test + order, axis=1)
         else:
             by_row = _rows(problem, truth, predictions[:, order])

@@ -1,4 +1,4 @@
-"""What every way to fit a linear model promises."""
+"""The interface of the solvers of linear models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TrainData(Protocol):
         ...
 
     def with_products(self) -> TrainData:
-        """Return the same data with what fits of some of the regressors can share."""
+        """Return the same data with the products that fits of some of the regressors can share."""
         ...
 
     def fit(self) -> tuple[Floats, Floats]:
@@ -31,18 +31,18 @@ class TrainData(Protocol):
 
 
 class Solver(Protocol):
-    """Fits linear models of one target, each from its own regressors alone."""
+    """Fits linear models of one target, each to its own regressors."""
 
     @property
     def has_intercept(self) -> bool: ...
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
-        """Fit one model a column of a block.
+        """Fit one model per column of a block.
 
         Parameters
         ----------
         regressors : ndarray of shape (n_regressors, n_rows, n_columns)
-            What the model of a column sees of it.
+            The regressors of each column.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class Solver(Protocol):
         ...
 
     def can_fit(self, n_regressors: int, n_rows: int) -> bool:
-        """Tell whether a model of so many regressors is fitted here, or better left to scikit-learn."""
+        """Return whether a model of `n_regressors` regressors is fitted here, not by scikit-learn."""
         ...
 
     def data(self, design: Floats, target: TrainTarget) -> TrainData:

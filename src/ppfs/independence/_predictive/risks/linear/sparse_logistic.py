@@ -1,4 +1,4 @@
-"""Logistic regression whose penalty makes coefficients zero: the lasso's and the elastic net's."""
+"""Logistic regression with the penalty of the lasso or the elastic net."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from ppfs._conventions import Floats
 from ppfs.independence._predictive.risks.linear.logistic import Labels
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
-# A fit ends when a step promises to lower the mean of what is minimised by less than this.
+# A fit ends when a step would lower the mean objective by less than this.
 _TOLERANCE = 1e-14
 
-# The expansion of the likelihood has an entry for each pair of coefficients, up to so many of these.
+# The second-order expansion has an entry per pair of coefficients, up to this many coefficients.
 _MAX_COEFFICIENTS = 1000
 
 
 @dataclass(frozen=True)
 class SparseLogistic:
-    """Minimises the negative log-likelihood plus penalties on the sizes and the squares of the coefficients.
+    """Minimizes the negative log-likelihood plus penalties on the absolute values and squares of the coefficients.
 
     Attributes
     ----------
     sizes, squares : float
-        The first times the sizes, and half of the second times the squares, are added.
+        The weights of the absolute values, and of half the squares.
 
     class_weight : mapping of label to weight, "balanced" or None
-        As scikit-learn's.
+        As in scikit-learn.
 
     n_scores : int
-        Of a model: one for two classes, one a class where there are more.
+        The scores of a model: one for two classes, else one per class.
     """
 
     sizes: float
@@ -44,7 +44,7 @@ class SparseLogistic:
     n_scores: int
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
-        """Fit one model a column; see `Solver`."""
+        """Fit one model per column; see `Solver`."""
         labels = Labels.of(target, self.class_weight)
         n_regressors, n_rows, n_columns = regressors.shape
         if labels.n_seen == 1:
@@ -63,7 +63,7 @@ class SparseLogistic:
         )
 
     def can_fit(self, n_regressors: int, n_rows: int) -> bool:
-        """Tell whether a model of so many regressors is fitted here."""
+        """Return whether a model of `n_regressors` regressors is fitted here."""
         return n_regressors * self.n_scores <= _MAX_COEFFICIENTS
 
     def data(self, design: Floats, target: TrainTarget) -> SparseLogisticData:
@@ -84,7 +84,7 @@ class SparseLogisticData:
         return replace(self, design=np.ascontiguousarray(self.design[places]))
 
     def with_products(self) -> SparseLogisticData:
-        """Return the same data: the products change with every step, so there is nothing to share."""
+        """Return the same data: the products change with every step, so nothing can be shared."""
         return self
 
     def fit(self) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Splines of many columns at once: what scikit-learn's SplineTransformer makes of one column after the other."""
+"""Splines of many columns at once, equal to those of scikit-learn's SplineTransformer."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Splines:
 
 @dataclass(frozen=True)
 class FittedSplines:
-    """Splines of columns, of which some are left to scikit-learn, each for itself.
+    """Splines of columns, some of which are left to scikit-learn.
 
     Attributes
     ----------
     plain : Splines
-        Of the columns whose knots increase.
+        The splines of the columns whose knots increase strictly.
 
     is_plain : ndarray of bool, shape (n_columns,)
 
@@ -76,7 +76,7 @@ class FittedSplines:
 
 
 def fitted_splines(step: SplineTransformer, X: Floats) -> FittedSplines | SplineTransformer:
-    """Fit splines to columns; knots that coincide, and ends that are not constant, are left to scikit-learn."""
+    """Fit splines to columns; coinciding knots, and ends that are not constant, are left to scikit-learn."""
     if step.extrapolation != "constant" or step.degree < 1:
         return clone(step).fit(X)
     shares = np.linspace(0.0, 1.0, step.n_knots)

@@ -1,4 +1,4 @@
-"""What transformers make of single columns: those of scikit-learn that look at each column by itself."""
+"""The scikit-learn transformers that treat each column by itself, applied to many columns."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
 from ppfs.independence._predictive.risks.linear.splines import fitted_splines
 
-# The square of this, times any number of rows, is a number of 64 bits.
+# The square of this, times any number of rows, is finite in 64 bits.
 _LARGEST_SQUARABLE = 1e145
 
-# Splines with given knots belong to certain columns, and every row must have an answer.
+# Splines with given knots are for certain columns only, and extrapolation must not raise.
 _KNOWN = {
     StandardScaler: KnownParameters(read=("with_mean", "with_std"), only={}, without_effect=("copy",)),
     RobustScaler: KnownParameters(
@@ -52,12 +52,12 @@ _KNOWN = {
 
 
 def is_known_step(step: Any, *, of_sparse: bool) -> bool:
-    """Tell whether a transformer is one that is known here, and takes columns of this kind.
+    """Return whether a transformer is supported here, for columns of this kind.
 
     Parameters
     ----------
     of_sparse : bool
-        Whether the columns are stored sparsely: transformers that would fill them up refuse them.
+        Whether the columns are sparse: transformers that would make them dense raise.
     """
     known = _KNOWN.get(type(step))
     if known is None or known.first_unknown(step) is not None:
@@ -67,35 +67,35 @@ def is_known_step(step: Any, *, of_sparse: bool) -> bool:
 
 
 def is_joint(step: Any) -> bool:
-    """Tell whether a transformer makes something of several columns together: products."""
+    """Return whether a transformer combines columns: it makes products."""
     return isinstance(step, PolynomialFeatures)
 
 
 def keeps_width(step: Any) -> bool:
-    """Tell whether a transformer makes one column of one."""
+    """Return whether a transformer makes one column of each column."""
     return not isinstance(step, SplineTransformer | PolynomialFeatures)
 
 
 def require_squarable(columns: Floats, names: Sequence[str], steps: Sequence[Any], model: Any) -> None:
-    """Refuse columns whose squares are beyond 64 bits: a linear model adds them up, and would make nothing of them.
+    """Raise if squares of a column overflow or underflow in 64 bits: a linear model sums them.
 
     Parameters
     ----------
     columns : ndarray of shape (n_rows, n_columns)
 
     steps : sequence of transformers
-        What stands before the model. Scalers that square nothing bring columns into reach.
+        The steps before the model. Scalers that do not use squares solve the problem.
     """
     first = next((step for step in steps if not isinstance(step, Medians)), None)
     if isinstance(first, RobustScaler | MinMaxScaler | MaxAbsScaler):
         return
-    # Gaps aside.
+    # Missing values are ignored.
     largest = np.fmax.reduce(np.abs(columns), axis=0)
     wrong = np.flatnonzero(largest > _LARGEST_SQUARABLE)
     if wrong.size:
         raise InvalidInputError(
-            f"Column {names[wrong[0]]!r} holds numbers up to {largest[wrong[0]]:.3g}, and their squares, which "
-            f"{type(model).__name__} adds up, are beyond 64 bits. Rescale the column, use "
+            f"Column {names[wrong[0]]!r} holds numbers up to {largest[wrong[0]]:.3g}, and the sums of their squares, "
+            f"which {type(model).__name__} needs, are out of the range of 64-bit floats. Rescale the column, use "
             "make_pipeline(MaxAbsScaler(), ...), or a model of trees."
         )
 
@@ -108,7 +108,7 @@ class FittedSteps:
     ----------
     steps : tuple
         The fitted transformers, in their order. Each has at least two columns: NumPy adds up a single column in another
-        order than one of several, and a column's answer must not depend on its neighbours.
+        order than one of several, and a column's answer must not depend on the other columns of its block.
 
     n_columns : int
         The columns of the block.
@@ -124,12 +124,12 @@ class FittedSteps:
         Parameters
         ----------
         is_single : bool, default=False
-            Whether each column has a model of its own, in which it has no other to be multiplied with.
+            Whether each column has a model of its own, without products with other columns.
         """
         fitted: list[Any] = []
         columns = _at_least_two(train)
         for step in steps:
-            # What the last step makes nobody is fitted to.
+            # No step is fitted to the output of the last one.
             if fitted:
                 columns = np.asarray(fitted[-1].transform(columns), dtype=np.float64)
             fitted.append(_fitted(step, columns, is_single))
@@ -145,7 +145,7 @@ class FittedSteps:
         return columns[:, : self.n_columns * width]
 
     def scales(self) -> Floats | None:
-        """Return what the columns are divided by, shape (n_columns,); None where they are not only moved and scaled."""
+        """Return the scales of the columns, shape (n_columns,); None where steps do more than shift and scale."""
         total = np.ones(self.n_columns)
         for step in self.steps:
             scale = _scale(step)
@@ -156,7 +156,7 @@ class FittedSteps:
 
 
 def _fitted(step: Any, columns: Floats, is_single: bool) -> Any:
-    """Fit a transformer, or what does the same to many columns in less time."""
+    """Fit a transformer, or an equivalent that is faster on many columns."""
     if is_single and is_joint(step):
         return _Powers(step)
     if isinstance(step, SplineTransformer):
@@ -169,19 +169,19 @@ def _at_least_two(X: Floats) -> Floats:
 
 
 class _Powers:
-    """What polynomial features make of single columns."""
+    """Polynomial features of single columns."""
 
     def __init__(self, step: PolynomialFeatures) -> None:
         self._powers = clone(step).fit(np.zeros((1, 1))).powers_[:, 0]
 
     def transform(self, X: Floats) -> Floats:
-        """Return the powers of each column side by side."""
+        """Return the powers of each column, column after column."""
         made: Floats = np.stack([X ** int(power) for power in self._powers], axis=2)
         return made.reshape(len(X), -1)
 
 
 def _scale(step: Any) -> Floats | None:
-    """Return what a fitted scaler divides each column by; None for what is no line."""
+    """Return the scales of a fitted scaler; None for other transformers."""
     if isinstance(step, FittedScaler):
         return np.ones(1) if step.scale is None else step.scale
     if isinstance(step, StandardScaler | RobustScaler):

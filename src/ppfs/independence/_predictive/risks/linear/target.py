@@ -1,4 +1,4 @@
-"""What the models of one split learn to predict."""
+"""The target of the models of one split."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class TrainTarget:
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        Numbers, or the numbers of the classes.
+        Numbers, or class numbers.
 
     classes : ndarray
         The sorted labels of the whole table; empty for numbers.
 
     weights : ndarray of shape (n_rows,) or None
-        How much each row counts; None where all count the same.
+        The weight of each row; None where all are equal.
     """
 
     values: NDArray[Any]
@@ -46,5 +46,5 @@ class TrainTarget:
 
     @property
     def n_scores(self) -> int:
-        """Linear outputs of a model: one for numbers and for two classes, else one a class."""
+        """Linear outputs of a model: one for numbers and for two classes, else one per class."""
         return 1 if self.classes.size <= 2 else int(self.classes.size)
