@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ from ppfs._data import (
 )
 from ppfs._estimator.frame_selector import FrameSelector
 from ppfs._estimator.one_step import in_one_step
+from ppfs._trace import Trace
+
+if TYPE_CHECKING:
+    from ppfs.report import Report
 
 
 class Selector(FrameSelector, BaseEstimator, ABC):
@@ -33,6 +37,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     """
 
     task_: Task
+    # The selected columns, most important first.
+    blanket_: NDArray[np.intp]
+    trace_: Trace
     warnings_: tuple[ColumnWarning, ...]
 
     # The library of the caller's data frame.
@@ -77,6 +84,28 @@ class Selector(FrameSelector, BaseEstimator, ABC):
                 self._keep_from_failure(draft, error)
                 raise
         return self
+
+    def report(self, X: Any = None, y: Any = None, **rows: Any) -> Report:
+        """Return a report to pass on: ``selector.report().save("report.html")``.
+
+        Parameters
+        ----------
+        X, y : array or data frame, array-like, default=None
+            The data that the selector was fitted on. The report then has the cross-validated scores of the selection
+            and of all columns, and how often each column is selected again: the selection is repeated five times, each
+            time inside a training part.
+
+        rows : array-likes
+            `sample_weight` and `groups`, where the selector was fitted with them.
+
+        Returns
+        -------
+        Report
+            With `html`, `json`, `markdown` and `save`; a notebook shows it.
+        """
+        from ppfs.report import Report
+
+        return Report(self) if X is None else Report.with_scores(self, X, y, **rows)
 
     def _read_table(
         self,

@@ -42,6 +42,13 @@ class Outcome:
     left_out : dict of int to str
         Features that could not be asked about, and what went wrong with them.
 
+    reasons : dict of int to str
+        Why features were selected or not, where that does not follow from answers.
+
+    chosen : tuple of int or None
+        What was selected in the end, most important first, where something other than the search decided; None for the
+        blanket and what fills it up.
+
     closest : dict of int to int
         For features that were not selected, the selected one that they are most strongly associated with, where one
         stands out.
@@ -55,6 +62,13 @@ class Outcome:
     filled_up: tuple[int, ...] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
     closest: Mapping[int, int] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    chosen: tuple[int, ...] | None = None
+
+    @property
+    def selected(self) -> tuple[int, ...]:
+        """The selected features, most important first."""
+        return (*self.blanket, *self.filled_up) if self.chosen is None else self.chosen
 
 
 def made_redundant_by(feature: int, steps: Iterable[Step], outcome: Outcome) -> list[int]:

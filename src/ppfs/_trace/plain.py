@@ -35,6 +35,7 @@ def as_plain(trace: Trace) -> dict[str, Any]:
         "columns": None if trace._columns is None else [list(group) for group in trace._columns],
         "models": list(trace.models),
         "notes": list(trace.notes),
+        "method": trace.method,
         "outcome": None if trace.outcome is None else _plain_outcome(trace.outcome),
         "parts": [_plain_part(part) for part in trace._parts],
     }
@@ -51,6 +52,7 @@ def from_plain(plain: Mapping[str, Any]) -> Trace:
         )
         trace.models = tuple(str(model) for model in plain["models"])
         trace.notes.extend(str(note) for note in plain["notes"])
+        trace.method = str(plain.get("method", ""))
         for part in plain["parts"]:
             for step in _steps(part, len(trace.names)):
                 trace.record(step)
@@ -86,6 +88,7 @@ def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
         **asdict(outcome),
         "left_out": [[feature, why] for feature, why in outcome.left_out.items()],
         "closest": [[feature, member] for feature, member in outcome.closest.items()],
+        "reasons": [[feature, why] for feature, why in outcome.reasons.items()],
     }
 
 
@@ -134,6 +137,8 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         fold=int(plain["fold"]),
         blankets=tuple(tuple(map(int, blanket)) for blanket in plain["blankets"]),
         left_out={int(feature): str(why) for feature, why in plain["left_out"]},
-        # Files of earlier versions do not have it.
+        # Files of earlier versions do not have these.
         closest={int(feature): int(member) for feature, member in plain.get("closest", ())},
+        reasons={int(feature): str(why) for feature, why in plain.get("reasons", ())},
+        chosen=None if plain.get("chosen") is None else tuple(map(int, plain["chosen"])),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +13,7 @@ import numpy as np
 
 from ppfs._data import column_index, new_frame
 from ppfs._trace.batch import StepBatch
-from ppfs._trace.data import DataSummary
+from ppfs._trace.data import DataSummary, target_name
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.question_arrays import QuestionArrays, question_arrays_of
@@ -62,6 +64,9 @@ class Trace:
     notes : list of str
         Remarks about the whole search, such as which test was chosen and why.
 
+    method : str
+        How columns were selected, in a sentence, where that was not by questions alone; else empty.
+
     models : tuple of str
         The models of a panel, where several were asked; else empty.
 
@@ -91,6 +96,7 @@ class Trace:
     ) -> None:
         self.names = tuple(names)
         self.notes: list[str] = []
+        self.method = ""
         self.models: tuple[str, ...] = ()
         self.outcome: Outcome | None = None
         self.data: DataSummary | None = None
@@ -118,6 +124,18 @@ class Trace:
     def conclude(self, outcome: Outcome) -> None:
         """Enter what the search came to."""
         self.outcome = outcome
+
+    def concluded_by(self, method: str, outcome: Outcome) -> Trace:
+        """Return the same questions with another outcome, which something other than answers decided."""
+        other = copy(self)
+        other.notes = list(self.notes)
+        other.method, other.outcome = method, outcome
+        return other
+
+    def name_target(self, y: Any) -> None:
+        """Call the target as the caller does."""
+        if self.data is not None:
+            self.data = replace(self.data, target=target_name(y))
 
     def __len__(self) -> int:
         return self._length

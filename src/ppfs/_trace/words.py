@@ -36,7 +36,9 @@ def verdict(
     decided_by = next(
         (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
     )
-    redundant = "" if feature in outcome.blanket else _redundancy(feature, outcome, steps, call)
+    redundant = (
+        "" if feature in (*outcome.blanket, *outcome.selected) else _redundancy(feature, outcome, steps, call)
+    )
     fate = _fate(feature, outcome, decided_by, call, models)
     return f"{call(feature)} {fate}.{redundant}{_folds(feature, outcome)}"
 
@@ -56,6 +58,8 @@ def _redundancy(feature: int, outcome: Outcome, steps: Sequence[Step], call: Cal
 
 def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
     """Return in a few words why a feature was selected or not, given the step that decided."""
+    if feature in outcome.reasons:
+        return outcome.reasons[feature]
     if feature in outcome.always_keep:
         return "kept by request"
     if feature in outcome.condition_on:
@@ -84,6 +88,9 @@ def called(name: str, columns: Sequence[str]) -> str:
 
 
 def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models: Sequence[str]) -> str:
+    if feature in outcome.reasons:
+        evidence = "" if step is None else f" ({_evidence(step, models)})"
+        return f"was {'' if feature in outcome.selected else 'not '}selected: {outcome.reasons[feature]}{evidence}"
     if feature in outcome.always_keep:
         return "was kept by request (always_keep), without a test"
     if feature in outcome.condition_on:

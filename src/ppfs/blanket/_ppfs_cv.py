@@ -7,7 +7,6 @@ from copy import deepcopy
 from numbers import Integral
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
@@ -49,7 +48,7 @@ from ppfs._fitting import (
     weight_arguments,
 )
 from ppfs.blanket._cv.candidates import SIZE, Candidates, Grids
-from ppfs.blanket._cv.choice import Rule, Scored
+from ppfs.blanket._cv.choice import Rule, Scored, chosen_by_score
 from ppfs.blanket._cv.divisions import divisions
 from ppfs.blanket._cv.inner_scores import Judge, PartScores, Rows, searched
 from ppfs.blanket._cv.ranking import Path
@@ -147,8 +146,12 @@ class PPFSCV(RefittedModel, Selector):
     support_ : ndarray of bool, shape (n_columns,)
         Which columns were selected.
 
-    selected_ : ndarray of int
-        Their numbers, most important first.
+    blanket_, selected_ : ndarray of int
+        Their numbers, most important first. They are what the model does best with: all of the blanket of `selector_`,
+        a part of it, or more.
+
+    trace_ : Trace
+        Every question, answer and decision of `selector_`, and which columns the cross-validation chose.
 
     n_features_ : int
         How many they are.
@@ -186,6 +189,10 @@ class PPFSCV(RefittedModel, Selector):
     -----
     Work is shared. Candidates with the same test ask each question once, so that levels and corrections cost little
     more than one of them; sizes share one search; a model is fitted once on each set of columns.
+
+    Scores of candidates, above all of neighboring sizes, often differ by less than their standard errors. A fit with
+    other folds may then choose another number of columns, at about the same score: ``trace_.method`` says which numbers
+    are within one standard error. Set `random_state` to repeat a choice, and ``rule="one-se"`` for the fewest columns.
 
     `best_score_` is the best of many and therefore optimistic. For a forecast put the whole selector into
     ``sklearn.model_selection.cross_val_score``.
@@ -261,11 +268,12 @@ class PPFSCV(RefittedModel, Selector):
 
     @property
     def results_(self) -> Any:
-        """What became of every column, as of `selector_`, with the columns that the cross-validation chose."""
+        """What became of every column, as in every selector's `results_`; `pvalue` and others are those of `selector_`.
+
+        `selected` and `reason` say which columns the cross-validation chose, and why.
+        """
         check_is_fitted(self)
-        frame = nw.from_native(self.selector_.results_, eager_only=True)
-        chosen = nw.new_series("selected", self.support_.tolist(), nw.Boolean, backend=frame.implementation)
-        return frame.with_columns(chosen).to_native()
+        return self.selector_._results_of(self.trace_, self.support_)
 
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         base: BaseBlanketSelector = PPFS() if self.selector is None else self.selector
@@ -296,9 +304,10 @@ class PPFSCV(RefittedModel, Selector):
         self.n_splits_ = scored.scores.shape[1]
         self.selector_ = searched([candidates.settings[best.setting]], table, seed)[0]
         self.selector_._see_columns(X, table)
+        self.selector_.trace_.name_target(y)
         self.warnings_ = self.selector_.warnings_ = check_columns(table)
         path = Path.of(self.selector_, table)
-        self._select(path.features(best.size(table.n_features)), table)
+        self._select(path.features(best.size(table.n_features)), table, scored)
         self.path_ = np.array(CallersColumns.of(table).numbers(path.ranking), dtype=np.intp)
         if self.refit:
             self._fit_model(model, table)
@@ -336,11 +345,15 @@ class PPFSCV(RefittedModel, Selector):
             np.column_stack([part.sizes for part in found]).astype(np.float64),
         )
 
-    def _select(self, features: list[int], table: Table) -> None:
+    def _select(self, features: list[int], table: Table, scored: Scored) -> None:
         callers = CallersColumns.of(table)
-        self.selected_ = np.array(callers.numbers(features), dtype=np.intp)
+        self.blanket_ = self.selected_ = np.array(callers.numbers(features), dtype=np.intp)
         self.n_features_ = int(self.selected_.size)
         self._set_columns(self.selected_, table)
+        method = scored.described(
+            self.best_index_, self.n_features_, type(estimator_for(self.estimator, table.task))
+        )
+        self.trace_ = chosen_by_score(self.selector_.trace_, features, self.n_features_, method)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -38,7 +38,7 @@ from ppfs._data import (
 from ppfs._estimator import Selector
 from ppfs._fitting import seeded
 from ppfs._rows import complementary_halves, every_class_has
-from ppfs._trace import results_table
+from ppfs._trace import Outcome, Trace, results_table, summary_of
 from ppfs.blanket._ppfs import PPFS
 from ppfs.exceptions import InvalidInputError
 
@@ -77,6 +77,12 @@ class StabilitySelection(Selector):
     ----------
     support_ : ndarray of bool, shape (n_features,)
         Which columns were selected.
+
+    blanket_ : ndarray of int
+        Their numbers, those that were found most often first.
+
+    trace_ : Trace
+        Why each column was selected or not: ``trace_.explain(name)``. The questions of the halves are not kept.
 
     stability_ : ndarray of shape (n_features,)
         Share of the halves in which each column was found.
@@ -191,14 +197,36 @@ class StabilitySelection(Selector):
         self.expected_false_ = self.n_found_**2 / ((2 * self.threshold_ - 1) * self.stability_.size)
         self._column_names = column_names(X) or [f"x{i}" for i in range(self.stability_.size)]
         self._backend = backend_of(X)
-        self.warnings_ = self._odd_columns(X, y)
+        self.blanket_ = np.flatnonzero(self.support_)
+        self.blanket_ = self.blanket_[np.argsort(-self.stability_[self.blanket_], kind="stable")]
+        self.trace_ = self._trace(type(selector).__name__)
+        self._look_at(X, y)
 
-    def _odd_columns(self, X: Any, y: Any) -> tuple[ColumnWarning, ...]:
+    def _trace(self, searched_with: str) -> Trace:
+        """Return a trace without questions: those of the halves are not kept."""
+        trace = Trace(self._column_names)
+        trace.method = (
+            f"{searched_with} searched in {2 * self.n_pairs} random halves of the rows. Selected are the columns that "
+            f"it found in at least {self.threshold_:.0%} of them; at most {self.expected_false_:.2g} of these are "
+            "expected to be false."
+        )
+        trace.conclude(Outcome(tuple(self.blanket_.tolist()), reasons=dict(enumerate(self._reasons()))))
+        return trace
+
+    def _reasons(self) -> list[str]:
+        return [f"found in {share:.0%} of the halves" for share in self.stability_.tolist()]
+
+    def _look_at(self, X: Any, y: Any) -> None:
+        """Set what is said about the data."""
+        self.warnings_: tuple[ColumnWarning, ...] = ()
         try:
-            return check_columns(read_table(X, y, task="auto", owner=self))
+            table = read_table(X, y, task="auto", owner=self)
         except InvalidInputError:
             # A selector of another package may take what the searches of this one do not.
-            return ()
+            return
+        self.warnings_ = check_columns(table)
+        self.trace_.data = summary_of(table)
+        self.trace_.name_target(y)
 
     @property
     def results_(self) -> Any:
@@ -212,7 +240,7 @@ class StabilitySelection(Selector):
             "column": list(self._column_names),
             "selected": self.support_.tolist(),
             "stability": self.stability_.tolist(),
-            "reason": [f"found in {share:.0%} of the halves" for share in self.stability_.tolist()],
+            "reason": self._reasons(),
         }
         return results_table(values, self._backend)
 

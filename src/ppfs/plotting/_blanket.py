@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, Display, axes_for, plain, shown, tidy
-from ppfs.plotting._results import results_of, search_of
+from ppfs.plotting._results import results_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,18 +75,17 @@ class BlanketDisplay(Display):
         -------
         BlanketDisplay
         """
-        search = search_of(selector)
-        results = results_of(search)
+        results = results_of(selector)
         names = results.texts("column")
         importances = results.numbers("importance")
-        members = [names[column] for column in search.blanket_[:max_members]]
+        members = [names[column] for column in selector.blanket_[:max_members]]
         redundant: dict[str, list[str]] = {name: [] for name in members}
         for name, reasons in zip(names, results.lists("redundant_with"), strict=True):
             # Beside the most important of the members that it is redundant with: one line per column is enough to read.
             first = next((member for member in members if member in reasons), None)
             if first is not None:
                 redundant[first].append(name)
-        weights = [float(importances[column]) for column in search.blanket_[:max_members]]
+        weights = [float(importances[column]) for column in selector.blanket_[:max_members]]
         return cls(members, weights, redundant, target).plot(ax=ax)
 
     def plot(self, *, max_neighbours: int = 4, ax: Axes | None = None) -> Self:

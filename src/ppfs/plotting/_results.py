@@ -43,7 +43,7 @@ def search_of(selector: Any) -> Any:
     """Return the fitted search whose questions are drawn: the selector itself, or the one that it chose."""
     check_is_fitted(selector)
     search = getattr(selector, "selector_", selector)
-    if not hasattr(search, "trace_"):
+    if not getattr(search, "trace_", ()):
         raise InvalidInputError(
             f"{type(selector).__name__} keeps no trace of questions to draw. Pass a fitted search, such as PPFS."
         )

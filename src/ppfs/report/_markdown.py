@@ -15,9 +15,8 @@ def markdown_page(summary: dict[str, Any]) -> str:
     data = summary["data"]
     lines = [f"# {_escaped(summary['headline'])}", "", _escaped(summary["lead"]), ""]
     lines += [
-        f"{data['n_rows']:,} rows, {data['n_columns']:,} columns, {data['task']}. {summary['search']} with "
-        f"{summary['test']}, level {summary['alpha']:g}; {summary['n_questions']:,} questions, "
-        f"{summary['n_fits']:,} models.",
+        f"{data['n_rows']:,} rows, {data['n_columns']:,} columns, {data['task']}. "
+        f"{summary['search']}{_asked(summary)}.",
         "",
     ]
     if summary["warnings"]:
@@ -35,6 +34,16 @@ def markdown_page(summary: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in summary["versions"].items())
     lines += [f"{summary['created']}. Seed {summary['seed']}. {versions}.", ""]
     return "\n".join(lines)
+
+
+def _asked(summary: dict[str, Any]) -> str:
+    """Return which test was asked, and how much; nothing for selectors that ask none."""
+    if summary["test"] is None:
+        return ""
+    return (
+        f" with {summary['test']}, level {summary['alpha']:g}; {summary['n_questions']:,} questions, "
+        f"{summary['n_fits']:,} models"
+    )
 
 
 def _table(summary: dict[str, Any]) -> list[str]:

@@ -46,10 +46,13 @@ def _facts(summary: dict[str, Any]) -> str:
         (f"{data['n_rows']:,}", "rows"),
         (f"{data['n_columns']:,}", "columns"),
         (f"{len(summary['selected']):,}", "kept"),
-        (f"{summary['n_questions']:,}", "questions asked"),
-        (f"{summary['n_fits']:,}", "models fitted"),
-        (summary["test"], f"test, level {summary['alpha']:g}{correction}"),
     ]
+    if summary["test"] is not None:
+        facts += [
+            (f"{summary['n_questions']:,}", "questions asked"),
+            (f"{summary['n_fits']:,}", "models fitted"),
+            (summary["test"], f"test, level {summary['alpha']:g}{correction}"),
+        ]
     if summary["scores"]:
         scores = summary["scores"]
         for name, called in (("selection", "with the selected columns"), ("all", "with all columns")):

@@ -79,8 +79,9 @@ def pictures_of(selector: Any) -> list[Picture]:
             lambda ax: PValueDisplay.from_estimator(selector, ax=ax),
         ),
     ]
-    if selector.folds_:
-        n_members = min(20, len({column for fold in selector.folds_ for column in fold.blanket}))
+    folds = getattr(selector, "folds_", ())
+    if folds:
+        n_members = min(20, len({column for fold in folds for column in fold.blanket}))
         wanted.append(
             (
                 "Agreement between folds",

@@ -11,6 +11,7 @@ import numpy as np
 
 from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
+from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
@@ -41,6 +42,14 @@ def summarise(
     """
     trace = selector.trace_
     data = trace.data
+    if data is None:
+        raise InvalidInputError(
+            f"{type(selector).__name__} was fitted on data that ppfs cannot read, so there is nothing to report."
+        )
+    # What asked the questions, if there were any.
+    search = getattr(selector, "selector_", selector)
+    test = getattr(search, "independence_", None)
+    alpha = None if test is None else float(search.alpha)
     selected = [trace.column_names[column] for column in selector.blanket_]
     columns = _columns(selector)
     scores = None if comparison is None else _scores(comparison)
@@ -51,16 +60,16 @@ def summarise(
         "format_version": 2,
         "created": datetime.now(UTC).strftime("%Y-%m-%d"),
         "headline": _headline(len(selected), data.n_columns, data.target),
-        "lead": _lead(len(selected), data.n_columns, float(selector.alpha), scores),
+        "lead": _lead(len(selected), data.n_columns, alpha, trace.method, scores),
         "selected": selected,
         "search": type(selector).__name__,
-        "test": type(selector.independence_).__name__,
+        "test": None if test is None else type(test).__name__,
         "models": list(trace.models),
-        "alpha": float(selector.alpha),
-        "correction": getattr(selector, "correction", None),
-        "n_questions": int(selector.n_tests_),
-        "n_fits": int(selector.n_fits_),
-        "n_folds": len(selector.folds_),
+        "alpha": alpha,
+        "correction": getattr(search, "correction", None),
+        "n_questions": int(getattr(search, "n_tests_", 0)),
+        "n_fits": int(getattr(search, "n_fits_", 0)),
+        "n_folds": len(getattr(search, "folds_", ())),
         "data": {
             "n_rows": data.n_rows,
             "n_columns": data.n_columns,
@@ -123,10 +132,14 @@ def _headline(n_selected: int, n_columns: int, target: str) -> str:
     return f"{n_selected} of {n_columns} columns were selected to predict {target}"
 
 
-def _lead(n_selected: int, n_columns: int, alpha: float, scores: dict[str, Any] | None) -> str:
+def _lead(
+    n_selected: int, n_columns: int, alpha: float | None, method: str, scores: dict[str, Any] | None
+) -> str:
     """Say what was tested and found, and no more."""
     n_left = n_columns - n_selected
-    if not n_selected:
+    if method or alpha is None:
+        found = method
+    elif not n_selected:
         found = (
             f"At level {alpha:g} there is no evidence that a column predicts the target better than chance. More rows, "
             "or another model, may show more."

@@ -36,8 +36,10 @@ from ppfs._fitting import (
     task_of_estimator,
     weight_arguments,
 )
-from ppfs._trace import results_table
+from ppfs._trace import Outcome, Trace, feature_results, results_table, summary_of
 from ppfs.exceptions import InvalidInputError
+
+_NEEDED, _NOT_NEEDED = "the model needs it", "the model does without"
 
 WRAPPER_CONSTRAINTS: dict[str, Any] = {
     "estimator": [IsModel(), None],
@@ -99,6 +101,7 @@ class BaseWrapper(Selector):
             "that takes NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
         )
         weight_arguments(estimator, table.weights)
+        data = summary_of(table)
         table = self._in_reach(table, estimator)
         callers = CallersColumns.of(table)
         kept = sorted(set(table.features.numbers(self.always_keep, "always_keep")))
@@ -108,8 +111,21 @@ class BaseWrapper(Selector):
                 "Lower min_features."
             )
         selected = self._select(table, estimator, root_entropy(self.random_state), callers, kept)
-        self._set_columns(callers.numbers(selected), table)
+        self.blanket_ = np.array(callers.numbers(selected), dtype=np.intp)
+        self._set_columns(self.blanket_, table)
+        self.trace_ = self._trace(table, selected, kept, type(estimator).__name__)
+        self.trace_.data = data
+        self.trace_.name_target(y)
         self.warnings_ = check_columns(table)
+
+    def _trace(self, table: Table, selected: list[int], kept: list[int], model: str) -> Trace:
+        """Return a trace without questions: a wrapper asks none."""
+        trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
+        trace.method = f"{type(self).__name__} selected the columns that {model} needs to predict well."
+        asked = [x for x in range(table.n_features) if x not in kept]
+        reasons = {x: _NEEDED if x in selected else _NOT_NEEDED for x in asked}
+        trace.conclude(Outcome(tuple(selected), always_keep=tuple(kept), reasons=reasons))
+        return trace
 
     @property
     def results_(self) -> Any:
@@ -119,12 +135,11 @@ class BaseWrapper(Selector):
         where it has them `importance` and `pvalue`.
         """
         check_is_fitted(self)
+        reasons = feature_results(self.trace_).reasons
         values: dict[str, list[Any]] = {
             "column": list(self._column_names),
             "selected": self.support_.tolist(),
-            "reason": [
-                "the model needs it" if wanted else "the model does without" for wanted in self.support_
-            ],
+            "reason": [reasons[feature] for feature in self.trace_.features_of_columns()],
         }
         for name, attribute in (("importance", "importances_"), ("pvalue", "pvalues_")):
             if hasattr(self, attribute):

@@ -91,6 +91,12 @@ class PermutationImportance(BaseWrapper):
     support_ : ndarray of bool, shape (n_features,)
         Which columns were selected.
 
+    blanket_ : ndarray of int
+        Their numbers, those of `always_keep` and then the most important first.
+
+    trace_ : Trace
+        Why each column was selected or not: ``trace_.explain(name)``. A wrapper asks no questions of a test.
+
     importances_ : ndarray of shape (n_features,)
         Fall of the score when the column is shuffled, the mean of `n_repeats`.
 

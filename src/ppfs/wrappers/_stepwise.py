@@ -88,8 +88,11 @@ class Stepwise(BaseWrapper):
     support_ : ndarray of bool, shape (n_features,)
         Which columns were selected.
 
-    selected_ : ndarray of int
+    blanket_, selected_ : ndarray of int
         Their numbers, in the order in which they entered.
+
+    trace_ : Trace
+        Why each column was selected or not: ``trace_.explain(name)``. A wrapper asks no questions of a test.
 
     moves_ : list of Move
         What was added and removed, with the score after each move.

@@ -68,6 +68,12 @@ class SubsetSearch(BaseWrapper):
     support_ : ndarray of bool, shape (n_features,)
         Which columns were selected.
 
+    blanket_ : ndarray of int
+        Their numbers, in ascending order: a search of subsets does not rank columns.
+
+    trace_ : Trace
+        Why each column was selected or not: ``trace_.explain(name)``. A wrapper asks no questions of a test.
+
     score_ : float
         The score of the selected columns.
 

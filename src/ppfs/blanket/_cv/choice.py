@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
 
 from ppfs._conventions import Floats
+from ppfs._trace import Trace
 from ppfs.blanket._cv.candidates import Candidate
 
 Rule = Literal["best", "one-se"]
@@ -54,6 +56,22 @@ class Scored:
         enough = means[top] - self.standard_errors[top]
         return min((i for i in numbers if means[i] >= enough), key=lambda i: (sizes[i], -means[i], i))
 
+    def described(self, best: int, n_columns: int, model: type) -> str:
+        """Return in words how the best candidate scored, and which other numbers of columns scored about as well."""
+        means, sizes = self.means, self.sizes.mean(axis=1)
+        error = self.standard_errors[best]
+        close = sizes[means >= means[best] - error]
+        alike = (
+            f" Candidates with {close.min():.0f} to {close.max():.0f} columns are within one standard error: other "
+            "folds may choose another number."
+            if close.max() - close.min() >= 1
+            else ""
+        )
+        return (
+            f"Of {len(means)} candidates, {model.__name__} scored best with these {_columns(n_columns)} in "
+            f"cross-validation: {means[best]:.3f} ± {error:.3f}.{alike}"
+        )
+
     def as_results(self, candidates: list[Candidate]) -> dict[str, Any]:
         """Return a dict of columns like that of scikit-learn's searches, which makes a data frame."""
         results: dict[str, Any] = {"params": [candidate.params for candidate in candidates]}
@@ -74,3 +92,22 @@ def _masked(params: list[dict[str, Any]], name: str) -> np.ma.MaskedArray[Any, A
     for place, one in enumerate(params):
         values[place] = one.get(name)
     return np.ma.MaskedArray(values, mask=[name not in one for one in params])
+
+
+def _columns(number: int) -> str:
+    return f"{number} column" if number == 1 else f"{number} columns"
+
+
+def chosen_by_score(trace: Trace, features: Sequence[int], n_columns: int, method: str) -> Trace:
+    """Return the trace of a search with the features that a model does best with as its outcome."""
+    outcome = trace.outcome
+    if outcome is None:
+        raise ValueError("The search has not come to an end.")
+    found = outcome.selected
+    added = f"among the {_columns(n_columns)} that the model does best with"
+    cut = f"the model does best with {_columns(n_columns)}, without this one"
+    reasons = {
+        **dict.fromkeys(set(features).difference(found), added),
+        **dict.fromkeys(set(found).difference(features), cut),
+    }
+    return trace.concluded_by(method, replace(outcome, chosen=tuple(features), reasons=reasons))

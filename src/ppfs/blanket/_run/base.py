@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from ppfs._data import (
 )
 from ppfs._estimator import Selector
 from ppfs._parallel import small_fits
-from ppfs._trace import Trace, summary_of, target_name
+from ppfs._trace import Trace, summary_of
 from ppfs.blanket._run.answers_between_fits import Memory
 from ppfs.blanket._run.checkpoint import opened
 from ppfs.blanket._run.circumstances import Circumstances
@@ -54,9 +54,6 @@ from ppfs.exceptions import (
     InvalidInputError,
 )
 from ppfs.independence import Automatic, IndependenceTest, OnError, PredictiveTest
-
-if TYPE_CHECKING:
-    from ppfs.report import Report
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
     "n_folds": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
@@ -101,11 +98,9 @@ class BaseBlanketSelector(Selector):
     on_error: OnError = "raise"
     task: Task | Literal["auto"] = "auto"
 
-    blanket_: NDArray[np.intp]
     pvalues_: NDArray[np.float64]
     importances_: NDArray[np.float64]
     scores_: NDArray[np.float64]
-    trace_: Trace
     folds_: tuple[Fold, ...]
     n_fits_: int
     n_tests_: int
@@ -140,8 +135,7 @@ class BaseBlanketSelector(Selector):
         )
         _require_predictive_test(test, self.on_error, is_file=not table.is_in_memory)
         self._fit_table(table, test)
-        if self.trace_.data is not None:
-            self.trace_.data = replace(self.trace_.data, target=target_name(y))
+        self.trace_.name_target(y)
         self.warnings_ = check_columns(table)
         if self.warnings_:
             self.trace_.notes.append(summary(self.warnings_))
@@ -231,9 +225,12 @@ class BaseBlanketSelector(Selector):
         stands out).
         """
         check_is_fitted(self)
+        return self._results_of(self.trace_, self.support_)
+
+    def _results_of(self, trace: Trace, support: NDArray[np.bool_]) -> Any:
         return results_frame(
-            self.trace_,
-            support=self.support_,
+            trace,
+            support=support,
             pvalues=self.pvalues_,
             importances=self.importances_,
             level=self.alpha if isinstance(self.independence_, PredictiveTest) else None,
@@ -251,28 +248,6 @@ class BaseBlanketSelector(Selector):
                 f"The {memory.n_answers} answers that the search had so far are kept: fit again with the same data and "
                 "parameters to continue from them."
             )
-
-    def report(self, X: Any = None, y: Any = None, **rows: Any) -> Report:
-        """Return a report to pass on: ``selector.report().save("report.html")``.
-
-        Parameters
-        ----------
-        X, y : array or data frame, array-like, default=None
-            The data that the search was fitted on. The report then has the cross-validated scores of the selection and
-            of all columns, and how often each column is selected again: the search is repeated five times, each time
-            inside a training part.
-
-        rows : array-likes
-            `sample_weight` and `groups`, where the search was fitted with them.
-
-        Returns
-        -------
-        Report
-            With `html`, `json`, `markdown` and `save`; a notebook shows it.
-        """
-        from ppfs.report import Report
-
-        return Report(self) if X is None else Report.with_scores(self, X, y, **rows)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was asked is only of use where the data are, and may be large.

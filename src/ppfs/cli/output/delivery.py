@@ -97,8 +97,7 @@ class Delivery:
         from ppfs.report import Report
 
         if self.output.report is not None:
-            searched_with = getattr(self.selector, "selector_", self.selector)
-            report = Report(searched_with, command=self.command)
+            report = Report(self.selector, command=self.command)
             with replaced(self.output.report) as place:
                 report.save(place)
             say(f"Report: {self.output.report}")

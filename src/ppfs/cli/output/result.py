@@ -87,9 +87,8 @@ def _confirmation(confirmed: Any) -> dict[str, Any] | None:
 
 
 def trace_of(selector: Any) -> Any:
-    """Return the trace of a search, or None where there is none."""
-    searched = getattr(selector, "selector_", selector)
-    return getattr(searched, "trace_", None)
+    """Return the trace of a selector, or None where there is none."""
+    return getattr(selector, "trace_", None)
 
 
 def result_rows(selector: Any) -> list[dict[str, Any]]:
@@ -102,12 +101,9 @@ def result_rows(selector: Any) -> list[dict[str, Any]]:
 
 def _in_order(selector: Any) -> list[int]:
     """Return the numbers of the selected columns, most important first where that is known."""
-    for attribute in ("blanket_", "selected_", "ranking_"):
-        if hasattr(selector, attribute):
-            return [int(column) for column in getattr(selector, attribute) if selector.support_[column]]
-    selected = [column for column, is_selected in enumerate(selector.support_) if is_selected]
-    stability = getattr(selector, "stability_", None)
-    return selected if stability is None else sorted(selected, key=lambda column: -stability[column])
+    if hasattr(selector, "blanket_"):
+        return [int(column) for column in selector.blanket_]
+    return [column for column, is_selected in enumerate(selector.support_) if is_selected]
 
 
 def _plain(value: Any) -> Any:
