@@ -89,7 +89,7 @@ class BoundPredictiveTest(BoundTest):
         notes = sorted({risks.note for risks in about_target})
         if self.models:
             notes.insert(
-                0, f"a panel was asked: {', '.join(self.models)}; p-values joined by Cauchy's combination"
+                0, f"a panel of models: {', '.join(self.models)}; p-values combined by Cauchy's method"
             )
         if self.table.is_mixed:
             estimators = [risks.problem.estimator for risks in about_target]

@@ -92,12 +92,12 @@ class Growth:
         if reads_float32(self.problem.estimator):
             block = block_for_float32(block)
         answers = Answers.independent(block.n_columns)
-        asked = np.flatnonzero(~block.facts.is_constant)
-        if asked.size:
-            some = block.take(asked)
+        varied = np.flatnonzero(~block.facts.is_constant)
+        if varied.size:
+            some = block.take(varied)
             risks = self.grower.risks(some)
-            answers.put(asked, judged(self.test, self.problem, risks, some.names, is_screened=True))
-        return Grown(answers, asked.size * len(self.problem.splits))
+            answers.put(varied, judged(self.test, self.problem, risks, some.names, is_screened=True))
+        return Grown(answers, varied.size * len(self.problem.splits))
 
     n_models: ClassVar[int] = 0
 

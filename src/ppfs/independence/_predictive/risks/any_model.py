@@ -78,20 +78,20 @@ def _replaced(
     design: Design,
     split: Split,
     model: Any,
-    asked: Sequence[tuple[slice, Draws]],
+    draws_by_place: Sequence[tuple[slice, Draws]],
     first: int,
     end: int,
 ) -> Floats:
     """Replace each feature in turn by some of its draws, and return the risks; see `Evaluate`."""
     try:
-        return _replaced_losses(problem, design, split, model, asked, first, end)
+        return _replaced_losses(problem, design, split, model, draws_by_place, first, end)
     except (InvalidInputError, MemoryError, Warning):
         raise
     except Exception as error:
         replaced = [
             name
             for name, place in zip(design.names, design.places.values(), strict=True)
-            if any(place == other for other, _ in asked)
+            if any(place == other for other, _ in draws_by_place)
         ]
         raise EstimatorFailedError(
             f"In split {problem.number_of(split)} {problem.estimator!r}, fitted on {listed(design.names)}, failed to "
@@ -104,17 +104,19 @@ def _replaced_losses(
     design: Design,
     split: Split,
     model: Any,
-    asked: Sequence[tuple[slice, Draws]],
+    draws_by_place: Sequence[tuple[slice, Draws]],
     first: int,
     end: int,
 ) -> Floats:
     test = design.X[split.test]
-    replacements = [(place, values) for place, draws in asked for values in draws.values(split, first, end)]
+    replacements = [
+        (place, values) for place, draws in draws_by_place for values in draws.values(split, first, end)
+    ]
     parts = [
         problem.compared_losses(model, [with_replaced(test, *replacement) for replacement in some], split)
         for some in (replacements[i : i + _MAX_COPIES] for i in range(0, len(replacements), _MAX_COPIES))
     ]
-    losses: Floats = np.concatenate(parts).reshape(len(asked), end - first, -1)
+    losses: Floats = np.concatenate(parts).reshape(len(draws_by_place), end - first, -1)
     return losses
 
 
@@ -145,7 +147,7 @@ class FittedModels:
         n_risks = len(features) * self.problem.n_draws * self._base.size
         if len(features) > 1 and (self.problem.stop_after or n_risks > _MAX_RISKS):
             return PairedRisks.joined([self.risks([feature]) for feature in features])
-        asked = [
+        draws_by_place = [
             (self._design.places[feature], self.problem.knockoff(self._design, feature))
             for feature in features
         ]
@@ -153,7 +155,7 @@ class FittedModels:
         def evaluate(first: int, end: int) -> Floats:
             # Models are not sent to other processes, so this runs on threads whatever the backend.
             by_split = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
-                delayed(_replaced)(self.problem, self._design, split, model, asked, first, end)
+                delayed(_replaced)(self.problem, self._design, split, model, draws_by_place, first, end)
                 for split, model in zip(self.problem.splits, self._models, strict=True)
             )
             return np.concatenate(by_split, axis=2)
@@ -164,7 +166,7 @@ class FittedModels:
             drawn.replaced,
             np.zeros(len(features), dtype=bool),
             drawn.by_draw,
-            n_coefficients(self._models, self._design.X.shape[1], [place for place, _ in asked]),
+            n_coefficients(self._models, self._design.X.shape[1], [place for place, _ in draws_by_place]),
             drawn.exchange,
         )
 
@@ -231,7 +233,7 @@ class ColumnGrower(ModelGrower, Generic[Read]):
         if block.n_levels.any():
             return super().risks(block)
         columns = self._read(block.X)
-        by_split = [self._as_asked(self._predicted(columns, split)) for split in self.problem.splits]
+        by_split = [self._for_loss(self._predicted(columns, split)) for split in self.problem.splits]
         return PairedRisks.joined(
             [risks_of_predictions(self.problem, of_column) for of_column in zip(*by_split, strict=True)]
         )
@@ -244,7 +246,7 @@ class ColumnGrower(ModelGrower, Generic[Read]):
     def _predicted(self, columns: Read, split: Split) -> Floats:
         """Return the predictions of the models of a split for its test part, shape (n_columns, n_test, n_outputs)."""
 
-    def _as_asked(self, predicted: Floats) -> list[NDArray[Any]]:
+    def _for_loss(self, predicted: Floats) -> list[NDArray[Any]]:
         """Return the predictions that the loss needs, from probabilities or numbers, one array per column."""
         problem = self.problem
         if problem.loss.output == "probabilities":
