@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from test_kernels import Problem, dense_problem
+from kernel_problems import Problem, dense_problem
 
 from ppfs._engine import SortedColumns, single_column_risks
 

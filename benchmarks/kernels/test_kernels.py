@@ -5,86 +5,14 @@
 column and one split. Compilation is left out: every kernel is called once before it is timed.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
+from kernel_problems import FOREST_CASES, SINGLE_COLUMN_CASES, dense_problem, sparse_problem
 from scipy import sparse
 
-from ppfs._engine import SortedColumns, Splits, TreeRules, grow_forest, single_column_risks
+from ppfs._engine import SortedColumns, grow_forest, single_column_risks
 
 pytest.importorskip("pytest_benchmark", reason="pip install pytest-benchmark to time the kernels")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem of fixed size and seed, so that timings can be compared from one day to the next."""
-
-    columns: SortedColumns
-    y: np.ndarray
-    n_classes: int
-    splits: Splits
-    rules: TreeRules
-
-    @property
-    def arguments(self):
-        """What the engine's functions take."""
-        return self.columns, self.y, self.n_classes, self.splits, self.rules
-
-
-def draw_splits(rng, n_rows, n_splits):
-    """Hold out a fifth of the rows, ``n_splits`` times."""
-    orders = [rng.permutation(n_rows) for _ in range(n_splits)]
-    n_test = n_rows // 5
-    return Splits.from_sequences(
-        [order[n_test:] for order in orders],
-        [order[:n_test] for order in orders],
-        [rng.permutation(n_test) for _ in orders],
-    )
-
-
-def dense_problem(n_rows, n_columns, n_splits, n_classes=2, **rules):
-    """Draw independent normal columns, of which the first three decide about y."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n_rows, n_columns))
-    score = X[:, :3].sum(axis=1) + rng.normal(size=n_rows)
-    y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes)) if n_classes else score
-    if not n_classes:
-        rules = {"criterion": "squared_error", "loss": "squared", **rules}
-    splits = draw_splits(rng, n_rows, n_splits)
-    return Problem(SortedColumns.from_dense(X), y, n_classes, splits, TreeRules(**rules))
-
-
-def sparse_problem(n_rows, n_columns, n_splits, density=0.01):
-    """Draw binary columns with few ones, like those of Dorothea."""
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((n_rows, n_columns), density=density, format="csc", random_state=rng)
-    X.data[:] = 1.0
-    y = (rng.random(n_rows) < 0.1).astype(int)
-    return Problem(SortedColumns.from_sparse(X), y, 2, draw_splits(rng, n_rows, n_splits), TreeRules())
-
-
-SINGLE_COLUMN_CASES = {
-    "classes-100x2000x10": lambda: dense_problem(100, 2000, 10),
-    "classes-1000x500x5": lambda: dense_problem(1000, 500, 5),
-    "classes-500x800x10": lambda: dense_problem(500, 800, 10),
-    "classes-2000x200x10": lambda: dense_problem(2000, 200, 10),
-    "numbers-2000x200x10": lambda: dense_problem(2000, 200, 10, n_classes=0),
-    "five-classes-100x2000x10": lambda: dense_problem(100, 2000, 10, n_classes=5),
-    "depth-3-100x2000x10": lambda: dense_problem(100, 2000, 10, max_depth=3),
-    "entropy-depth-3-100x500x10": lambda: dense_problem(100, 500, 10, criterion="entropy", max_depth=3),
-    "numbers-100x2000x10": lambda: dense_problem(100, 2000, 10, n_classes=0),
-    "numbers-depth-3-100x2000x10": lambda: dense_problem(100, 2000, 10, n_classes=0, max_depth=3),
-    "sparse-800x20000x5": lambda: sparse_problem(800, 20000, 5),
-}
-
-FOREST_CASES = {
-    "classes-100x2000x10": lambda: dense_problem(100, 2000, 10),
-    "classes-2000x100x5": lambda: dense_problem(2000, 100, 5),
-    "entropy-400x30x10": lambda: dense_problem(400, 30, 10, criterion="entropy"),
-    "numbers-400x30x10": lambda: dense_problem(400, 30, 10, n_classes=0),
-    "sparse-800x10000x5": lambda: sparse_problem(800, 10000, 5),
-}
 
 
 @pytest.fixture(params=SINGLE_COLUMN_CASES.values(), ids=SINGLE_COLUMN_CASES)

@@ -5,7 +5,7 @@
 
 Each version has its own process. They take turns, case by case and fit by fit, after a first fit that is not
 counted. Times are processor times of one thread, the least of several, so that other work on the machine counts little.
-Prints one table; docs/speed.md shows it. Needs the benchmark data (PPFS_DATA), and pytest-benchmark for the kernels.
+Prints one table; docs/speed.md shows it. Needs the benchmark data (PPFS_DATA).
 """
 
 from __future__ import annotations
@@ -140,26 +140,12 @@ def paper(name: str, n_splits: int) -> Run:
     return lambda: PPFS(tree, n_splits=n_splits, stratify=False, random_state=0).fit(data.X, y)
 
 
-def single_columns(name: str) -> Run:
-    """Run a kernel that grows one tree per column."""
-    from ppfs._engine import single_column_risks
-
+def kernel_cases() -> dict[str, Callable[[], Run]]:
+    """Return the cases of `benchmarks/kernels`, whose functions read the engine only when they are called."""
     sys.path.insert(0, str(KERNELS))
-    from test_kernels import SINGLE_COLUMN_CASES
+    from kernel_problems import KERNEL_CASES
 
-    arguments = SINGLE_COLUMN_CASES[name]().arguments
-    return lambda: single_column_risks(*arguments)
-
-
-def forest(name: str) -> Run:
-    """Run a kernel that grows trees on all columns."""
-    from ppfs._engine import grow_forest
-
-    sys.path.insert(0, str(KERNELS))
-    from test_kernels import FOREST_CASES
-
-    arguments = FOREST_CASES[name]().arguments
-    return lambda: grow_forest(*arguments)
+    return KERNEL_CASES
 
 
 CASES: dict[str, Case] = {
@@ -179,30 +165,7 @@ CASES: dict[str, Case] = {
     "peers: arcene, B = 10": Case(lambda: paper("arcene", 10), 3),
     "peers: dexter, B = 5": Case(lambda: paper("dexter", 5), 3),
     "peers: dorothea, B = 5": Case(lambda: paper("dorothea", 5), 2),
-    **{
-        f"kernels: one tree per column, {name}": Case(lambda name=name: single_columns(name), 20)  # type: ignore[misc]
-        for name in (
-            "classes-100x2000x10",
-            "classes-1000x500x5",
-            "classes-2000x200x10",
-            "five-classes-100x2000x10",
-            "depth-3-100x2000x10",
-            "entropy-depth-3-100x500x10",
-            "numbers-100x2000x10",
-            "numbers-depth-3-100x2000x10",
-            "sparse-800x20000x5",
-        )
-    },
-    **{
-        f"kernels: forest, {name}": Case(lambda name=name: forest(name), 10)  # type: ignore[misc]
-        for name in (
-            "classes-100x2000x10",
-            "classes-2000x100x5",
-            "entropy-400x30x10",
-            "numbers-400x30x10",
-            "sparse-800x10000x5",
-        )
-    },
+    **{f"kernels: {name}": Case(prepare, 10) for name, prepare in kernel_cases().items()},
 }
 
 
