@@ -23,11 +23,12 @@ from ppfs._engine.jit.kernels import (
     kernel_function,
     kernel_part,
 )
-from ppfs._engine.trees.best_split import Sides, make_sides, search
-from ppfs._engine.trees.criterion import EPSILON, add_row, impurity, is_worthless, weight_of
+from ppfs._engine.trees.criterion import add_row, weight_of
+from ppfs._engine.trees.cuts import Sides, make_sides
+from ppfs._engine.trees.leaf_rule import is_worthless, may_split
 from ppfs._engine.trees.nodes import LEAF, Nodes, goes_right, make_nodes, topmost
 from ppfs._engine.trees.rules import Limits
-from ppfs._engine.trees.segments import Segments, divide, first_place, load, make_segments
+from ppfs._engine.trees.segments import Segments, divide, first_place, load, make_segments, search
 
 #: What `grow` returns when it must be called again with a longer ``Segments.listed``.
 OUT_OF_ROOM = -1
@@ -105,12 +106,12 @@ def _add_children(
         row = train[place]
         weight = weight_of(row, target.weights)
         if scratch.marks[row]:
-            add_row(stats, child, row, target, weight)
+            add_row(row, weight, target, stats[child])
             left_weight += weight
             train[middle] = row
             middle += 1
         else:
-            add_row(stats, child + 1, row, target, weight)
+            add_row(row, weight, target, stats[child + 1])
             right_weight += weight
             scratch.rows[n_right] = row
             n_right += 1
@@ -130,11 +131,9 @@ def _add_children(
 
 @kernel_function
 def _may_split(node: int, tree: Nodes, limits: Limits) -> bool:
-    """Apply scikit-learn's rules for a leaf that need no search."""
-    n_node = float(tree.nodes[node]["stop"] - tree.nodes[node]["start"])
-    if tree.nodes[node]["depth"] >= limits.max_depth or n_node < limits.min_split:
-        return False
-    return bool(impurity(tree.stats[node], tree.nodes[node]["weight"], limits.criterion) > EPSILON)
+    record = tree.nodes[node]
+    n_rows = float(record["stop"] - record["start"])
+    return may_split(record["depth"], n_rows, record["weight"], tree.stats[node], limits)
 
 
 @kernel_part

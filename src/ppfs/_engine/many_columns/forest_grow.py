@@ -32,12 +32,13 @@ from ppfs._engine.many_columns.forest_search import (
     SearchWork,
     draw_turns,
     likely_limit,
-    try_column,
+    try_in_node,
     turn_of,
 )
 from ppfs._engine.many_columns.tree_scratch import NOTHING, TreeScratch, sort_rows, stamp_rows, sum_rows
 from ppfs._engine.one_column.bags import Counts
-from ppfs._engine.trees.criterion import EPSILON, impurity, is_worthless, weight_of
+from ppfs._engine.trees.criterion import weight_of
+from ppfs._engine.trees.leaf_rule import is_worthless, may_split
 from ppfs._engine.trees.nodes import goes_right
 from ppfs._engine.trees.rules import Limits
 
@@ -82,22 +83,8 @@ def _search(
                 is_done = True
                 break
             column = int64(candidates.columns[index] if tries_all else work.tried[index])
-            varies, worth, threshold, gaps_left = try_column(
-                column,
-                start,
-                stop,
-                stamp,
-                weight,
-                key,
-                rows,
-                candidates.is_random,
-                candidates.keys[column],
-                store,
-                target,
-                limits,
-                work,
-                work.gathered,
-                work.left_side,
+            varies, worth, threshold, gaps_left = try_in_node(
+                column, start, stop, stamp, weight, key, rows, candidates, store, target, limits, work
             )
             n_seen += 1
             n_constant += not varies
@@ -249,11 +236,7 @@ def _grow_node(
     weight = sum_rows(start, stop, scratch.rows, target, work.weights, work.stats)
     record["n_tried"] = 0
     record["gain"] = -inf
-    is_leaf = (
-        record["depth"] >= limits.max_depth
-        or stop - start < limits.min_split
-        or impurity(work.stats, weight, limits.criterion) <= EPSILON
-    )
+    is_leaf = not may_split(record["depth"], float(stop - start), weight, work.stats, limits)
     if not is_leaf:
         stamp = stamp_rows(start, stop, scratch.rows, scratch, work)
         _search(
@@ -273,10 +256,10 @@ def _grow_node(
         if not is_leaf:
             _divide(node, child, stamp, tests, scratch, store, work, target.weights)
             middle = int64(scratch.nodes[child]["stop"])
-            n_left = sum_rows(start, middle, scratch.rows, target, work.weights, work.left)
-            n_right = sum_rows(middle, stop, scratch.rows, target, work.weights, work.right)
+            n_left = sum_rows(start, middle, scratch.rows, target, work.weights, work.sides.left)
+            n_right = sum_rows(middle, stop, scratch.rows, target, work.weights, work.sides.right)
             is_leaf = is_worthless(
-                work.stats, work.left, work.right, n_left, n_right, total, limits.criterion
+                work.stats, work.sides.left, work.sides.right, n_left, n_right, total, limits.criterion
             )
     if not is_leaf:
         record["left"] = child

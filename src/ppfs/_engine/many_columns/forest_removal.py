@@ -21,7 +21,7 @@ from ppfs._engine.many_columns.forest_search import (
     SearchWork,
     next_turn,
     previous_turn,
-    try_column,
+    try_in_node,
     turn_of,
     was_tried,
 )
@@ -55,7 +55,7 @@ def _beats(
     sort_rows(start, stop, scratch.rows, work.places, scratch.spare, int64(0))
     weight = sum_rows(int64(0), size, scratch.spare, target, work.weights, work.stats)
     stamp = stamp_rows(int64(0), size, scratch.spare, scratch, work)
-    _, worth, _, _ = try_column(
+    _, worth, _, _ = try_in_node(
         column,
         int64(0),
         size,
@@ -63,14 +63,11 @@ def _beats(
         weight,
         np.uint64(old["key"]),
         scratch.spare,
-        candidates.is_random,
-        candidates.keys[column],
+        candidates,
         store,
         target,
         limits,
         work,
-        work.gathered,
-        work.left_side,
     )
     return bool(worth > old["gain"])
 

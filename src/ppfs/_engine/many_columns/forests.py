@@ -250,8 +250,7 @@ def _grow(
     tests, sizes = data.tests(split), prepared.bags.sizes[split].astype(np.int64)
     n_rows, n_trees = data.columns.n_rows, sizes.size
     n_stats = prepared.n_classes or 2
-    is_weighted = prepared.shared.target.weights is not None
-    work = make_search_work(n_rows, candidates.columns.size, n_stats, is_weighted=is_weighted)
+    work = make_search_work(n_rows, candidates.columns.size, n_stats)
     scratch = make_tree_scratch(n_rows, int(sizes.max()), tests.size, data.n_outputs)
     is_changed = np.zeros(n_trees, dtype=np.bool_)
     n_nodes = int(sizes.sum()) // 2 + n_trees if old is None else old.nodes.size + old.nodes.size // 8

@@ -17,7 +17,8 @@ from ppfs._engine.jit.kernels import (
     kernel_part,
 )
 from ppfs._engine.many_columns.forest_nodes import FOREST_NODE
-from ppfs._engine.many_columns.forest_search import SearchWork, add_weight
+from ppfs._engine.many_columns.forest_search import SearchWork
+from ppfs._engine.trees.criterion import add_row
 
 #: Stands for "no column".
 NOTHING = -1
@@ -76,7 +77,7 @@ def sum_rows(
         row = rows[index]
         weight = weights[row]
         total += weight
-        add_weight(row, weight, target, stats)
+        add_row(row, weight, target, stats)
     return total
 
 

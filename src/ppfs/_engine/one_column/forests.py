@@ -198,8 +198,6 @@ def _by_leaves(
                 drawn,
                 make_forest_work(n_rows, prepared.n_classes, drawn.sources.shape[0]),
                 make_work(n_rows, n_stats),
-                np.empty(n_rows + 2, dtype=np.uint64),
-                np.empty(n_rows + 2),
                 risks[0],
                 risks[1],
                 losses,

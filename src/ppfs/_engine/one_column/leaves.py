@@ -1,196 +1,72 @@
 """The leaves of a tree on one column.
 
-The train rows of a column, in sorted order, fall into *groups* of tied values. A tree on one column cuts
-that row of groups into intervals, its leaves:
+A tree on one column cuts the row of its groups of tied values into intervals, the leaves:
 
     sorted values   0.1 0.4 | 0.7 0.7 0.9 | 1.3 1.3
     classes          a   a  |  b   b   b  |  a   b      three leaves: two pure runs, one impure tie
-
-Rows that a sparse column does not store form one group with the value zero, counted by subtraction.
 """
 
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine.inputs.sorted_columns import ColumnArrays
-from ppfs._engine.inputs.splits import TRAIN
+from ppfs._engine.inputs.bit_sets import Words
+from ppfs._engine.inputs.random_keys import combine, uniform
 from ppfs._engine.inputs.target import Target
-from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, Records, int64, kernel_function, kernel_part
-from ppfs._engine.one_column.shared_plan import Plan
-from ppfs._engine.trees.criterion import (
-    EPSILON,
-    TIE,
-    add_row,
-    add_stats,
-    copy_stats,
-    entropy_gain,
-    gain,
-    impurity,
-    is_worthless,
-    midpoint,
-    subtract_stats,
-)
-from ppfs._engine.trees.rules import Criterion, Limits
+from ppfs._engine.jit.kernels import Float64s, Int64s, Records, int64, kernel_function, kernel_part
+from ppfs._engine.one_column.groups import Groups, make_groups
+from ppfs._engine.trees.criterion import TIE, add_stats, midpoint, subtract_stats
+from ppfs._engine.trees.cuts import ENTRY, Sides, best_cut, draw_threshold, make_sides, sum_squares
+from ppfs._engine.trees.leaf_rule import is_clear, is_worthless, may_split
+from ppfs._engine.trees.rules import Limits
 
-GROUP = np.dtype(
-    [
-        ("low", np.float32),  # smallest value of a group
-        ("high", np.float32),  # largest value of a group
-        ("weight", np.float64),  # train rows of a group or leaf; what they weigh, where rows have weights
-        ("size", np.float64),  # train rows of a group
-        ("threshold", np.float64),  # largest value that belongs to a leaf
-    ],
-    align=True,
-)
-
-#: A test row that a column stores.
-TEST = np.dtype([("row", np.int32), ("value", np.float32)])
-
-
-class Groups(NamedTuple):
-    """Groups of tied train values, which become leaves in place.
-
-    Leaf ``i`` is written over group ``i``, which by then is part of that leaf or of one before it.
-    """
-
-    records: Records  # (n_groups,) of the type `GROUP`
-    stats: Float64s  # (n_groups, n_stats) statistics of a group or leaf
+_LEFT, _RIGHT = np.uint64(1), np.uint64(2)
 
 
 class Pending(NamedTuple):
     """Memory for splitting nodes one by one."""
 
-    nodes: Int64s  # (n_groups + 1, 3) first group, end group and depth of nodes still to be split
-    node: Float64s  # (n_stats,) statistics of the node being split, and of its two sides
-    left: Float64s
-    right: Float64s
+    nodes: Int64s  # (n_groups + 1, 4) nodes to split: first group, end group, depth, whether missing values come here
+    limits: Float64s  # (n_groups + 1,) largest value that belongs to each
+    keys: Words  # (n_groups + 1,) what is drawn at random in each depends on it
+    node: Float64s  # (n_stats,) statistics of the node being split
+    sides: Sides
 
 
 class Work(NamedTuple):
     """Memory for the leaves of one column, reused by every column and split of a task."""
 
-    zeros: Float64s  # (1, n_stats) statistics of the train rows that a column does not store
+    zeros: Float64s  # (n_stats,) statistics of the train rows that a column does not store
     groups: Groups
     pending: Pending
-    tests: Records  # (n_entries,) of the type `TEST`, sorted by value
+    tests: Records  # (n_entries,) of the type `ENTRY`: test rows that a column stores, sorted by value
 
 
 def make_work(n_entries: int, n_stats: int) -> Work:
     """Allocate for columns with up to ``n_entries`` stored entries."""
-    # The zeros that are not stored form one more group.
-    n_groups = n_entries + 1
-    return Work(
-        zeros=np.empty((1, n_stats)),
-        groups=_make_groups(n_groups, n_stats),
-        pending=_make_pending(n_groups, n_stats),
-        tests=np.empty(n_entries, dtype=TEST),
+    # Rows that are not stored form one more group, and missing values may form a leaf of their own.
+    n_groups = n_entries + 2
+    pending = Pending(
+        nodes=np.empty((n_groups + 1, 4), dtype=np.int64),
+        limits=np.empty(n_groups + 1),
+        keys=np.empty(n_groups + 1, dtype=np.uint64),
+        node=np.empty(n_stats),
+        sides=make_sides(n_stats),
     )
-
-
-def _make_groups(n_groups: int, n_stats: int) -> Groups:
-    return Groups(np.empty(n_groups, dtype=GROUP), np.empty((n_groups, n_stats)))
-
-
-def _make_pending(n_groups: int, n_stats: int) -> Pending:
-    nodes = np.empty((n_groups + 1, 3), dtype=np.int64)
-    return Pending(nodes, np.empty(n_stats), np.empty(n_stats), np.empty(n_stats))
-
-
-@kernel_function
-def count_zeros(
-    start: int, stop: int, split: int, columns: ColumnArrays, target: Target, plan: Plan, zeros: Float64s
-) -> int:
-    """Fill ``zeros`` with the statistics of the train rows a column does not store; return their number."""
-    n_zeros: int = plan.n_train[split]
-    copy_stats(plan.train_stats[split], zeros[0])
-    for entry in range(start, stop):
-        row = columns.rows[entry]
-        if plan.receivers[split, row] != TRAIN:
-            continue
-        n_zeros -= 1
-        add_row(zeros, int64(0), row, target, -1.0)
-    return n_zeros
+    return Work(np.empty(n_stats), make_groups(n_groups, n_stats), pending, np.empty(n_entries, dtype=ENTRY))
 
 
 @kernel_part
-def open_group(group: int, value: np.float32, groups: Groups) -> None:
-    groups.records[group]["low"] = value
-    groups.records[group]["weight"] = 0.0
-    groups.records[group]["size"] = 0.0
-    for stat in range(groups.stats.shape[1]):
-        groups.stats[group, stat] = 0.0
-
-
-@kernel_function
-def gather(
-    start: int,
-    stop: int,
-    receivers: Int32s,
-    n_zeros: int,
-    zeros: Float64s,
-    columns: ColumnArrays,
-    target: Target,
-    groups: Groups,
-    tests: Records,
-) -> tuple[int, int]:
-    """Sort a column's rows into groups of tied train values and a list of test entries.
-
-    Returns the number of groups and the number of test entries.
-    """
-    n_groups = int64(0)
-    n_tests = 0
-    # The zeros stand as one more item before the first positive entry.
-    zero_item = stop + 1
-    if n_zeros > 0:
-        zero_item = start
-        while zero_item < stop and columns.values[zero_item] < 0.0:
-            zero_item += 1
-    for item in range(start, stop + (n_zeros > 0)):
-        is_zero = item == zero_item
-        entry = item - (item > zero_item)
-        value = np.float32(0.0)
-        if not is_zero:
-            value = columns.values[entry]
-            row = columns.rows[entry]
-            if receivers[row] != TRAIN:
-                tests[n_tests]["value"] = value
-                tests[n_tests]["row"] = row
-                n_tests += receivers[row] >= 0
-                continue
-        if n_groups == 0 or value > groups.records[n_groups - 1]["high"] + TIE:
-            open_group(n_groups, value, groups)
-            n_groups += 1
-        group = n_groups - 1
-        groups.records[group]["high"] = value
-        if is_zero:
-            groups.records[group]["weight"] += n_zeros
-            groups.records[group]["size"] += n_zeros
-            add_stats(groups.stats[group], zeros[0])
-        else:
-            groups.records[group]["weight"] += 1.0
-            groups.records[group]["size"] += 1.0
-            add_row(groups.stats, group, columns.rows[entry], target, 1.0)
-    return n_groups, n_tests
-
-
-@kernel_part
-def close_leaf(first: int, end: int, n_groups: int, leaf: int, groups: Groups) -> None:
-    """Make the groups ``first`` to ``end - 1`` a leaf."""
-    weight = 0.0
+def _add_groups(
+    first: int, end: int, groups: Groups, weight: float, n_rows: float, total: Float64s
+) -> tuple[float, float]:
+    """Add the statistics of the groups ``first`` to ``end - 1`` to ``total``; return both sums with theirs."""
     for group in range(first, end):
         weight += groups.records[group]["weight"]
-    groups.records[leaf]["weight"] = weight
-    for stat in range(groups.stats.shape[1]):
-        total = 0.0
-        for group in range(first, end):
-            total += groups.stats[group, stat]
-        groups.stats[leaf, stat] = total
-    groups.records[leaf]["threshold"] = np.inf
-    if end < n_groups:
-        groups.records[leaf]["threshold"] = midpoint(
-            groups.records[end - 1]["high"], groups.records[end]["low"]
-        )
+        n_rows += groups.records[group]["size"]
+        add_stats(total, groups.stats[group])
+    return weight, n_rows
 
 
 @kernel_part
@@ -201,6 +77,29 @@ def _pure_class(group: int, groups: Groups) -> int:
         if count > 0.0:
             return label if count == groups.records[group]["weight"] else -1
     return -1
+
+
+@kernel_part
+def _close_leaf(first: int, end: int, threshold: float, leaf: int, groups: Groups) -> None:
+    """Make the groups ``first`` to ``end - 1`` a leaf."""
+    weight = 0.0
+    for group in range(first, end):
+        weight += groups.records[group]["weight"]
+    groups.records[leaf]["weight"] = weight
+    groups.records[leaf]["threshold"] = threshold
+    for stat in range(groups.stats.shape[1]):
+        total = 0.0
+        for group in range(first, end):
+            total += groups.stats[group, stat]
+        groups.stats[leaf, stat] = total
+
+
+@kernel_part
+def _add_missing(leaf: int, n_known: int, n_groups: int, groups: Groups) -> None:
+    """Add the rows with missing values to a leaf."""
+    for group in range(n_known, n_groups):
+        groups.records[leaf]["weight"] += groups.records[group]["weight"]
+        add_stats(groups.stats[leaf], groups.stats[group])
 
 
 @kernel_function
@@ -214,115 +113,224 @@ def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> None:
     for group in range(n_groups):
         label = _pure_class(group, groups) if has_classes else -1
         if group > 0 and (run < 0 or label != run):
-            close_leaf(first, group, n_groups, n_leaves, groups)
+            threshold = midpoint(groups.records[group - 1]["high"], groups.records[group]["low"])
+            _close_leaf(first, group, threshold, n_leaves, groups)
             n_leaves += 1
             first = group
         run = label
-    close_leaf(first, n_groups, n_groups, n_leaves, groups)
+    _close_leaf(first, n_groups, np.inf, n_leaves, groups)
 
 
 @kernel_part
-def sum_groups(first: int, end: int, groups: Groups, total: Float64s) -> float:
-    """Fill ``total`` with the statistics of the groups ``first`` to ``end - 1``; return their rows."""
-    weight = 0.0
-    total.fill(0.0)
-    for group in range(first, end):
-        weight += groups.records[group]["weight"]
-        add_stats(total, groups.stats[group])
-    return weight
+def _span_of_group(group: int, groups: Groups) -> tuple[np.float32, np.float32]:
+    """Return the lowest and the highest value of a group."""
+    return groups.records[group]["low"], groups.records[group]["high"]
 
 
 @kernel_part
-def size_of_groups(first: int, end: int, groups: Groups) -> float:
-    """Return the train rows of the groups ``first`` to ``end - 1``."""
-    size = 0.0
-    for group in range(first, end):
-        size += groups.records[group]["size"]
-    return size
-
-
-@kernel_part
-def _best_cut(
-    first: int, end: int, n_node: float, size: float, limits: Limits, groups: Groups, pending: Pending
-) -> int:
-    """Return the group before which to cut the node with statistics ``pending.node``, or -1."""
-    node, left, right = pending.node, pending.left, pending.right
-    best_cut = -1
-    best_gain = -np.inf
-    n_left, left_size = 0.0, 0.0
-    left.fill(0.0)
-    for group in range(first, end - 1):
-        n_left += groups.records[group]["weight"]
-        left_size += groups.records[group]["size"]
-        left_sum, right_sum = 0.0, 0.0
-        for stat in range(node.size):
-            left[stat] += groups.stats[group, stat]
-            left_sum += left[stat] * left[stat]
-            right_sum += (node[stat] - left[stat]) * (node[stat] - left[stat])
-        n_right = n_node - n_left
-        if left_size < limits.min_leaf or size - left_size < limits.min_leaf:
-            continue
-        if limits.criterion == Criterion.SQUARED_ERROR:
-            left_sum, right_sum = left[0], node[0] - left[0]
-        if limits.criterion == Criterion.ENTROPY:
-            worth = entropy_gain(node, left, right, n_left, n_right)
-        else:
-            worth = gain(left_sum, right_sum, n_left, n_right, limits.criterion)
-        if worth > best_gain:
-            best_gain = worth
-            best_cut = group + 1
-    return best_cut
+def _add_group(
+    group: int,
+    groups: Groups,
+    weights: Float64s | None,
+    stats: Float64s,
+    target: Target,
+    left: Float64s,
+    left_sum: float,
+    right_sum: float,
+) -> tuple[float, float, float, float]:
+    """Move a group to the left; return its rows, its weight, and the sums that `gain` takes."""
+    if target.classes.size:
+        for label in range(stats.size):
+            left[label] += groups.stats[group, label]
+        left_sum, right_sum = sum_squares(stats, left)
+    else:
+        left_sum += groups.stats[group, 0]
+        right_sum = stats[0] - left_sum
+    return groups.records[group]["size"], groups.records[group]["weight"], left_sum, right_sum
 
 
 @kernel_part
 def _cut(
-    first: int, end: int, depth: int, n_train: float, limits: Limits, groups: Groups, pending: Pending
-) -> int:
-    """Apply scikit-learn's rules to one node: the group before which it is cut, or -1 for a leaf."""
-    n_node, size = sum_groups(first, end, groups, pending.node), size_of_groups(first, end, groups)
-    if depth >= limits.max_depth or size < limits.min_split:
-        return -1
-    if impurity(pending.node, n_node, limits.criterion) <= EPSILON:
-        return -1
-    cut = _best_cut(first, end, n_node, size, limits, groups, pending)
-    if cut < 0:
-        return -1
-    n_left = sum_groups(first, cut, groups, pending.left)
-    subtract_stats(pending.node, pending.left, pending.right)
-    if is_worthless(
-        pending.node, pending.left, pending.right, n_left, n_node - n_left, n_train, limits.criterion
-    ):
-        return -1
-    return cut
+    first: int,
+    end: int,
+    missing_first: int,
+    missing_end: int,
+    depth: int,
+    total_weight: float,
+    chance: float | None,
+    target: Target,
+    has_weights: bool | None,
+    limits: Limits,
+    groups: Groups,
+    pending: Pending,
+) -> tuple[int, float, bool]:
+    """Return the group before which a node is cut, or -1 for a leaf, the threshold, and whether missing values go left.
+
+    Trees that cut at random have a ``chance``, a number from 0 to 1.
+    """
+    node, left, right = pending.node, pending.sides.left, pending.sides.right
+    node.fill(0.0)
+    weight, n_rows = _add_groups(first, end, groups, 0.0, 0.0, node)
+    weight, n_rows = _add_groups(missing_first, missing_end, groups, weight, n_rows, node)
+    if first == end or not may_split(depth, n_rows, weight, node, limits):
+        return int64(-1), 0.0, False
+    low, high = groups.records[first]["low"], groups.records[end - 1]["high"]
+    if chance is not None and not high > low + TIE:
+        return int64(-1), 0.0, False
+    cut, gain, threshold, missing_left = best_cut(
+        first,
+        end,
+        missing_first,
+        missing_end,
+        groups,
+        _span_of_group,
+        _add_group,
+        None,
+        has_weights,
+        None,
+        draw_threshold(low, high, chance),
+        n_rows,
+        weight,
+        node,
+        target,
+        limits,
+        pending.sides,
+    )
+    if cut >= 0 and not is_clear(gain, weight, node, limits.criterion):
+        left.fill(0.0)
+        left_weight, _ = _add_groups(first, cut, groups, 0.0, 0.0, left)
+        if missing_left:
+            left_weight, _ = _add_groups(missing_first, missing_end, groups, left_weight, 0.0, left)
+        subtract_stats(node, left, right)
+        if is_worthless(node, left, right, left_weight, weight - left_weight, total_weight, limits.criterion):
+            cut = int64(-1)
+    return cut, threshold, missing_left
 
 
 @kernel_part
-def push(place: int, first: int, end: int, depth: int, nodes: Int64s) -> None:
-    nodes[place, 0] = first
-    nodes[place, 1] = end
-    nodes[place, 2] = depth
+def _push(
+    place: int,
+    first: int,
+    end: int,
+    depth: int,
+    takes_missing: bool,
+    limit: float,
+    key: np.uint64,
+    pending: Pending,
+) -> None:
+    """Put a node on the stack; see `Pending`."""
+    pending.nodes[place, 0] = first
+    pending.nodes[place, 1] = end
+    pending.nodes[place, 2] = depth
+    pending.nodes[place, 3] = takes_missing
+    pending.limits[place] = limit
+    pending.keys[place] = key
+
+
+@kernel_part
+def _chance(key: np.uint64, column_key: np.uint64, is_random: bool | None) -> float | None:
+    """Return where in its range a node is cut at random; None or NaN for the best cut."""
+    if is_random is None:
+        return None
+    return uniform(combine(key, column_key)) if is_random else nan
 
 
 @kernel_function
-def limited_leaves(n_groups: int, n_train: float, limits: Limits, groups: Groups, pending: Pending) -> None:
-    """Split nodes, left before right, until the limits end the growth.
+def limited_leaves(
+    n_known: int,
+    n_groups: int,
+    total_weight: float,
+    tree_key: np.uint64,
+    column_key: np.uint64,
+    is_random: bool | None,
+    target: Target,
+    has_weights: bool | None,
+    limits: Limits,
+    groups: Groups,
+    pending: Pending,
+) -> tuple[int, int]:
+    """Split nodes, left before right, until purity or the limits end the growth.
 
-    The threshold of the last leaf is infinite.
+    Parameters
+    ----------
+    n_known, n_groups : int
+        Groups without and with those of missing values, which come last.
+    total_weight : float
+        Weight of all train rows.
+    tree_key, column_key : uint64
+        Trees that cut at random draw thresholds by the key of the node, which says where it stands in the tree, and
+        that of the column.
+    is_random : bool or None
+        Whether the tree cuts at random. With None, the code for it is not compiled.
+    target : Target
+        Its ``weights`` say whether there may be missing values.
+    has_weights : True or None
+        None if each row counts 1.
+    limits : Limits
+    groups : Groups
+        Become leaves, in the order of their values; the threshold of the last is infinite. A leaf of missing values
+        alone is written behind all groups.
+    pending : Pending
+        Memory.
+
+    Returns
+    -------
+    n_leaves : int
+        Without one of missing values alone.
+    missing_leaf : int
+        The leaf of missing values.
     """
-    n_leaves, n_pending = int64(0), int64(1)
+    n_leaves, height, missing_leaf = int64(0), int64(1), int64(0)
     nodes = pending.nodes
-    push(int64(0), int64(0), n_groups, int64(0), nodes)
-    while n_pending > 0:
-        n_pending -= 1
-        first, end, depth = nodes[n_pending, 0], nodes[n_pending, 1], nodes[n_pending, 2]
-        cut = _cut(first, end, depth, n_train, limits, groups, pending)
+    _push(int64(0), int64(0), n_known, int64(0), True, np.inf, tree_key, pending)
+    while height > 0:
+        height -= 1
+        first, end, depth = nodes[height, 0], nodes[height, 1], nodes[height, 2]
+        takes_missing, limit, key = nodes[height, 3] == 1, pending.limits[height], pending.keys[height]
+        missing_end = n_groups if takes_missing else n_known
+        cut, threshold, missing_left = _cut(
+            first,
+            end,
+            n_known,
+            missing_end,
+            depth,
+            total_weight,
+            _chance(key, column_key, is_random),
+            target,
+            has_weights,
+            limits,
+            groups,
+            pending,
+        )
         if cut < 0:
-            close_leaf(first, end, n_groups, n_leaves, groups)
-            n_leaves += 1
+            leaf = n_leaves if end > first else n_groups
+            _close_leaf(first, end, limit, leaf, groups)
+            if takes_missing:
+                missing_leaf = leaf
+                _add_missing(leaf, n_known, n_groups, groups)
+            n_leaves += end > first
         else:
-            push(n_pending, cut, end, depth + 1, nodes)
-            push(n_pending + 1, first, cut, depth + 1, nodes)
-            n_pending += 2
+            is_right, is_left = takes_missing and not missing_left, takes_missing and missing_left
+            _push(height, cut, end, depth + 1, is_right, limit, combine(key, _RIGHT), pending)
+            limit = min(limit, threshold)
+            _push(height + 1, first, cut, depth + 1, is_left, limit, combine(key, _LEFT), pending)
+            height += 2
+    return n_leaves, missing_leaf
+
+
+@kernel_part
+def leaf_of(value: np.float32, n_leaves: int, missing_leaf: int, groups: Groups) -> int:
+    """Return the leaf of a value."""
+    if value != value or n_leaves == 0:
+        return missing_leaf
+    below, leaf = int64(-1), n_leaves - 1
+    while leaf - below > 1:
+        middle = (below + leaf) // 2
+        if float(value) <= groups.records[middle]["threshold"]:
+            leaf = middle
+        else:
+            below = middle
+    return leaf
 
 
 @kernel_part

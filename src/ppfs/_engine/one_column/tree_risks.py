@@ -11,21 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ppfs._engine.inputs.bit_sets import NONE
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_function, kernel_part
 from ppfs._engine.jit.threads import run_tasks
-from ppfs._engine.one_column.leaves import (
-    Groups,
-    Work,
-    count_zeros,
-    exhaustive_leaves,
-    gather,
-    limited_leaves,
-    make_work,
-    zero_leaf,
-)
+from ppfs._engine.one_column.groups import Groups, count_zeros, gather
+from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
 from ppfs._engine.one_column.neighbour_risks import (
     Neighbours,
     class_risks,
@@ -157,7 +150,19 @@ def _column_risks(
                 exhaustive_leaves(n_groups, target.classes.size > 0, groups)
             else:
                 rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
-                limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
+                limited_leaves(
+                    n_groups,
+                    n_groups,
+                    float(plan.n_train[split]),
+                    NONE,
+                    NONE,
+                    None,
+                    target,
+                    None,
+                    rule,
+                    groups,
+                    pending,
+                )
             sums.base.fill(0.0)
             sums.permuted.fill(0.0)
             if n_tests < plan.n_test[split]:

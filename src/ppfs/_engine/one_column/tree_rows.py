@@ -11,20 +11,14 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from ppfs._engine.inputs.bit_sets import NONE
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
 from ppfs._engine.jit.threads import run_tasks
-from ppfs._engine.one_column.leaves import (
-    Work,
-    count_zeros,
-    exhaustive_leaves,
-    gather,
-    limited_leaves,
-    make_work,
-    zero_leaf,
-)
+from ppfs._engine.one_column.groups import count_zeros, gather
+from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
 from ppfs._engine.one_column.neighbour_risks import Neighbours, store_all_rows
 from ppfs._engine.one_column.neighbour_rows import (
     Folds,
@@ -104,7 +98,19 @@ def _column_row_losses(
                 exhaustive_leaves(n_groups, target.classes.size > 0, groups)
             else:
                 rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
-                limited_leaves(n_groups, plan.n_train[split], rule, groups, pending)
+                limited_leaves(
+                    n_groups,
+                    n_groups,
+                    float(plan.n_train[split]),
+                    NONE,
+                    NONE,
+                    None,
+                    target,
+                    None,
+                    rule,
+                    groups,
+                    pending,
+                )
             _find_leaves(n_tests, split, target, scoring, plan, draws, work, rows)
             add_losses(column, split, target, scoring, draws, rows, losses)
         for draw in range(rows.totals.shape[0]):

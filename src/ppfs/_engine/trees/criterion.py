@@ -13,9 +13,6 @@ from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, kernel_function, kernel_part
 from ppfs._engine.trees.rules import Criterion
 
-#: scikit-learn's node is a leaf when its impurity is at most this.
-EPSILON = float(np.finfo(np.float64).eps)
-
 #: scikit-learn's ``FEATURE_THRESHOLD``: values that differ by no more are tied. Added in float32.
 TIE = np.float32(1e-7)
 
@@ -49,14 +46,14 @@ def weight_of(row: int, weights: Float64s | None) -> float:
 
 
 @kernel_part
-def add_row(stats: Float64s, place: int, row: int, target: Target, weight: float) -> None:
-    """Add a row of this weight to the statistics ``stats[place]``, or take it off with a negative one."""
+def add_row(row: int, weight: float, target: Target, stats: Float64s) -> None:
+    """Add a row of this weight to the statistics (n_stats,), or subtract it with a negative weight."""
     if target.classes.size:
-        stats[place, target.classes[row]] += weight
+        stats[target.classes[row]] += weight
     else:
         number = target.values[row]
-        stats[place, 0] += weight * number
-        stats[place, 1] += weight * number * number
+        stats[0] += weight * number
+        stats[1] += weight * number * number
 
 
 @kernel_part
@@ -125,23 +122,3 @@ def entropy_gain(whole: Float64s, left: Float64s, right: Float64s, n_left: float
     """
     subtract_stats(whole, left, right)
     return -n_right * entropy(right, n_right) - n_left * entropy(left, n_left)
-
-
-@kernel_function
-def is_worthless(
-    node: Float64s,
-    left: Float64s,
-    right: Float64s,
-    n_left: float,
-    n_right: float,
-    n_train: float,
-    criterion: int,
-) -> bool:
-    """Tell whether rounding made the improvement negative, in which case scikit-learn does not split."""
-    n_node = n_left + n_right
-    improvement = (n_node / n_train) * (
-        impurity(node, n_node, criterion)
-        - (n_right / n_node * impurity(right, n_right, criterion))
-        - (n_left / n_node * impurity(left, n_left, criterion))
-    )
-    return bool(improvement + EPSILON < 0.0)

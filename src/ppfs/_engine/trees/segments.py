@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ppfs._engine.inputs.sorted_columns import ColumnArrays
-from ppfs._engine.jit.kernels import Int32s, Int64s, Records, kernel_function, kernel_part
-
-#: A stored entry of a column: eight bytes, moved at once.
-ENTRY = np.dtype([("row", np.int32), ("value", np.float32)])
+from ppfs._engine.inputs.target import Target
+from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, Records, kernel_function, kernel_part
+from ppfs._engine.trees.cuts import ENTRY, Sides, try_column
+from ppfs._engine.trees.rules import Limits
 
 #: A column in a node: its stored entries there are ``Segments.entries[start:stop]``, sorted.
 SEGMENT = np.dtype([("column", np.int64), ("start", np.int64), ("stop", np.int64)])
@@ -119,3 +119,37 @@ def divide(
             listed[right_end]["start"], listed[right_end]["stop"] = middle, stop
             right_end += 1
     return right_end, left_end
+
+
+@kernel_function
+def search(
+    n_rows: int,
+    weight: float,
+    begin: int,
+    end: int,
+    stats: Float64s,
+    segments: Segments,
+    target: Target,
+    limits: Limits,
+    sides: Sides,
+) -> tuple[int, float, bool, int]:
+    """Find the best split of a node over the columns ``listed[begin:end]``.
+
+    Returns the place of the split column in ``listed`` (-1 if there is none), the threshold, whether missing values go
+    left, and the new end of the list: columns that are constant in the node are removed from it.
+    """
+    entries, listed = segments.entries, segments.listed
+    best, best_gain, best_threshold, best_side = -1, -np.inf, 0.0, False
+    kept = begin
+    for place in range(begin, end):
+        start, stop = listed[place]["start"], listed[place]["stop"]
+        varies, worth, threshold, missing_left = try_column(
+            start, stop, n_rows, weight, stats, entries, target, target.weights, None, limits, sides
+        )
+        if not varies:
+            continue
+        listed[kept] = listed[place]
+        if worth > best_gain:
+            best, best_gain, best_threshold, best_side = kept, worth, threshold, missing_left
+        kept += 1
+    return best, best_threshold, best_side, kept
