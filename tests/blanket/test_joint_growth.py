@@ -11,6 +11,7 @@ from ppfs._data.reading import read_table
 from ppfs.blanket._steps import second_look
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.beside_screen import most_promising_beside
+from ppfs.blanket._steps.correction import adjust, adjust_among
 from ppfs.independence import CrossFitPPI, FisherZ
 
 LINE = LinearRegression()
@@ -163,3 +164,22 @@ def test_noise_is_not_let_in_by_looking_twice():
         n_wrong += bool(found.blanket_.size)
     # Two families of questions at 5 %: 8 of 40 would be a one in fifty chance for a test that holds its level.
     assert n_wrong <= 8
+
+
+def test_of_more_columns_than_rows_can_bear_the_most_promising_are_in_the_model(rng):
+    X = rng.normal(size=(300, 200))
+    y = (X[:, 3] * X[:, 150] > 0).astype(int)
+    found = PPFS.calibrated(growth="joint", random_state=0).fit(X, y)
+    assert set(found.blanket_) == {3, 150}
+    assert any("p-values are adjusted for all 19,900 pairs" in note for note in found.trace_.notes)
+    step = next(step for step in found.trace_ if step.phase == "joint growth" and step.feature == 3)
+    # Two of all pairs are called: the larger of two p-values is multiplied by half their number.
+    assert step.adjusted_pvalue <= 19_900 * step.pvalue
+    assert step.adjusted_pvalue >= 19_900 * step.pvalue / 20
+
+
+def test_p_values_that_were_not_computed_count_as_one(rng):
+    some = rng.uniform(size=7) ** 6
+    for correction in ("bh", "by", "bonferroni", None):
+        full = adjust(np.append(some, np.ones(993)), correction)[:7]
+        np.testing.assert_allclose(adjust_among(some, correction, 1000), full, rtol=1e-6)

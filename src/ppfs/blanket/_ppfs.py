@@ -474,7 +474,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         columns = inquiry.candidates
         if self.growth == "marginal":
             return grow_marginally(inquiry, columns, self.correction)
-        found = grow_jointly(inquiry, columns, self.correction, self._bind_to_all(inquiry))
+        found = grow_jointly(inquiry, columns, self.correction, self._bind_to_all(inquiry), self.n_jobs)
         if self.growth == "joint":
             return found
         entered = {x for x, _ in found}

@@ -25,6 +25,26 @@ def adjust(pvalues: NDArray[np.float64], correction: str | None) -> NDArray[np.f
     return adjusted
 
 
+def adjust_among(pvalues: NDArray[np.float64], correction: str | None, n_all: int) -> NDArray[np.float64]:
+    """Adjust some of `n_all` p-values; the others were not computed and count as 1.
+
+    Examples
+    --------
+    >>> adjust_among(np.array([1e-4, 0.5]), "bh", 100).tolist()
+    [0.01, 1.0]
+    """
+    if correction is None or n_all <= pvalues.size:
+        return adjust(pvalues, correction)
+    # One entry of 1 is enough: those beyond it have no smaller adjusted p-value to pass on.
+    adjusted = adjust(np.append(pvalues, 1.0), correction)[:-1]
+    harmonic = np.log(n_all) + 0.5772156649015329 + 0.5 / n_all
+    few = pvalues.size + 1
+    times = n_all / few
+    if correction == "by":
+        times *= harmonic / (1.0 / np.arange(1, few + 1)).sum()
+    return np.minimum(1.0, adjusted * times)
+
+
 def level_of(alpha: float, correction: str | None, n_asked: int, n_called: int) -> float:
     """Return how small `n_called` equal p-values of `n_asked` have to be so that all of them are called.
 

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ppfs._data import Table, listed
 from ppfs.blanket._steps.alike import clusters_of
-from ppfs.blanket._steps.correction import adjust
+from ppfs.blanket._steps.correction import adjust_among
+from ppfs.blanket._steps.pair_screen import most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.independence import Answers, BoundTest
 
 #: The phase that tests each column given all others.
 JOINT = "joint growth"
 
+# A model of all columns has at least so many rows per column, one of the most promising columns more; either may have
+# at least `_FEWEST` columns.
+_ROWS_PER_COLUMN = 3
+_ROWS_PER_CHOSEN = 20
+_FEWEST = 20
+
 
 def grow_jointly(
-    inquiry: Inquiry, columns: Sequence[int], correction: str | None, bind: Callable[[Table], BoundTest]
+    inquiry: Inquiry,
+    columns: Sequence[int],
+    correction: str | None,
+    bind: Callable[[Table], BoundTest],
+    n_jobs: int | None = None,
 ) -> list[Answered]:
     """Return the columns that the target depends on given all others, with their answers.
 
@@ -24,6 +37,10 @@ def grow_jointly(
     "Using Markov blankets for causal structure learning", 2008). One set of models of all columns answers every
     question. Columns that hide each other are tested as one feature: if it enters, all of them become candidates, and
     the shrink phase chooses among them.
+
+    Among many columns a model finds little. There a second model has the most promising columns, those of the pairs
+    that explain most of the target together, and its p-values are adjusted for the number of all pairs, so that the
+    choice does not let in noise. The model of all columns is left out where there are fewer than three rows per column.
 
     Parameters
     ----------
@@ -36,17 +53,63 @@ def grow_jointly(
     bind : callable
         Returns the test of a table.
     """
+    models = _models(inquiry, columns, n_jobs)
+    found: dict[int, Answered] = {}
+    for model in models:
+        for x, result in _ask(inquiry, columns, model, correction, bind, n_families=len(models)):
+            if x not in found or result.pvalue < found[x][1].pvalue:
+                found[x] = (x, result)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The columns that a model has, and the number of questions that its p-values are adjusted for."""
+
+    columns: list[int]
+    n_all: int
+
+
+def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> list[_Model]:
+    """Return a model of all columns where there are rows enough, and of the most promising ones of many."""
+    table = inquiry.test.table
+    models = []
+    if len(columns) <= max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN):
+        models.append(_Model(list(columns), len(columns)))
+    n_most = max(_FEWEST, table.n_rows // _ROWS_PER_CHOSEN)
+    if len(columns) > 2 * n_most and table.codes.ndim == 1:
+        pairs = most_promising_pairs(table, columns, frozenset(), n_most, n_jobs)
+        chosen = list(dict.fromkeys(column for pair in pairs for column in pair))[:n_most]
+        n_all = n_pairs(columns, frozenset())
+        inquiry.note(
+            f"{JOINT}: a model has {len(chosen):,} of {len(columns):,} columns, those of the most promising pairs; its "
+            f"p-values are adjusted for all {n_all:,} pairs"
+        )
+        models.append(_Model(sorted(chosen), n_all))
+    return models
+
+
+def _ask(
+    inquiry: Inquiry,
+    columns: Sequence[int],
+    model: _Model,
+    correction: str | None,
+    bind: Callable[[Table], BoundTest],
+    n_families: int,
+) -> list[Answered]:
+    """Return the columns that enter by one model, each cluster's columns with the answer about the cluster."""
     table = inquiry.test.table
     special = (*inquiry.always_keep, *inquiry.condition_on)
-    clusters = clusters_of(table, columns)
-    groups = sorted([*clusters, *((feature,) for feature in special)])
-    is_asked = [group[0] not in special for group in groups]
+    left_out = set(columns) - set(model.columns)
+    single = [(feature,) for feature in (*special, *left_out)]
+    groups = sorted([*clusters_of(table, model.columns), *single])
     joint = replace(inquiry, test=bind(table.regrouped(groups)), target=len(groups))
-    everything = tuple(range(len(groups)))
-    asked = [number for number in everything if is_asked[number]]
-    answered = joint.ask(asked, everything, JOINT)
+    asked = [number for number, group in enumerate(groups) if group[0] not in {*special, *left_out}]
+    given = tuple(number for number, group in enumerate(groups) if group[0] not in left_out)
+    answered = joint.ask(asked, given, JOINT)
     answers = Answers.of([result for _, result in answered], len(joint.test.models))
-    adjusted = adjust(answers.pvalues, correction)
+    # Two families of questions share the level.
+    adjusted = np.minimum(1.0, n_families * adjust_among(answers.pvalues, correction, model.n_all))
     is_candidate = adjusted <= inquiry.alpha
     first = [groups[number][0] for number in asked]
     inquiry.record_all(
