@@ -133,7 +133,7 @@ def are_bins_weighted() -> bool:
 def separates_missing_from_one_value() -> bool:
     """Tell whether trees separate missing values from a single value, as the engine does.
 
-    They do since 1.9: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    They do since 1.8: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -195,16 +195,14 @@ def bagged_rows(
     See `bootstrapped_rows`; weights are for versions where `bags_draw_by_weight`. The columns are drawn before the
     rows, from the same generator.
     """
-    from sklearn.ensemble._bagging import _generate_bagging_indices
+    from sklearn.ensemble import _bagging
 
-    try:
-        from sklearn.ensemble._bootstrap import _get_n_samples_bootstrap
-
-        n_drawn = _get_n_samples_bootstrap(n_rows, bag.max_samples, weights)
-    except ImportError:
+    if hasattr(_bagging, "_get_n_samples_bootstrap"):
+        n_drawn = _bagging._get_n_samples_bootstrap(n_rows, bag.max_samples, weights)
+    else:
         is_count = isinstance(bag.max_samples, Integral)
         n_drawn = bag.max_samples if is_count else int(bag.max_samples * n_rows)
-    draw = _with_weights(_generate_bagging_indices, weights)
+    draw = _with_weights(_bagging._generate_bagging_indices, weights)
     return [draw(seed, bag.bootstrap_features, bag.bootstrap, 1, n_rows, 1, n_drawn)[1] for seed in seeds]
 
 

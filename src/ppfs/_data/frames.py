@@ -81,7 +81,8 @@ class FrameColumns:
         names : sequence of str
             One name a column of X. A name that the caller's frame does not have is a column of numbers.
         """
-        series = {name: self._series(X[:, column], name) for column, name in enumerate(names)}
+        # Native series: narwhals 1.38 hands its own to polars, which cannot read categories from them.
+        series = {name: self._series(X[:, column], name).to_native() for column, name in enumerate(names)}
         native = nw.from_dict(series, backend=self.backend).to_native()
         own_names = [self.own_names.get(name, name) for name in names]
         if own_names != list(names):

@@ -8,7 +8,7 @@ from reference import forest as twin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from engine.grown_trees import sklearn_risk
-from engine.problems import draw_splits, problems, weighted_problems
+from engine.problems import draw_splits, problems, skip_unless_like_sklearn, weighted_problems
 from ppfs._engine import (
     ForestRules,
     SortedColumns,
@@ -182,6 +182,7 @@ def test_trees_that_try_all_columns_are_scikit_learns(n_classes, has_gaps):
     """Integers to predict and distinct values: hardly a tie, and the same samples."""
     X, y, splits = _planted(80, 4, n_classes)
     if has_gaps:
+        skip_unless_like_sklearn(0.1)
         X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     kind = RandomForestClassifier if n_classes else RandomForestRegressor
     rules = TreeRules("gini" if n_classes else "squared_error", loss="brier" if n_classes else "squared")

@@ -12,7 +12,13 @@ from reference.single_column_tree import row_loss
 
 from engine.grown_trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk
 from engine.many_columns.test_cart import assert_same_tree
-from engine.problems import Problem, draw_splits, weighted_problems
+from engine.problems import (
+    SHARES_LIKE_SKLEARN,
+    Problem,
+    draw_splits,
+    skip_unless_like_sklearn,
+    weighted_problems,
+)
 from ppfs._engine import SortedColumns, Splits, TreeRules, grow_forest
 
 REAL_NUMBERS = {"criterion": "squared_error", "loss": "squared"}
@@ -48,7 +54,7 @@ def _compare_with_sklearn(problem):
 
 
 @settings(derandomize=True, deadline=None, max_examples=120)
-@given(weighted_problems())
+@given(weighted_problems(shares=SHARES_LIKE_SKLEARN))
 def test_trees_equal_scikit_learn_up_to_ties(problem):
     _compare_with_sklearn(problem)
 
@@ -56,6 +62,7 @@ def test_trees_equal_scikit_learn_up_to_ties(problem):
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
 @pytest.mark.parametrize(("share", "is_weighted"), [(0.0, True), (0.1, False), (0.1, True)])
 def test_trees_of_large_nodes_equal_scikit_learn_without_ties(criterion, share, is_weighted):
+    skip_unless_like_sklearn(share)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 8))
     score = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=1500)

