@@ -183,3 +183,10 @@ def test_p_values_that_were_not_computed_count_as_one(rng):
     for correction in ("bh", "by", "bonferroni", None):
         full = adjust(np.append(some, np.ones(993)), correction)[:7]
         np.testing.assert_allclose(adjust_among(some, correction, 1000), full, rtol=1e-6)
+
+
+def test_without_a_selected_column_there_is_nothing_to_look_beside(rng):
+    X, y = rng.normal(size=(60, 10)), rng.normal(size=60)
+    found = PPFS.calibrated(LINE, second_look=True, random_state=0).fit(X, y)
+    assert not found.blanket_.size
+    assert {step.phase for step in found.trace_} <= {"growth", "exact growth"}

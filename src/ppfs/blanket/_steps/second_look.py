@@ -42,6 +42,9 @@ def look_again(inquiry: Inquiry, blanket: Sequence[int], correction: str | None)
         The blanket after at most `MOST_ROUNDS` rounds; the last one adds nothing, unless rounds ran out.
     """
     members = list(blanket)
+    if not inquiry.given(members):
+        # Given nothing, growth has asked already, and with counted p-values where they are small.
+        return members
     seen = {frozenset(members)}
     for _ in range(MOST_ROUNDS):
         entrants = _entrants(inquiry, members, correction)
