@@ -163,7 +163,7 @@ def test_text_is_categorical_however_many_levels(frame):
     labels = frame["colour"]
     assert isinstance(Automatic().choose(read_table(ids, labels, task="auto", owner="a test")).test, GSquared)
     with pytest.raises(
-        InvalidInputError, match=r"at most max_levels categories a column, but 'id' has 120 in 120"
+        InvalidInputError, match=r"at most max_levels categories per column, but 'id' has 120 in 120"
     ):
         GSquared().evaluate(ids, labels, "town")
     mixed = frame[["colour", "size"]]
