@@ -16,13 +16,13 @@ from ppfs._data import Block, Table
 from ppfs._fitting import Design, dense
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosting import (
-    MOST_NODES,
     BoostingGrower,
     BoostingRisks,
     boosting_problem,
+    refusal_of_size,
 )
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.source import OTHER_KIND
+from ppfs.independence._predictive.risks.source import OTHER_KIND, refusal_of_target
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
 
@@ -57,16 +57,7 @@ class BoostedLinearRisks(BoostingRisks):
             return "the engine does not know weights of rows"
         if problem.impute is not None or table.is_sparse or table.is_mixed:
             return "the engine fits these models to columns of numbers as they are"
-        if problem.y.ndim > 1 or table.codes.ndim > 1:
-            return "the engine predicts one output"
-        if problem.loss.name not in _engine.LOSSES:
-            return f"the engine does not know the loss {problem.loss.name!r}"
-        n_train = max(split.train.size for split in problem.splits)
-        rules = _rules_of(problem)
-        n_nodes = 2 * rules.most_leaves(n_train) * rules.max_iter * max(1, problem.classes.size)
-        if n_nodes > MOST_NODES:
-            return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
-        return None
+        return refusal_of_target(table, problem) or refusal_of_size(problem, _rules_of(problem))
 
     def _make_grower(self) -> BoostingGrower:
         return BoostedLinearGrower(self.problem)

@@ -19,7 +19,7 @@ from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
+from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource, refusal_of_target
 
 # Without early stopping, which "auto" switches on for more than `_ROWS_FOR_EARLY_STOPPING` rows, nothing is random,
 # and the parameters of the stop have no effect. "from_dtype" finds no categories in a matrix of numbers.
@@ -55,11 +55,20 @@ _KNOWN = KnownParameters(
 
 _ROWS_FOR_EARLY_STOPPING = 10_000
 
-#: The most nodes of a model of one split, at about 25 bytes per node.
-MOST_NODES = 1_000_000
+# The most nodes of a model of one split, at about 25 bytes per node.
+_MOST_NODES = 1_000_000
 
 # With more rows scikit-learn finds the edges of its bins in a random sample.
 _ROWS_FOR_SAMPLED_BINS = 200_000
+
+
+def refusal_of_size(problem: Problem, rules: _engine.BoostingRules) -> str | None:
+    """Return why the engine cannot keep the trees of such models, or None if it can."""
+    n_train = max(split.train.size for split in problem.splits)
+    n_nodes = 2 * rules.most_leaves(n_train) * rules.max_iter * max(1, problem.classes.size)
+    if n_nodes > _MOST_NODES:
+        return f"the engine keeps trees of {_MOST_NODES} nodes in all, and these may have {n_nodes}"
+    return None
 
 
 class BoostingRisks(RiskSource):
@@ -102,18 +111,9 @@ class BoostingRisks(RiskSource):
         )
         if most > estimator.max_bins:
             return f"the engine does not merge categories, and a column has {most}"
-        if problem.y.ndim > 1 or table.codes.ndim > 1:
-            return "the engine predicts one output"
-        if problem.loss.name not in _engine.LOSSES:
-            return f"the engine does not know the loss {problem.loss.name!r}"
-        n_nodes = (
-            2 * _rules_of(problem).most_leaves(n_train) * estimator.max_iter * max(1, problem.classes.size)
-        )
-        if n_nodes > MOST_NODES:
-            return f"the engine keeps trees of {MOST_NODES} nodes in all, and these may have {n_nodes}"
         if method_of_bins() is None:
             return "the engine does not know how this version of scikit-learn makes bins"
-        return None
+        return refusal_of_target(table, problem) or refusal_of_size(problem, _rules_of(problem))
 
     def _make_grower(self) -> BoostingGrower:
         return BoostingGrower(self.problem)

@@ -28,7 +28,7 @@ from ppfs.independence._predictive.risks.forests import (
     refusal_of_forest,
 )
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.source import OTHER_KIND
+from ppfs.independence._predictive.risks.source import OTHER_KIND, refusal_of_target
 from ppfs.independence._predictive.risks.trees import KNOWN_TREE, TREES, TreeRisks, tree_rules
 
 
@@ -64,12 +64,10 @@ def _refusal_on_one_column(table: Table, problem: Problem) -> str | None:
 
 def _refusal_on_several(table: Table, problem: Problem) -> str | None:
     """Return why the engine cannot grow these trees on several columns, or None if it can."""
-    reason = _refusal_on_one_column(table, problem)
-    if reason is not None:
+    reason = _refusal_on_one_column(table, problem) or refusal_of_target(table, problem)
+    if reason is not None or type(problem.estimator) in TREES:
         return reason
-    if problem.loss.name not in _engine.LOSSES or table.codes.ndim > 1:
-        return "the engine knows its own losses and targets of one column"
-    return None if type(problem.estimator) in TREES else refusal_of_draws(problem)
+    return refusal_of_draws(problem)
 
 
 class WeightedTreeRisks(TreeRisks):

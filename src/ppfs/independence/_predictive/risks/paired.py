@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -50,44 +50,30 @@ class PairedRisks:
         """Concatenate the risks of several batches of questions."""
         if len(parts) == 1:
             return parts[0]
-        return cls(
-            np.concatenate([part.base for part in parts]),
-            np.concatenate([part.replaced for part in parts]),
-            np.concatenate([part.unused for part in parts]),
-            None if parts[0].by_draw is None else np.concatenate([part.by_draw for part in parts]),
-            _joined_counts(parts),
-            _joined_exchange(parts),
-        )
+        return cls(**{field.name: _joined(parts, field.name) for field in fields(cls)})
 
     def at(self, question: int) -> PairedRisks:
         """Return the risks of one of the questions."""
-        one = slice(question, question + 1)
-        return PairedRisks(
-            self.base[one],
-            self.replaced[one],
-            self.unused[one],
-            None if self.by_draw is None else self.by_draw[one],
-            None if self.n_coefficients is None else self.n_coefficients[one],
-            None if self.exchange is None else self.exchange[one],
-        )
+        arrays: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        own: dict[str, Any] = {
+            name: None if array is None else array[[question]] for name, array in arrays.items()
+        }
+        return PairedRisks(**own)
 
 
-def _joined_counts(parts: Sequence[PairedRisks]) -> NDArray[Any] | None:
-    """Concatenate the numbers of coefficients; unknown numbers are infinite."""
-    if all(part.n_coefficients is None for part in parts):
+# What stands for a batch without an entry: an unknown number of coefficients, and the score of a feature that no model
+# uses.
+_MISSING = {"n_coefficients": np.inf, "exchange": 0.0}
+
+
+def _joined(parts: Sequence[PairedRisks], name: str) -> Any:
+    """Concatenate the entries of one name, or return None where no batch has any."""
+    arrays = [getattr(part, name) for part in parts]
+    if all(array is None for array in arrays):
         return None
     return np.concatenate(
         [
-            np.full(len(part.unused), np.inf) if part.n_coefficients is None else part.n_coefficients
-            for part in parts
+            np.full(len(part.unused), _MISSING[name]) if array is None else array
+            for part, array in zip(parts, arrays, strict=True)
         ]
-    )
-
-
-def _joined_exchange(parts: Sequence[PairedRisks]) -> Floats | None:
-    """Concatenate the exchange scores; a feature that no model uses has the score 0."""
-    if all(part.exchange is None for part in parts):
-        return None
-    return np.concatenate(
-        [np.zeros(len(part.unused)) if part.exchange is None else part.exchange for part in parts]
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ppfs import _engine
 from ppfs._data import Table
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
@@ -15,6 +16,18 @@ from ppfs.independence._predictive.risks.paired import PairedRisks
 
 # The refusal of a source that computes the risks of other kinds of models.
 OTHER_KIND = "the engine has no faster way for this kind of model"
+
+
+def refusal_of_target(table: Table, problem: Problem) -> str | None:
+    """Return why the engine cannot compute the losses of this target, or None if it can."""
+    if problem.loss.name not in _engine.LOSSES:
+        return f"the engine does not know the loss {problem.loss.name!r}"
+    if problem.y.ndim > 1:
+        return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
+    if table.codes.ndim > 1:
+        # Where another variable is predicted, the target may be among the columns.
+        return "the engine reads single columns, and the target has several"
+    return None
 
 
 class RiskSource(ABC):

@@ -19,7 +19,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.engine import EngineGrower, Kernels, engine_splits, sorted_columns
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
+from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource, refusal_of_target
 
 if TYPE_CHECKING:
     AnyForest = _engine.Forest | _engine.BaggedForest
@@ -48,16 +48,10 @@ def refusal_of_data(table: Table, problem: Problem, criterion: str) -> str | Non
     """Return why the engine cannot grow trees by this criterion from these data, or None if it can."""
     if criterion not in (_engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA):
         return f"the engine does not know criterion={criterion!r}"
-    if problem.loss.name not in _engine.LOSSES:
-        return f"the engine does not know the loss {problem.loss.name!r}"
-    if problem.y.ndim > 1:
-        return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
-    if table.codes.ndim > 1:
-        # Where another variable is predicted, the target may be among the columns.
-        return "the engine reads single columns, and the target has several"
-    if not table.facts.is_plain:
+    reason = refusal_of_target(table, problem)
+    if reason is None and not table.facts.is_plain:
         return "the columns have missing values or numbers too large for 32 bits"
-    return None
+    return reason
 
 
 class TreeRisks(RiskSource):
