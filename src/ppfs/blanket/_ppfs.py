@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
 
-from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import Tags
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
@@ -17,12 +14,12 @@ from ppfs._data import CategoricalFeatures, ColumnsLike, Table, Task, listed
 from ppfs._fitting import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
 from ppfs._rows import ClassWeight, Stratify
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
-from ppfs.blanket._run.confirm import Confirmation, RowsAside, confirm
+from ppfs.blanket._run.confirm import Confirmation, search_and_confirm
 from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._run.reused_answers import ReusedAnswers
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
-from ppfs.blanket._steps.joint_growth import grow_jointly
+from ppfs.blanket._steps.joint_growth import bind_to_all, grow_jointly
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.second_look import look_again
@@ -31,9 +28,6 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
-    Automatic,
-    BoundTest,
-    CrossFitPPI,
     IndependenceTest,
     LossFunction,
     OnError,
@@ -418,24 +412,10 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         if self.confirm is None:
             super()._fit_table(table, test, shared)
             return
-        parts = RowsAside.of(table, self.confirm, self.random_state)
-        if not isinstance(test, Automatic):
-            # Before the search: it may take long, and this may fail.
-            parts.bind(test, self.confirm, self.random_state, self.n_jobs)
-        super()._fit_table(parts.searched, test, shared)
-        bound = parts.bind(self.independence_, self.confirm, self.random_state, self.n_jobs)
-        outcome = self.trace_.outcome
-        assert outcome is not None
-        self.confirmed_ = confirm(
-            bound,
-            (*outcome.blanket, *outcome.filled_up),
-            outcome.condition_on,
-            self.trace_,
-            self.correction,
-            self.alpha,
+        search = super()._fit_table
+        self.confirmed_ = search_and_confirm(
+            self, table, test, self.confirm, lambda part: search(part, test, shared)
         )
-        self.n_fits_ += bound.n_fits
-        self.n_tests_ += bound.n_answers
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
@@ -451,30 +431,13 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
 
-    def _bind_to_all(self, inquiry: Inquiry) -> Callable[[Table], BoundTest]:
-        """Return what makes the test of all columns at once: gradient boosting where the test asks the default panel.
-
-        Boosted trees find columns that act only together; the models of the panel find one or two at a time.
-        """
-        test = self._independence_test()
-        if isinstance(test, CrossFitPPI) and test.estimator == DEFAULT_PANEL:
-            is_classified = inquiry.test.table.task == "classification"
-            model = HistGradientBoostingClassifier() if is_classified else HistGradientBoostingRegressor()
-            test = clone(test).set_params(estimator=model, marginal_estimator=None)
-        return partial(
-            test.bind,
-            fold=inquiry.fold,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            on_error=self.on_error,
-        )
-
     def _grow(self, inquiry: Inquiry) -> list[Answered]:
         """Return the candidates: of growth column by column, by a model of all columns, or of both."""
         columns = inquiry.candidates
         if self.growth == "marginal":
             return grow_marginally(inquiry, columns, self.correction)
-        found = grow_jointly(inquiry, columns, self.correction, self._bind_to_all(inquiry), self.n_jobs)
+        bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
+        found = grow_jointly(inquiry, columns, self.correction, bind, self.n_jobs)
         if self.growth == "joint":
             return found
         entered = {x for x, _ in found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from ppfs._rows import draw_splits, is_stratifiable
 from ppfs._trace import FOLD_ASIDE, Step, Trace
 from ppfs.blanket._steps.correction import adjust
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import BoundTest, IndependenceTest
+from ppfs.independence import Automatic, BoundTest, IndependenceTest
 
 # The number of the stream that sets rows aside: no fold of a search has it.
 _ASIDE = 0xC0DE
@@ -124,6 +124,37 @@ class RowsAside:
                 f"confirm={share} sets {self.aside.n_rows} of {self.aside.n_rows + self.searched.n_rows} rows aside, "
                 f"on which the selection cannot be tested: {error} Or set a larger share aside, or confirm=None."
             ) from error
+
+
+def search_and_confirm(
+    selector: Any, table: Table, test: IndependenceTest, share: float, search: Callable[[Table], None]
+) -> Confirmation:
+    """Set rows aside, search in the others, and test the selection on the rows that were set aside.
+
+    Parameters
+    ----------
+    selector : PPFS
+        Whose selection it is, after `search`.
+
+    share : float
+        Share of the rows to set aside.
+
+    search : callable
+        Fits the selector to a table.
+    """
+    rows = RowsAside.of(table, share, selector.random_state)
+    if not isinstance(test, Automatic):
+        # Before the search: it may take long, and this may fail.
+        rows.bind(test, share, selector.random_state, selector.n_jobs)
+    search(rows.searched)
+    bound = rows.bind(selector.independence_, share, selector.random_state, selector.n_jobs)
+    outcome = selector.trace_.outcome
+    confirmed = confirm(
+        bound, outcome.selected, outcome.condition_on, selector.trace_, selector.correction, selector.alpha
+    )
+    selector.n_fits_ += bound.n_fits
+    selector.n_tests_ += bound.n_answers
+    return confirmed
 
 
 def confirm(

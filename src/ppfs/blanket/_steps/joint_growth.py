@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ppfs._data import Table, listed
+from ppfs._fitting import DEFAULT_PANEL
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.pair_screen import most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
-from ppfs.independence import Answers, BoundTest
+from ppfs.independence import Answers, BoundTest, CrossFitPPI, IndependenceTest, OnError
 
 #: The phase that tests each column given all others.
 JOINT = "joint growth"
@@ -138,3 +142,19 @@ def _note(inquiry: Inquiry, joint: BoundTest, several: Sequence[Sequence[int]]) 
             f"{JOINT}: near copies, and columns that the others determine, were tested as one feature each: "
             + listed([f"{names[group[0]]} and {len(group) - 1} more" for group in several])
         )
+
+
+def bind_to_all(
+    test: IndependenceTest, inquiry: Inquiry, n_jobs: int | None, on_error: OnError
+) -> Callable[[Table], BoundTest]:
+    """Return what binds the test of all columns at once: gradient boosting where the test asks the default panel.
+
+    Boosted trees find columns that act only together; the models of the panel find one or two at a time.
+    """
+    if isinstance(test, CrossFitPPI) and test.estimator == DEFAULT_PANEL:
+        is_classified = inquiry.test.table.task == "classification"
+        model = HistGradientBoostingClassifier() if is_classified else HistGradientBoostingRegressor()
+        test = clone(test).set_params(estimator=model, marginal_estimator=None)
+    return partial(
+        test.bind, fold=inquiry.fold, random_state=inquiry.entropy, n_jobs=n_jobs, on_error=on_error
+    )
