@@ -27,6 +27,9 @@ _ROWS_PER_COLUMN = 3
 _ROWS_PER_CHOSEN = 20
 _FEWEST = 20
 
+#: Among more columns than this no pairs are compared: their number grows with the square.
+MOST_SCREENED = 2000
+
 
 def grow_jointly(
     inquiry: Inquiry,
@@ -81,7 +84,7 @@ def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> lis
     if len(columns) <= max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN):
         models.append(_Model(list(columns), len(columns)))
     n_most = max(_FEWEST, table.n_rows // _ROWS_PER_CHOSEN)
-    if len(columns) > 2 * n_most and table.codes.ndim == 1:
+    if 2 * n_most < len(columns) <= MOST_SCREENED and table.codes.ndim == 1:
         pairs = most_promising_pairs(table, columns, frozenset(), n_most, n_jobs)
         chosen = list(dict.fromkeys(column for pair in pairs for column in pair))[:n_most]
         n_all = n_pairs(columns, frozenset())
@@ -90,6 +93,11 @@ def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> lis
             f"p-values are adjusted for all {n_all:,} pairs"
         )
         models.append(_Model(sorted(chosen), n_all))
+    if not models:
+        inquiry.note(
+            f"{JOINT}: left out, because there are {len(columns):,} columns and {table.n_rows:,} rows. It takes at most "
+            f"{MOST_SCREENED:,} columns, or {_ROWS_PER_COLUMN} rows per column"
+        )
     return models
 
 

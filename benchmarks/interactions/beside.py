@@ -1,0 +1,281 @@
+"""Columns that matter only beside others: which settings of the preset find them, and what they let in.
+
+Each part prints one table, on which docs/searches.md rests:
+
+    python benchmarks/interactions/beside.py planted      # exclusive-or of two and three, a product beside two lines
+    python benchmarks/interactions/beside.py suppressors  # x1 - x2, both correlated
+    python benchmarks/interactions/beside.py copies       # every true column twice
+    python benchmarks/interactions/beside.py noise        # tables with nothing to find
+    python benchmarks/interactions/beside.py madelon      # ten folds, selection inside
+    python benchmarks/interactions/beside.py textbook --tables-of <folder of ISLP's CSV files>
+
+ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. Madelon is read from the folder
+in PPFS_DATA. Seeds are 0 to the number of tables minus one. `--settings` names some of SETTINGS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import RFECV
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ppfs
+from ppfs import PPFS
+
+Floats = NDArray[np.float64]
+Planted = tuple[Floats, Floats, set[int]]
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "marginal": {"growth": "marginal", "second_look": False},
+    "second look": {"growth": "marginal", "second_look": True},
+    "joint": {"growth": "joint", "second_look": False},
+    "both, second look": {"growth": "both", "second_look": True},
+    "pairs": {"growth": "marginal", "second_look": False, "interactions": "pairs"},
+}
+
+
+def in_blocks(rng: np.random.Generator, n_rows: int, n_columns: int) -> Floats:
+    """Draw normal columns in blocks of five, correlated .5 within a block."""
+    shared = rng.normal(size=(n_rows, n_columns // 5, 1))
+    own = rng.normal(size=(n_rows, n_columns // 5, 5))
+    return (np.sqrt(0.5) * (shared + own)).reshape(n_rows, n_columns)
+
+
+def exclusive_or(n_inputs: int) -> Callable[[int, int, int], Planted]:
+    """Return a maker of tables whose label is the sign of a product of columns of different blocks."""
+
+    def make(seed: int, n_rows: int, n_columns: int) -> Planted:
+        X = in_blocks(np.random.default_rng([seed, n_columns, n_inputs]), n_rows, n_columns)
+        inputs = [5 * i for i in range(n_inputs)]
+        return X, (X[:, inputs].prod(axis=1) > 0).astype(float), set(inputs)
+
+    return make
+
+
+def product_and_lines(seed: int, n_rows: int, n_columns: int) -> Planted:
+    """Return a target of a product of two columns, two lines and noise."""
+    rng = np.random.default_rng([seed, n_columns, 9])
+    X = in_blocks(rng, n_rows, n_columns)
+    return X, X[:, 0] * X[:, 5] + X[:, 10] + X[:, 15] + rng.normal(size=n_rows), {0, 5, 10, 15}
+
+
+PROBLEMS: dict[str, Callable[[int, int, int], Planted]] = {
+    "exclusive-or of two": exclusive_or(2),
+    "exclusive-or of three": exclusive_or(3),
+    "product beside two lines": product_and_lines,
+}
+
+
+def suppressor(correlation: float) -> Callable[[int, int, int], Planted]:
+    """Return a maker of tables with y = x0 - x1 + noise."""
+
+    def make(seed: int, n_rows: int, n_columns: int) -> Planted:
+        rng = np.random.default_rng([seed, 4])
+        X = rng.normal(size=(n_rows, n_columns))
+        X[:, 1] = correlation * X[:, 0] + np.sqrt(1 - correlation**2) * X[:, 1]
+        return X, X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=n_rows), {0, 1}
+
+    return make
+
+
+def without_marginal_link(seed: int, n_rows: int, n_columns: int) -> Planted:
+    """Return a target to which x1 has no link on its own."""
+    rng = np.random.default_rng([seed, 5])
+    X = rng.normal(size=(n_rows, n_columns))
+    own = X[:, 0].copy()
+    X[:, 0] = own + X[:, 1]
+    return X, own + rng.normal(size=n_rows), {0, 1}
+
+
+def selected(setting: str, X: Any, y: Any, seed: int) -> list[int]:
+    """Return the columns that the preset selects."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return PPFS.calibrated(random_state=seed, **SETTINGS[setting]).fit(X, y).blanket_.tolist()
+
+
+def score_planted(make: Callable[[int], Planted], setting: str, n_tables: int) -> tuple[float, float, float]:
+    """Return the share of true columns found, the share of tables with a useless one, and CPU seconds per table."""
+    found, true, with_false, began = 0, 0, 0, time.process_time()
+    for seed in range(n_tables):
+        X, y, truth = make(seed)
+        chosen = set(selected(setting, X, y, seed))
+        found, true, with_false = (
+            found + len(chosen & truth),
+            true + len(truth),
+            with_false + bool(chosen - truth),
+        )
+    return found / true, with_false / n_tables, (time.process_time() - began) / n_tables
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print("| " + " | ".join(head) + " |")
+    print("| " + " | ".join("---" for _ in head) + " |")
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
+def planted(settings: Sequence[str], n_tables: int, sizes: Sequence[int]) -> None:
+    rows = []
+    for name, make in PROBLEMS.items():
+        for n_columns in sizes:
+            for setting in settings:
+                found, false, cpu = score_planted(
+                    lambda seed, make=make, n=n_columns: make(seed, 500, n), setting, n_tables
+                )
+                rows.append([name, str(n_columns), setting, f"{found:.2f}", f"{false:.2f}", f"{cpu:.1f}"])
+                print("#", *rows[-1], flush=True)
+    print_table(["the target is", "columns", "setting", "found", "tables with others", "CPU s"], rows)
+
+
+def suppressors(settings: Sequence[str], n_tables: int) -> None:
+    rows = []
+    makers = {"x1 - x2, correlated .95": suppressor(0.95), "x2 has no link alone": without_marginal_link}
+    for name, make in makers.items():
+        for setting in settings:
+            found, false, cpu = score_planted(lambda seed, make=make: make(seed, 200, 10), setting, n_tables)
+            rows.append([name, setting, f"{found:.2f}", f"{false:.2f}", f"{cpu:.1f}"])
+    print_table(["the target is", "setting", "found", "tables with others", "CPU s"], rows)
+
+
+def copies(settings: Sequence[str], n_tables: int) -> None:
+    """Print how often at least one of two near copies (correlation .99) of each true column is selected."""
+    rows = []
+    for setting in settings:
+        found = 0
+        for seed in range(n_tables):
+            rng = np.random.default_rng([seed, 6])
+            X = rng.normal(size=(300, 10))
+            y = X[:, 0] + X[:, 1] + X[:, 2] + rng.normal(size=300)
+            twins = 0.99 * X[:, :3] + np.sqrt(1 - 0.99**2) * rng.normal(size=(300, 3))
+            chosen = set(selected(setting, np.column_stack([X, twins]), y, seed))
+            found += sum(bool(chosen & {i, 10 + i}) for i in range(3))
+        rows.append([setting, f"{found / (3 * n_tables):.3f}"])
+    print_table(["setting", "true columns with a twin selected"], rows)
+
+
+def noise(settings: Sequence[str], n_tables: int) -> None:
+    rows = []
+    for n_rows, n_columns in ((40, 5000), (200, 500)):
+        for setting in settings:
+            n_wrong = 0
+            for seed in range(n_tables):
+                rng = np.random.default_rng([n_rows, n_columns, seed])
+                X = rng.normal(size=(n_rows, n_columns))
+                y = rng.permutation(np.arange(n_rows) % 2) if seed % 2 else rng.normal(size=n_rows)
+                n_wrong += bool(selected(setting, X, y, seed))
+            rows.append([f"{n_rows} x {n_columns}", setting, f"{n_wrong} of {n_tables}"])
+    print_table(["rows x columns", "setting", "tables with a selection"], rows)
+
+
+def madelon(settings: Sequence[str], n_folds: int) -> None:
+    with np.load(Path(os.environ["PPFS_DATA"]) / "madelon.npz") as data:
+        X, y = data["X"].astype(float), data["y"]
+    rows = []
+    for setting in settings:
+        errors, sizes, began = [], [], time.process_time()
+        for fold, (train, test) in enumerate(StratifiedKFold(10, shuffle=True, random_state=27).split(X, y)):
+            if fold == n_folds:
+                break
+            chosen = selected(setting, X[train], y[train], 0)
+            cpu = time.process_time() - began
+            sizes.append(len(chosen))
+            if chosen:
+                forest = RandomForestClassifier(300, random_state=0).fit(X[train][:, chosen], y[train])
+                errors.append(1 - forest.score(X[test][:, chosen], y[test]))
+            else:
+                errors.append(0.5)
+            began = time.process_time() - cpu
+        rows.append([setting, f"{np.mean(errors):.3f}", f"{np.mean(sizes):.1f}", f"{cpu:.0f}"])
+    print_table(["setting", "error of a forest", "columns", "CPU s of all folds"], rows)
+
+
+def textbook(settings: Sequence[str], folder: Path) -> None:
+    """Print cross-validated scores with selection inside the folds, beside RFECV and all columns."""
+    rows = []
+    for name, (X, y) in textbook_tables(folder).items():
+        is_classified = len(np.unique(y)) <= 10
+        line = LogisticRegression(max_iter=2000) if is_classified else Ridge()
+        model = make_pipeline(StandardScaler(), line)
+        cv = (StratifiedKFold if is_classified else KFold)(10, shuffle=True, random_state=0)
+        forest = RandomForestClassifier if is_classified else RandomForestRegressor
+        rfecv = RFECV(forest(100, random_state=0), step=0.2, cv=3)
+        ways: dict[str, Any] = {
+            "all": model,
+            "RFECV (forest)": make_pipeline(rfecv, model),
+            **{s: make_pipeline(PPFS.calibrated(random_state=0, **SETTINGS[s]), model) for s in settings},
+        }
+        for way, pipeline in ways.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scores = cross_val_score(pipeline, X, y, cv=cv, error_score=0.0)
+            rows.append([name, way, f"{scores.mean():.3f}", f"{scores.std(ddof=1) / np.sqrt(10):.3f}"])
+            print("#", *rows[-1], flush=True)
+    print_table(["table", "way", "accuracy or R2", "standard error"], rows)
+
+
+def textbook_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
+    """Return ten tables as numbers: categories are indicators."""
+    import pandas as pd
+    from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+    wanted = {
+        "Carseats": "Sales",
+        "Hitters": "Salary",
+        "Boston": "medv",
+        "Auto": "mpg",
+        "College": "Apps",
+        "Credit": "Balance",
+        "OJ": "Purchase",
+    }
+    tables: dict[str, tuple[Floats, Any]] = {}
+    for name, target in wanted.items():
+        frame = pd.read_csv(folder / f"{name}.csv", na_values=["NA", "?"]).dropna()
+        frame = frame.drop(columns=[c for c in ("Unnamed: 0", "name", "ID", "rownames") if c in frame])
+        X = pd.get_dummies(frame.drop(columns=target), drop_first=True).to_numpy(dtype=float)
+        y = frame[target]
+        tables[name] = X, pd.factorize(y)[0] if y.dtype.kind not in "if" else y.to_numpy(dtype=float)
+    for name, load in {"diabetes": load_diabetes, "cancer": load_breast_cancer, "wine": load_wine}.items():
+        tables[name] = load(return_X_y=True)
+    return tables
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=["planted", "suppressors", "copies", "noise", "madelon", "textbook"])
+    parser.add_argument("--settings", nargs="*", default=["marginal", "joint", "both, second look"])
+    parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[20, 100, 500])
+    parser.add_argument("--tables-of", type=Path)
+    given = parser.parse_args()
+    if given.part == "planted":
+        planted(given.settings, given.tables, given.sizes)
+    elif given.part == "textbook":
+        textbook(given.settings, given.tables_of)
+    else:
+        {"suppressors": suppressors, "copies": copies, "noise": noise, "madelon": madelon}[given.part](
+            given.settings, given.tables
+        )
+    print(
+        f"\nppfs {ppfs.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, scikit-learn "
+        f"{sklearn.__version__}; seeds 0 to {given.tables - 1}."
+    )
+
+
+if __name__ == "__main__":
+    main()
