@@ -95,7 +95,7 @@ def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> lis
         models.append(_Model(sorted(chosen), n_all))
     if not models:
         inquiry.note(
-            f"{JOINT}: left out, because there are {len(columns):,} columns and {table.n_rows:,} rows. It takes at most "
+            f"{JOINT}: left out, as there are {len(columns):,} columns and {table.n_rows:,} rows. It takes at most "
             f"{MOST_SCREENED:,} columns, or {_ROWS_PER_COLUMN} rows per column"
         )
     return models
