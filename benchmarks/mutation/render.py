@@ -19,14 +19,17 @@ from pages import fill  # noqa: E402
 CAUGHT = ("caught", "hung")
 
 
-def write_page(n_sampled: int, trials: Sequence[Any], by_hand: Sequence[Mapping[str, str]]) -> None:
-    """Fill the page's tables from what is recorded."""
+def write_page(
+    n_sampled: int, first: Sequence[Any], trials: Sequence[Any], by_hand: Sequence[Mapping[str, str]]
+) -> None:
+    """Fill the page's tables from what is recorded: the first trial of each fault, and the last."""
     reasons = {entry["key"]: entry for entry in tomllib.loads(EXPLAINED.read_text())["survivor"]}
     missed = sorted(
         (trial for trial in trials if trial.outcome not in CAUGHT), key=lambda one: (one.file, one.line)
     )
     harmless = {trial.key for trial in missed if reasons.get(trial.key, {}).get("is_equivalent")}
     texts = {
+        "first": score_table(first, n_sampled, harmless),
         "score": score_table(trials, n_sampled, harmless),
         "equivalent": survivors_table([trial for trial in missed if trial.key in harmless], reasons),
         "survivors": survivors_table([trial for trial in missed if trial.key not in harmless], reasons),
@@ -40,7 +43,7 @@ def write_page(n_sampled: int, trials: Sequence[Any], by_hand: Sequence[Mapping[
 def score_table(tried: Sequence[Any], n_sampled: int, harmless: Set[str]) -> str:
     """Return the faults of each part: all, those that change no answer, those that were noticed."""
     parts: dict[str, list[Any]] = {}
-    for trial in tried:
+    for trial in sorted(tried, key=lambda one: one.file):
         parts.setdefault(trial.file.split("/")[0], []).append(trial)
     parts["all"] = list(tried)
     rows = []

@@ -251,8 +251,17 @@ def digest_of(file: str) -> str:
 
 def read_trials() -> dict[str, Trial]:
     """Return what is recorded, by the name of the fault; the last entry counts."""
+    return {trial.key: trial for trial in _recorded()}
+
+
+def read_first_trials() -> dict[str, Trial]:
+    """Return what became of each fault when it was first tried, before tests were written because of it."""
+    return {trial.key: trial for trial in reversed(_recorded())}
+
+
+def _recorded() -> list[Trial]:
     lines = RECORD.read_text().splitlines() if RECORD.exists() else []
-    return {trial.key: trial for trial in (Trial(**json.loads(line)) for line in lines)}
+    return [Trial(**json.loads(line)) for line in lines]
 
 
 def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: float, apart: bool) -> None:
@@ -371,7 +380,8 @@ def main() -> None:
         from render import write_page
 
         by_hand = [json.loads(line) for line in BY_HAND.read_text().splitlines()]
-        write_page(sum(SAMPLE.values()), list(read_trials().values()), by_hand)
+        first, last = (list(trials.values()) for trials in (read_first_trials(), read_trials()))
+        write_page(sum(SAMPLE.values()), first, last, by_hand)
 
 
 if __name__ == "__main__":

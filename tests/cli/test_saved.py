@@ -32,6 +32,16 @@ def test_apply_keeps_the_selected_columns_of_another_table(ppfs, saved, tmp_path
     assert result.stdout.splitlines()[0] == "extra,bmi"
 
 
+def test_apply_keeps_the_order_of_the_table_that_was_searched(ppfs, saved, table):
+    """Not that of the importances: "age" stands before "bmi", which matters most, in the table."""
+    selection = json.loads(saved.read_text())
+    selection["selected"] = ["bmi", "age"]
+    importances = {row["column"]: row["importance"] for row in selection["columns"]}
+    assert importances["bmi"] > importances["age"]
+    saved.write_text(json.dumps(selection))
+    assert ppfs("apply", saved, table).stdout.splitlines()[0] == "age,bmi"
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "feather"])
 def test_tables_are_written_and_read_in_many_formats(select, ppfs, table, tmp_path, patients, suffix):
     kept, again = tmp_path / f"kept.{suffix}", tmp_path / f"again.{suffix}"
