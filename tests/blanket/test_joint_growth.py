@@ -190,3 +190,12 @@ def test_without_a_selected_column_there_is_nothing_to_look_beside(rng):
     found = PPFS.calibrated(LINE, second_look=True, random_state=0).fit(X, y)
     assert not found.blanket_.size
     assert {step.phase for step in found.trace_} <= {"growth", "exact growth"}
+
+
+def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
+    X = rng.normal(size=(600, 12))
+    y = (X[:, 0] * X[:, 1] * X[:, 2] > 0).astype(int)
+    found = PPFS.calibrated(growth="joint", random_state=0).fit(X, y)
+    assert set(found.blanket_) == {0, 1, 2}
+    assert {step.phase for step in found.trace_ if step.decision == "kept"} == {"joint shrink"}
+    assert "joint shrink" in found.trace_.explain(0)

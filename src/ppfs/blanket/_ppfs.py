@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
@@ -20,6 +20,7 @@ from ppfs.blanket._run.reused_answers import ReusedAnswers
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.blanket._steps.joint_growth import bind_to_all, grow_jointly
+from ppfs.blanket._steps.joint_shrink import shrink_jointly
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.second_look import look_again
@@ -28,6 +29,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
+    BoundTest,
     IndependenceTest,
     LossFunction,
     OnError,
@@ -419,7 +421,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
-        candidates = self._grow(inquiry)
+        bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
+        jointly = self._grow_jointly(inquiry, bind)
+        candidates = [*jointly, *self._grow_alone(inquiry, {x for x, _ in jointly})]
         if self.interactions is not None:
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
@@ -429,20 +433,21 @@ class PPFS(PanelParameters, BaseBlanketSelector):
             key=lambda found: (-found[1].pvalue, found[1].effect, table.order.key(found[0]), -found[0])
         )
         blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
+        blanket = shrink_jointly(inquiry, jointly, blanket, bind)
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
 
-    def _grow(self, inquiry: Inquiry) -> list[Answered]:
-        """Return the candidates: of growth column by column, by a model of all columns, or of both."""
-        columns = inquiry.candidates
+    def _grow_jointly(self, inquiry: Inquiry, bind: Callable[[Table], BoundTest]) -> list[Answered]:
+        """Return the candidates of a model of all columns."""
         if self.growth == "marginal":
-            return grow_marginally(inquiry, columns, self.correction)
-        bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
-        found = grow_jointly(inquiry, columns, self.correction, bind, self.n_jobs)
+            return []
+        return grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
+
+    def _grow_alone(self, inquiry: Inquiry, entered: Collection[int]) -> list[Answered]:
+        """Return the candidates of growth column by column, without those that entered before."""
         if self.growth == "joint":
-            return found
-        entered = {x for x, _ in found}
-        alone = grow_marginally(inquiry, columns, self.correction)
-        return [*found, *((x, result) for x, result in alone if x not in entered)]
+            return []
+        alone = grow_marginally(inquiry, inquiry.candidates, self.correction)
+        return [(x, result) for x, result in alone if x not in entered]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,9 @@ from ppfs.blanket._steps.order import strongest_first
 from ppfs.blanket._steps.questions import Inquiry
 
 
-def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -> list[int]:
+def shrink(
+    inquiry: Inquiry, members: Sequence[int], *, restart: bool = False, phase: str = "shrink"
+) -> list[int]:
     """Drop the members that the target does not depend on given the others.
 
     Parameters
@@ -21,6 +23,9 @@ def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -
     restart : bool, default=False
         Begin again after each removal, the paper's plain version, instead of one ordered pass.
 
+    phase : str, default="shrink"
+        What the trace calls it.
+
     Returns
     -------
     list of int
@@ -28,10 +33,10 @@ def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -
     """
     kept = list(members)
     waiting = [x for x in members if x not in inquiry.always_keep]
-    with inquiry.bar("shrink", len(waiting)) as bar:
+    with inquiry.bar(phase, len(waiting)) as bar:
         while waiting:
             n_kept = len(kept)
-            n_asked = _judge_members(inquiry, waiting, kept, bar, stop_at_first=restart)
+            n_asked = _judge_members(inquiry, waiting, kept, bar, phase, stop_at_first=restart)
             if not restart:
                 waiting = waiting[n_asked:]
             elif len(kept) == n_kept:
@@ -42,7 +47,13 @@ def shrink(inquiry: Inquiry, members: Sequence[int], *, restart: bool = False) -
 
 
 def _judge_members(
-    inquiry: Inquiry, waiting: Sequence[int], kept: list[int], bar: ProgressBar, *, stop_at_first: bool
+    inquiry: Inquiry,
+    waiting: Sequence[int],
+    kept: list[int],
+    bar: ProgressBar,
+    phase: str,
+    *,
+    stop_at_first: bool,
 ) -> int:
     """Ask about members in order, take the independent ones out of `kept`, and return how many were asked about.
 
@@ -53,7 +64,7 @@ def _judge_members(
     for n_asked, (x, result) in enumerate(inquiry.answers(waiting, given, bar), start=1):
         # Too few rows to tell is no reason to drop a column.
         is_independent = result.is_independent(inquiry.alpha)
-        inquiry.record("shrink", x, given, result, "dropped" if is_independent else "kept")
+        inquiry.record(phase, x, given, result, "dropped" if is_independent else "kept")
         if is_independent:
             kept.remove(x)
             if stop_at_first or not result.is_inert:
