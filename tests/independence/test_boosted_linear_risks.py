@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ppfs import PPFS
@@ -101,3 +102,38 @@ def test_coefficients_are_a_slope_and_all_leaves_but_one_of_each_tree(n_classes,
     model = BoostedLinearRegressor(n_rounds=5, max_depth=3)
     problem = SimpleNamespace(estimator=model, classes=np.arange(n_classes))
     assert most_coefficients(problem) == n_outputs * (1 + 5 * 7)
+
+
+def mixed(task, n_towns=4):
+    X, y = make(task)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(X[:, [0, 3, 4]], columns=["a", "b", "c"])
+    frame["town"] = rng.choice([f"town {i:02}" for i in range(n_towns)], len(y))
+    # So rare that a train part may lack it, and linked to the target.
+    frame["rare"] = np.where(np.arange(len(y)) < 3, "yes", "no")
+    frame["grade"] = pd.cut(X[:, 0] + rng.normal(size=len(y)), 5, labels=list("uvwxy")).astype(str)
+    return frame, y
+
+
+@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("n_towns", [4, 40])
+@pytest.mark.parametrize("knockoff", ["permutation", "conditional"])
+def test_the_engine_sees_categories_as_the_estimators_do(task, n_towns, knockoff):
+    X, y = mixed(task, n_towns)
+    bounds = [
+        PPI(model(), n_splits=6, knockoff=knockoff, random_state=0).bind(
+            read_table(X, y, task="auto", owner="test")
+        )
+        for model in KINDS[task]
+    ]
+    ours, theirs = (bound._risks_about(bound.table.target, is_marginal=False)[0] for bound in bounds)
+    assert "is grown by the engine" in ours.note
+    block = bounds[0].table.block(range(6))
+    pairs = [(ours.grower().risks(block), theirs.grower().risks(block))]
+    for members in (frozenset({0, 1, 3, 4, 5}), frozenset({0, 1, 5}), frozenset({0, 1})):
+        xs = sorted(members)
+        pairs.append((ours.of_members(xs, members), theirs.of_members(xs, members)))
+    for one, other in pairs:
+        np.testing.assert_allclose(one.base, other.base, rtol=1e-6)
+        np.testing.assert_allclose(one.replaced, other.replaced, rtol=1e-6)
+    assert ours.n_fits == theirs.n_fits

@@ -156,3 +156,19 @@ def test_a_constant_column_never_stands_out() -> None:
     assert not screening.stands_out(
         (outputs - outputs.mean())[:, np.newaxis], screening.bounds(0.5, n_outputs=1)
     ).any()
+
+
+@pytest.mark.parametrize("n_categories", [24, 48])
+def test_every_frequent_category_is_a_step(n_categories):
+    """Three neighbors each cancel out: intervals of codes show nothing, categories do."""
+    codes = np.repeat(np.arange(n_categories), 20)
+    if n_categories > 30:
+        codes = np.where(codes >= 24, 24 + codes % 24, codes)
+    effect = np.where(codes < 24, np.array([1.0, -2.0, 1.0])[codes % 3], 0.0)
+    target = (effect / np.linalg.norm(effect))[np.newaxis, np.newaxis]
+    numbers, categories = (
+        Screening.of(codes[np.newaxis].astype(float), codes.size, n_levels)
+        for n_levels in (None, np.array([n_categories]))
+    )
+    assert not numbers.stands_out(target, numbers.bounds(0.01, 1))[0, 0]
+    assert categories.stands_out(target, categories.bounds(0.01, 1))[0, 0]

@@ -9,7 +9,7 @@ from ppfs._fitting.boosting_libraries import (
 )
 from ppfs._fitting.bootstrap import drawn_counts, tree_seeds
 from ppfs._fitting.design import Design, dense, stacked, with_replaced
-from ppfs._fitting.encoders import Medians, ToFrame
+from ppfs._fitting.encoders import MAX_DUMMIES, Medians, ToFrame, dummy_places, one_hot, standard
 from ppfs._fitting.encoding import (
     Encoded,
     Impute,
@@ -58,6 +58,7 @@ from ppfs._fitting.seeding import fitted_clone, seeded
 
 __all__ = [
     "DEFAULT_PANEL",
+    "MAX_DUMMIES",
     "CrossValidated",
     "DefaultMember",
     "Design",
@@ -76,6 +77,7 @@ __all__ = [
     "constant_model",
     "dense",
     "drawn_counts",
+    "dummy_places",
     "encoding_name",
     "estimator_for",
     "fitted_clone",
@@ -88,6 +90,7 @@ __all__ = [
     "members_of",
     "names_of",
     "naming_the_model",
+    "one_hot",
     "prepared",
     "prepared_for",
     "reads_float32",
@@ -96,6 +99,7 @@ __all__ = [
     "seeded",
     "seen_by",
     "stacked",
+    "standard",
     "table_for_float32",
     "target_for_float32",
     "task_of_estimator",

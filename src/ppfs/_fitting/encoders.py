@@ -72,7 +72,7 @@ class Dummies:
     def fit(self, X: Matrix, weights: Floats | None = None) -> Self:
         """Learn the categories, means and deviations of the train part."""
         numbers = X[:, self.n_levels == 0].astype(np.float64)
-        self.centre_, self.scale_ = _standard(numbers, weights)
+        self.centre_, self.scale_ = standard(numbers, weights)
         self.places_ = {
             int(column): dummy_places(X[:, column], int(self.n_levels[column]), MAX_DUMMIES, weights)
             for column in np.flatnonzero(self.n_levels)
@@ -82,7 +82,7 @@ class Dummies:
     def transform(self, X: Matrix) -> Floats:
         """Return the encoded matrix."""
         numbers = (X[:, self.n_levels == 0] - self.centre_) / self.scale_
-        dummies = [_one_hot(X[:, column], places) for column, places in self.places_.items()]
+        dummies = [one_hot(X[:, column], places) for column, places in self.places_.items()]
         return np.hstack([numbers, *dummies])
 
 
@@ -185,12 +185,13 @@ def dummy_places(
     return places
 
 
-def _one_hot(codes: NDArray[Any], places: NDArray[np.intp]) -> Floats:
+def one_hot(codes: NDArray[Any], places: NDArray[np.intp]) -> Floats:
+    """Return one column of 0 and 1 per place, for the rows of its categories."""
     own = places[codes.astype(np.intp)]
     return np.equal.outer(own, np.arange(places.max() + 1)).astype(np.float64)
 
 
-def _standard(numbers: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+def standard(numbers: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of each column, gaps aside; 0 and 1 where there is none."""
     is_value = ~np.isnan(numbers)
     shares = is_value * (1.0 if weights is None else weights[:, np.newaxis])

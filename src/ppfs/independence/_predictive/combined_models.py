@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from ppfs._data import AnyBlock
+from ppfs._data import AnyBlock, Block
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.marginal import Grown, Growth
 from ppfs.independence._predictive.significance import cauchy_combination
@@ -72,10 +72,22 @@ class PanelMembers:
 
 @dataclass(frozen=True)
 class PanelGrowth:
-    """Growth with several models per block: the columns are read once."""
+    """Growth with several models per block: the columns are read once.
+
+    Attributes
+    ----------
+    parts : tuple of Growth
+        One per model.
+
+    members : PanelMembers
+
+    of_categories : PanelGrowth or None
+        What answers about columns of categories, if that is not this.
+    """
 
     parts: tuple[Growth, ...]
     members: PanelMembers
+    of_categories: PanelGrowth | None = None
 
     @property
     def n_models(self) -> int:
@@ -102,15 +114,33 @@ class PanelGrowth:
         quick = [number for number, part in enumerate(self.parts) if part.quick_part() is not None]
         if not quick or self.prefers != "threads":
             return None
+        # A line through the dummies of a column takes any shape, so that it sees what slower models see.
+        always = [number for number in quick if self.parts[number].grower.is_quick_with_categories]
+        of_categories = self._some(always) if 0 < len(always) < len(quick) else None
+        return replace(self._some(quick), of_categories=of_categories)
+
+    def _some(self, numbers: Sequence[int]) -> PanelGrowth:
         members = PanelMembers(
-            tuple(self.members.numbers[number] for number in quick),
-            tuple(self.members.weights[number] for number in quick),
+            tuple(self.members.numbers[number] for number in numbers),
+            tuple(self.members.weights[number] for number in numbers),
             self.n_models,
         )
-        return PanelGrowth(tuple(self.parts[number] for number in quick), members)
+        return PanelGrowth(tuple(self.parts[number] for number in numbers), members)
 
     def __call__(self, unread: AnyBlock) -> Grown:
         """Answer whether each column of a block is independent of the target."""
         block = unread.read()
+        if self.of_categories is not None and block.n_levels.any():
+            return self._by_kind(block, self.of_categories)
         grown = [part(block) for part in self.parts]
         return Grown(self.members.joined([one.answers for one in grown]), sum(one.n_fits for one in grown))
+
+    def _by_kind(self, block: Block, of_categories: PanelGrowth) -> Grown:
+        """Answer about numbers with all models, and about categories with some of them."""
+        answers, n_fits = Answers.independent(block.n_columns, self.n_models), 0
+        for growth, is_asked in ((self, block.n_levels == 0), (of_categories, block.n_levels > 0)):
+            if is_asked.any():
+                grown = growth(block.take(np.flatnonzero(is_asked)))
+                answers.put(np.flatnonzero(is_asked), grown.answers)
+                n_fits += grown.n_fits
+        return Grown(answers, n_fits)

@@ -196,7 +196,8 @@ class PermutationTail:
         screening = bounds = None
         stands_out = np.ones(part.places.size, dtype=bool)
         if self.outputs is not None:
-            screening = Screening.of(part.columns, self.exchange.n_units(by_value=part.by_value))
+            n_units = self.exchange.n_units(by_value=part.by_value)
+            screening = Screening.of(part.columns, n_units, part.block.n_levels)
             bounds = screening.bounds(share, len(self.outputs))
             stands_out = screening.stands_out(self.outputs[:, np.newaxis], bounds)[:, 0]
         return _Drawing(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, rankdata
 
 from ppfs._conventions import Floats
+from ppfs._fitting import MAX_DUMMIES, dummy_places
 from ppfs.independence._predictive.problem import Problem
 
 # A column with more distinct values than _MOST_VALUES is cut into _N_BINS intervals of about as many rows each.
@@ -54,12 +55,18 @@ class Screening:
     n_units: int
 
     @classmethod
-    def of(cls, columns: NDArray[Any], n_units: int) -> Screening:
-        """Prepare the views of some columns, given as rows."""
+    def of(cls, columns: NDArray[Any], n_units: int, n_levels: NDArray[np.intp] | None = None) -> Screening:
+        """Prepare the views of some columns, given as rows.
+
+        Parameters
+        ----------
+        n_levels : ndarray of int, shape (n_columns,), default=None
+            The number of categories of each column, 0 for numbers. None: all are numbers.
+        """
         is_missing = columns != columns
         values = np.where(is_missing, 0.0, columns).astype(np.float64)
         values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(float).tiny)
-        steps = _steps(values, is_missing)
+        steps = _steps(values, is_missing, _category_codes(columns, n_levels))
         n_steps = (steps > 0).any(axis=2)
         views = [_centered(values, is_missing), _centered(rankdata(values, axis=1), is_missing), steps]
         is_used = np.column_stack([np.ones((len(columns), 2), dtype=bool), n_steps])
@@ -108,17 +115,33 @@ def _centered(values: Floats, is_missing: NDArray[np.bool_]) -> Floats:
     return (centered / np.where(lengths > 0, lengths, 1.0))[:, np.newaxis]
 
 
-def _steps(values: Floats, is_missing: NDArray[np.bool_]) -> Floats:
-    """Return a direction per value or interval of a column, and for missing values: (n_columns, n_steps, n_rows).
+def _category_codes(columns: NDArray[Any], n_levels: NDArray[np.intp] | None) -> dict[int, NDArray[np.intp]]:
+    """Return the codes of columns with more categories than numbers have steps: rare ones share a code."""
+    if n_levels is None:
+        return {}
+    return {
+        column: dummy_places(columns[column], int(n_levels[column]), MAX_DUMMIES)[
+            columns[column].astype(np.intp)
+        ]
+        for column in np.flatnonzero(n_levels > _MOST_VALUES).tolist()
+    }
+
+
+def _steps(values: Floats, is_missing: NDArray[np.bool_], categories: dict[int, NDArray[np.intp]]) -> Floats:
+    """Return a direction for each value, interval or missing value of a column, shape (n_columns, n_steps, n_rows).
 
     Steps that a column does not have are 0.
     """
     codes = rankdata(values, method="dense", axis=1) - 1
-    for column in np.flatnonzero(codes.max(axis=1) >= _MOST_VALUES).tolist():
-        present = values[column, ~is_missing[column]]
-        codes[column] = np.searchsorted(np.quantile(present, np.arange(1, _N_BINS) / _N_BINS), values[column])
-    codes = np.where(is_missing, _MOST_VALUES, codes)
-    members = codes[:, np.newaxis] == np.arange(_MOST_VALUES + 1)[:, np.newaxis]
+    for column, own in categories.items():
+        codes[column] = own
+    n_steps = 1 + max(_MOST_VALUES, MAX_DUMMIES if categories else 0)
+    for column in sorted(set(np.flatnonzero(codes.max(axis=1) >= _MOST_VALUES).tolist()) - categories.keys()):
+        there = values[column, ~is_missing[column]]
+        codes[column] = np.searchsorted(np.quantile(there, np.arange(1, _N_BINS) / _N_BINS), values[column])
+    # Codes of categories have no missing values, and may be as large as the last step.
+    codes = np.where(is_missing, n_steps - 1, codes)
+    members = codes[:, np.newaxis] == np.arange(n_steps)[:, np.newaxis]
     steps: Floats = members / np.sqrt(np.maximum(members.sum(axis=2, keepdims=True), 1))
     return steps
 

@@ -149,7 +149,7 @@ class BoostingRisks(RiskSource):
         draws = problem.knockoff(self._design, x)
 
         def evaluate(first: int, end: int) -> Floats:
-            values = [np.moveaxis(draws.values(split, first, end), 2, 0) for split in problem.splits]
+            values = [self._encoded(x, draws.values(split, first, end)) for split in problem.splits]
             shifts = self._shifts(x, values)
             # One draw after the other: the engine averages the rows' losses over a set of draws.
             risks = [
@@ -166,6 +166,10 @@ class BoostingRisks(RiskSource):
         return PairedRisks(
             base, drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw, exchange=drawn.exchange
         )
+
+    def _encoded(self, x: int, values: Floats) -> Floats:
+        """Return other values of a feature, shape (n_draws, n_test, width), as the models see them, columns first."""
+        return np.moveaxis(values, 2, 0)
 
     def _shifts(self, x: int, values: list[Floats]) -> Floats | None:
         """Return how other values change raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""

@@ -31,6 +31,11 @@ class Grower(ABC):
         """Whether refits are fast enough for some ten thousand of them."""
         return self.prefers == "threads"
 
+    @property
+    def is_quick_with_categories(self) -> bool:
+        """Whether that holds for columns of categories too."""
+        return self.is_quick
+
     @abstractmethod
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block, none of them constant."""

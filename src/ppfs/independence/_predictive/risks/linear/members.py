@@ -17,6 +17,7 @@ from ppfs._rows import Split
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.linear.categories import FittedColumns
 from ppfs.independence._predictive.risks.linear.outputs import as_predicted
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.solver import TrainData
@@ -107,6 +108,9 @@ class LinearMembers:
         self._recipe = recipe
         self._design = design
         self._columns = dense(design.X)
+        # Numbers are standardized where there are categories beside them, as they are for scikit-learn's models.
+        self._is_encoded = recipe.is_mixed and bool(design.n_levels.any())
+        self._starts = np.append(0, np.cumsum(recipe.widths(design.n_levels)))
         self._steps: dict[int, list[Any]] = {}
         require_squarable(self._columns, design.column_names, recipe.steps, problem.estimator)
         known = None if larger is None else larger._of_some(design)
@@ -119,7 +123,6 @@ class LinearMembers:
 
         both = _engine.run_tasks(fitted, range(len(problem.splits)), n_threads)
         self._models = [model for _, model in both]
-        self._width = self._models[0].slopes.shape[1] // self._columns.shape[1]
         self._outputs = np.concatenate([model.outputs for model in self._models])
         parts = [part for part, _ in both if part is not None]
         self._parts = parts if len(parts) == len(both) else None
@@ -128,7 +131,7 @@ class LinearMembers:
     def _prepared(self, split: Split) -> SplitData:
         """Make the regressors of one split."""
         train, test = self._columns[split.train], self._columns[split.test]
-        steps = FittedSteps.of(self._recipe.steps, train)
+        steps = self._fitted_steps(split, slice(None))
         data = self._recipe.solver.data(
             np.ascontiguousarray(steps.transform(train).T), TrainTarget.of(self._problem, split)
         )
@@ -138,9 +141,11 @@ class LinearMembers:
         """Return the regressors of some of the members; None if some are not members, or if none were kept."""
         if self._parts is None or not design.places.keys() <= self._design.places.keys():
             return None
+        if self._is_encoded and not design.n_levels.any():
+            return None
         places = [self._design.places[feature] for feature in design.places]
         columns = np.concatenate([np.arange(place.start, place.stop) for place in places])
-        regressors = (columns[:, np.newaxis] * self._width + np.arange(self._width)).ravel()
+        regressors = np.concatenate([np.arange(self._starts[c], self._starts[c + 1]) for c in columns])
         return [part.kept(regressors, columns) for part in self._parts]
 
     def risks(self, features: Sequence[int]) -> PairedRisks:
@@ -162,15 +167,21 @@ class LinearMembers:
         drawn = over_draws(problem, self._base, evaluate)
         n_scores = max(1, problem.classes.size - 1)
         place = self._design.places[feature]
-        n_coefficients = n_scores * self._recipe.n_coefficients * (place.stop - place.start)
+        n_coefficients = n_scores * sum(map(self._n_coefficients, range(place.start, place.stop)))
         return PairedRisks(
             self._base[np.newaxis],
             drawn.replaced,
             np.zeros(1, dtype=bool),
             drawn.by_draw,
-            np.array([n_coefficients], dtype=np.intp),
+            np.array([n_coefficients]),
             drawn.exchange,
         )
+
+    def _n_coefficients(self, column: int) -> float:
+        if not (self._is_encoded and self._design.n_levels[column]):
+            return self._recipe.n_coefficients
+        trains = [split.train for split in self._problem.splits]
+        return self._recipe.n_coefficients_of(self._columns[:, column], trains)
 
     def _moved(self, feature: int, draws: Draws, first: int, end: int) -> Floats:
         """Return how the outputs change when draws replace a feature, shape (n_draws, n_tested, n_scores)."""
@@ -203,7 +214,7 @@ class LinearMembers:
 
     def _regressors(self, feature: int) -> slice:
         place = self._design.places[feature]
-        return slice(place.start * self._width, place.stop * self._width)
+        return slice(int(self._starts[place.start]), int(self._starts[place.stop]))
 
     def _tested(self, number: int, feature: int) -> Floats:
         """Return the regressors of one feature in a test part, shape (n_regressors, n_test)."""
@@ -212,16 +223,23 @@ class LinearMembers:
         tested = self._columns[self._problem.splits[number].test, self._design.places[feature]]
         return self._steps_of(number, feature).transform(tested).T
 
-    def _steps_of(self, number: int, feature: int) -> FittedSteps:
-        train = self._columns[self._problem.splits[number].train, self._design.places[feature]]
-        return FittedSteps.of(self._recipe.steps, train)
+    def _steps_of(self, number: int, feature: int) -> FittedSteps | FittedColumns:
+        return self._fitted_steps(self._problem.splits[number], self._design.places[feature])
+
+    def _fitted_steps(self, split: Split, place: slice) -> FittedSteps | FittedColumns:
+        """Return what makes regressors of some columns, fitted to the train part of a split."""
+        train = self._columns[split.train, place]
+        if not self._is_encoded:
+            return FittedSteps.of(self._recipe.steps, train)
+        weights = TrainTarget.of(self._problem, split).weights
+        return FittedColumns.of(self._recipe.steps, self._design.n_levels[place], train, weights)
 
     def _moved_in(self, number: int, feature: int, values: Floats) -> Floats:
         """Return by how much the outputs of one test part change; values have shape (n_draws, n_test, n_columns)."""
         model, place = self._models[number], self._design.places[feature]
         slopes = model.slopes[:, self._regressors(feature)]
         n_draws, n_test, n_columns = values.shape
-        if model.scales is not None:
+        if model.scales is not None and not (self._is_encoded and self._design.n_levels[place].any()):
             tested = self._columns[self._problem.splits[number].test, place]
             return outputs_of(slopes / model.scales[place], np.moveaxis(values - tested, 2, 0))
         made = self._steps_of(number, feature).transform(values.reshape(-1, n_columns))

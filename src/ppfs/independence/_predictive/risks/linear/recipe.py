@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
@@ -17,6 +18,7 @@ from ppfs._data import Table
 from ppfs._fitting import KnownParameters, Medians, require_valid_parameters
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear import least_squares
+from ppfs.independence._predictive.risks.linear.categories import n_dummies, n_slots
 from ppfs.independence._predictive.risks.linear.logistic import Logistic
 from ppfs.independence._predictive.risks.linear.penalized_intercept import PenalizedIntercept
 from ppfs.independence._predictive.risks.linear.solver import Solver
@@ -75,10 +77,31 @@ class Recipe:
         Unfitted transformers, in their order.
 
     solver : Solver
+
+    is_mixed : bool
+        Whether columns of codes are categories.
     """
 
     steps: tuple[Any, ...]
     solver: Solver
+    is_mixed: bool = False
+
+    def widths(self, n_levels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the number of regressors of each column."""
+        return np.where(self.is_mixed & (n_levels > 0), n_slots(n_levels), self.width)
+
+    def n_coefficients_of(self, codes: NDArray[Any], trains: Sequence[NDArray[np.intp]]) -> float:
+        """Return how many coefficients a column of categories takes; infinite if its regressors are transformed.
+
+        Parameters
+        ----------
+        trains : sequence of ndarray of int
+            The train rows of each split.
+        """
+        if not all(map(keeps_width, self.steps)):
+            return np.inf
+        # One category says nothing that the others and the intercept do not say.
+        return max(1, n_dummies(codes, trains) - 1)
 
     @property
     def is_additive(self) -> bool:
@@ -123,12 +146,22 @@ def recipe_of(table: Table, problem: Problem) -> Recipe | str:
     if isinstance(solver, str):
         return solver
     filling = [Medians()] if table.has_missing else []
-    return Recipe((*filling, *before), solver)
+    recipe = Recipe((*filling, *before), solver, table.is_mixed)
+    return (_refusal_of_categories(recipe) if table.is_mixed else None) or recipe
+
+
+def _refusal_of_categories(recipe: Recipe) -> str | None:
+    solver = recipe.solver
+    if not recipe.is_additive:
+        return "the engine multiplies columns of numbers only"
+    if not (isinstance(solver, least_squares.Ridge | Logistic) and solver.has_intercept):
+        return "the engine knows categories in models with an intercept and a penalty on squares only"
+    if isinstance(solver, Logistic) and not solver.penalty:
+        return "without a penalty the coefficients of categories are not unique"
+    return None
 
 
 def _refusal_of_data(table: Table, problem: Problem) -> str | None:
-    if table.is_mixed:
-        return "the engine fits linear models to columns of numbers"
     if problem.loss.name == "callable":
         return "the engine does not know the loss 'callable'"
     if problem.y.ndim > 1 or table.codes.ndim > 1:

@@ -65,11 +65,12 @@ class LinearRisks(ModelRisks):
 
     def _can_fit(self, members: Set[int]) -> bool:
         """Return whether the engine, and not scikit-learn, fits the models of some features."""
-        n_columns = self._table.n_levels_of(tuple(members)).size
+        n_levels = self._table.n_levels_of(tuple(members))
+        n_columns = n_levels.size
         n_rows = min(split.train.size for split in self.problem.splits)
         is_small = not self._table.is_sparse or n_columns * self._table.n_rows <= _MAX_DENSE
         if self._recipe.is_additive:
-            return is_small and self._recipe.solver.can_fit(n_columns * self._recipe.width, n_rows)
+            return is_small and self._recipe.solver.can_fit(int(self._recipe.widths(n_levels).sum()), n_rows)
         n_regressors = n_products(self._recipe.steps, n_columns)
         return (
             is_small and n_regressors <= _MAX_PRODUCTS and self._recipe.solver.can_fit(n_regressors, n_rows)

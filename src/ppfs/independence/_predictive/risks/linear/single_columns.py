@@ -16,6 +16,7 @@ from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.any_model import ModelGrower
 from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.linear.categories import FittedCategories, n_slots
 from ppfs.independence._predictive.risks.linear.outputs import as_predicted
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.steps import FittedSteps, require_squarable
@@ -46,22 +47,45 @@ class LinearGrower(Grower):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
+        slots = np.where(self.recipe.is_mixed, n_slots(block.n_levels), 0)
+        kinds = np.unique(slots)
+        if kinds.size == 1:
+            return self._risks(block)
+        by_kind = [np.flatnonzero(slots == kind) for kind in kinds]
+        answers = PairedRisks.joined([self._risks(block.take(columns)) for columns in by_kind])
+        return PairedRisks.joined(
+            [answers.at(place) for place in np.argsort(np.concatenate(by_kind)).tolist()]
+        )
+
+    def _risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about numbers, or about categories that have equally many regressors."""
         # At least two columns: NumPy adds up a single column in another order than one of several, and a
         # column's answer must not depend on the other columns of its block.
         # A block of several columns is copied only where it is not in C order.
         n_columns = block.n_columns
-        columns = np.ascontiguousarray(dense(block.X[:, [0, 0]] if n_columns == 1 else block.X))
+        two = [0, 0] if n_columns == 1 else slice(None)
+        columns, n_levels = np.ascontiguousarray(dense(block.X[:, two])), block.n_levels[two]
         require_squarable(columns, block.names, self.recipe.steps, self.problem.estimator)
-        by_split = [_split_risks(self.problem, self.recipe, columns, split) for split in self.problem.splits]
+        by_split = [
+            _split_risks(self.problem, self.recipe, columns, n_levels, split) for split in self.problem.splits
+        ]
         base = np.concatenate([part.base for part in by_split], axis=1)[:n_columns]
         replaced = np.concatenate([part.replaced for part in by_split], axis=1)[:n_columns]
         over_pairs = np.sum([part.over_pairs for part in by_split], axis=0)[:n_columns]
         by_draw = over_pairs / base.shape[1] if self.problem.is_by_row else None
         n_scores = max(1, self.problem.classes.size - 1)
-        n_coefficients = np.full(block.n_columns, n_scores * self.recipe.n_coefficients, dtype=np.intp)
+        n_coefficients = n_scores * self._n_coefficients(block)
         risks = PairedRisks(base, replaced, np.zeros(block.n_columns, dtype=bool), by_draw, n_coefficients)
         failed = np.isnan(base).any(axis=1) | np.isnan(replaced).any(axis=1)
         return self._without_failures(risks, block, failed) if failed.any() else risks
+
+    def _n_coefficients(self, block: Block) -> NDArray[Any]:
+        """Return the coefficients of each column, those of one output."""
+        if not (self.recipe.is_mixed and block.n_levels.any()):
+            return np.full(block.n_columns, self.recipe.n_coefficients, dtype=np.intp)
+        trains = [split.train for split in self.problem.splits]
+        columns = range(block.n_columns)
+        return np.array([self.recipe.n_coefficients_of(block.X[:, column], trains) for column in columns])
 
     def _without_failures(self, risks: PairedRisks, block: Block, failed: NDArray[np.bool_]) -> PairedRisks:
         """Leave the columns whose fit failed to scikit-learn, which answers or raises."""
@@ -91,7 +115,9 @@ class _BlockRisks:
     over_pairs: Floats
 
 
-def _split_risks(problem: Problem, recipe: Recipe, block: Floats, split: Split) -> _BlockRisks:
+def _split_risks(
+    problem: Problem, recipe: Recipe, block: Floats, n_levels: NDArray[np.intp], split: Split
+) -> _BlockRisks:
     """Compare each column of a block with its permutations in one split.
 
     Parameters
@@ -99,8 +125,13 @@ def _split_risks(problem: Problem, recipe: Recipe, block: Floats, split: Split) 
     block : ndarray of shape (n_rows, n_columns)
         See `LinearGrower`.
     """
-    train, test = _regressors(recipe, block, split)
-    slopes, intercepts = recipe.solver.fit_columns(train, TrainTarget.of(problem, split))
+    target = TrainTarget.of(problem, split)
+    if recipe.is_mixed and n_levels.any():
+        categories = FittedCategories.of(recipe.steps, n_levels, block[split.train], target.weights)
+        train, test = (categories.regressors(block[rows]) for rows in (split.train, split.test))
+    else:
+        train, test = _regressors(recipe, block, split)
+    slopes, intercepts = recipe.solver.fit_columns(train, target)
     outputs = _outputs(slopes, intercepts, test)
     predictions = as_predicted(outputs, problem.loss.output)
     # A model of one column predicts from that column alone: permuting it permutes the predictions.

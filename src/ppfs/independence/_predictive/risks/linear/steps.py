@@ -18,7 +18,7 @@ from sklearn.preprocessing import (
 )
 
 from ppfs._conventions import Floats
-from ppfs._fitting import KnownParameters, Medians
+from ppfs._fitting import KnownParameters, Medians, standard
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
 from ppfs.independence._predictive.risks.linear.splines import fitted_splines
@@ -101,6 +101,19 @@ def require_squarable(columns: Floats, names: Sequence[str], steps: Sequence[Any
 
 
 @dataclass(frozen=True)
+class Standardized:
+    """A step that gives numbers beside categories mean 0 and variance 1, as `ppfs._fitting.Encoded` does.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_rows,) or None
+        Of the rows of the train part.
+    """
+
+    weights: Floats | None
+
+
+@dataclass(frozen=True)
 class FittedSteps:
     """Transformers fitted on the train part of one split, for the columns of a block.
 
@@ -159,6 +172,8 @@ def _fitted(step: Any, columns: Floats, is_single: bool) -> Any:
     """Fit a transformer, or an equivalent that is faster on many columns."""
     if is_single and is_joint(step):
         return _Powers(step)
+    if isinstance(step, Standardized):
+        return FittedScaler(*standard(columns, step.weights))
     if isinstance(step, SplineTransformer):
         return fitted_splines(step, columns)
     return fitted_scaler(step, columns) if isinstance(step, StandardScaler) else clone(step).fit(columns)
