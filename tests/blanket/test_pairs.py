@@ -107,7 +107,7 @@ def test_pairs_that_were_left_out_count_in_the_correction(rng, monkeypatch):
     ]
     assert of_pair[0] == of_pair[1]
     assert len({frozenset((step.feature, *step.others)) for step in pair_steps(screened)}) == 3
-    assert any("3 of 66 were asked about" in note for note in screened.trace_.notes)
+    assert any("3 of 66 were tested" in note for note in screened.trace_.notes)
     assert set(screened.blanket_) == {0, 1}
 
 

@@ -299,7 +299,7 @@ def test_every_row_may_be_a_part_of_its_own():
         ({"candidates": {"n_features": [1.5]}}, "n_features=1.5 in candidates"),
         ({"candidates": {"alpha": 0.05}}, "candidates must be a grid"),
         ({"candidates": []}, "candidates is an empty list"),
-        ({"candidates": {"selector": [SVC()]}}, r"selector=SVC\(\) is no search of ppfs"),
+        ({"candidates": {"selector": [SVC()]}}, r"selector=SVC\(\) is not a search of ppfs"),
         ({"candidates": {"task": ["regression"]}}, "candidates differ in 'task'"),
         ({"cv": 200}, "cv=200 is more than the 150 rows"),
         ({"candidates": {"alpha": [2]}}, "alpha"),

@@ -128,7 +128,7 @@ def test_a_time_limit_stops_a_slow_method_and_says_so(table, monkeypatch):
     [
         ({"methods": ["ppsf"]}, "Did you mean 'ppfs'?"),
         ({"methods": []}, "methods is empty"),
-        ({"methods": {"x": 3}}, "is no selector"),
+        ({"methods": {"x": 3}}, "is not a selector"),
         ({"cv": 1}, "cv=1 must be between 2"),
         ({"time_limit": 0}, "time_limit=0 must be"),
         ({"estimator": LinearRegression(), "task": "classification"}, "cannot predict"),

@@ -51,11 +51,11 @@ def compare(
     n_jobs: int | None = None,
     progress: Progress = False,
 ) -> Comparison:
-    """Compare ways to select columns on your own data, each on rows that it has not seen.
+    """Compare methods of feature selection on your own data by nested cross-validation.
 
-    The rows are divided into folds. Outside each fold every method selects columns and one and the same model is
-    fitted on them; inside the fold that model is scored. Selection is part of what is cross-validated, so a method
-    that fits noise is found out.
+    The rows are divided into folds. On the rows outside each fold every method selects columns, and the same model is
+    fitted on them; on the rows inside the fold that model is scored. The selection is part of the cross-validation, so
+    a method that overfits gets a low score.
 
     Parameters
     ----------
@@ -74,17 +74,17 @@ def compare(
         The model that is scored. None is a random forest.
 
     scoring : str or callable, default=None
-        As in scikit-learn; None is accuracy for classes and r2 for quantities.
+        As in scikit-learn; None is accuracy for classification and r2 for regression.
 
     cv : int, default=5
-        Number of folds: shuffled, stratified where every class has enough rows, with groups kept together.
+        Number of folds: shuffled, stratified if every class has enough rows, with groups kept together.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" follows the estimator; without one the target.
+        "auto" follows the estimator, or else the target.
 
     time_limit : float, default=None
-        Seconds for all methods together. Each has an equal share; one that would exceed it is not begun on further
-        folds, and its note says so. What has begun is finished.
+        Seconds for all methods together. Each has an equal share; a method that would exceed it is not run on further
+        folds, and its note says so. Running fits are completed.
 
     groups : array-like of shape (n_rows,), default=None
         Labels of rows that belong together.
@@ -93,10 +93,10 @@ def compare(
         How much each row counts, in the searches of this library, in the model and in the scores.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and seeds methods and models that were left unseeded.
+        Seeds the folds, and methods and models without a seed of their own.
 
     n_jobs : int, default=None
-        Parallel workers of the methods that have them.
+        Number of parallel workers, for methods that have such a parameter.
 
     progress : bool or "log", default=False
         Show a bar on stderr.
@@ -104,7 +104,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``to_frame()`` is a table of it, ``print`` shows it.
+        ``to_frame()`` makes a table of it, ``print`` shows it.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class _Tally:
     note: str = ""
 
     def stops_at(self, share: float | None, n_folds: int) -> bool:
-        """Tell whether another fold would take the method beyond its share of the time."""
+        """Return whether another fold would take the method beyond its share of the time."""
         if share is not None and self.seconds and sum(self.seconds) + self.seconds[-1] > share:
             self.note = f"time limit: {len(self.scores)} of {n_folds} folds"
         return bool(self.note)

@@ -77,7 +77,7 @@ def _method(method: Any) -> Any:
     if not isinstance(method, str):
         if not hasattr(method, "fit") or not hasattr(method, "get_support"):
             raise InvalidInputError(
-                f"{method!r} is no selector: it needs fit and get_support. Name a method, or pass a selector."
+                f"{method!r} is not a selector: it needs fit and get_support. Name a method, or pass a selector."
             )
         return method
     if method in _SELECTORS:
@@ -90,12 +90,12 @@ def _method(method: Any) -> Any:
 
 
 def ready(selector: Any, *, model: Any, scoring: Any, seed: int, n_jobs: int | None) -> Any:
-    """Return a copy of a selector with what was left open: the model it is meant for, its score, seed and workers."""
+    """Return a copy of a selector with its open parameters set: model, scoring, seed and workers."""
     selector = clone(selector)
     known = set(signature(type(selector).__init__).parameters)
     wanted = {"random_state": seed, "n_jobs": n_jobs}
     if isinstance(selector, PPFSCV | Stepwise | SubsetSearch | PermutationImportance):
-        # These are made for a model: the one that will be scored.
+        # These select for a model: the one that will be scored.
         wanted |= {"estimator": model, "scoring": scoring}
     left_open = {name for name in wanted if name in known and getattr(selector, name) is None}
     return selector.set_params(**{name: wanted[name] for name in left_open})

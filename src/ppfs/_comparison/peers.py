@@ -1,4 +1,4 @@
-"""What people use otherwise: recursive elimination, an L1 penalty, a univariate filter; on any table."""
+"""Common other methods, for any table: recursive elimination, an L1 penalty, a univariate filter."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Mask = NDArray[np.bool_]
 
 _INNER_FOLDS = 3
 _TREES = 50
-# More categories than this share a column.
+# The maximum number of categories with a column of their own.
 _MOST_CATEGORIES = 30
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A table as numbers without gaps, of equal spread.
+    """A table as numbers without missing values, on the same scale.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Encoded:
 
     @classmethod
     def of(cls, table: Table) -> Encoded:
-        """Encode: gaps get the median, categories a column each, and all columns the same spread."""
+        """Encode a table: median for missing values, one column per category, and all columns on the same scale."""
         if table.is_sparse:
             scale = np.asarray(abs(table.X).max(axis=0).todense()).ravel()
             scaled = table.X @ sp.diags_array(1 / np.where(scale > 0, scale, 1))

@@ -1,4 +1,4 @@
-"""The recipe of a fit, for every selector: check the parameters, read the table, work on a copy, take it over."""
+"""The recipe of a fit for every selector: check the parameters, read the table, fit a copy, and take it over."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class Selector(FrameSelector, BaseEstimator, ABC):
-    """A selector that is fitted in one step: after an error it is what it was before.
+    """A selector that is fitted in one step: after an error it is unchanged.
 
-    A subclass implements `_fit`, which sets the fitted attributes. It reads the data with `_read_table`, and says with
-    `_set_columns` which columns it selects.
+    A subclass implements `_fit`, which sets the fitted attributes. It reads the data with `_read_table`, and sets the
+    selected columns with `_set_columns`.
     """
 
     task_: Task
@@ -50,7 +50,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         """Set the fitted attributes; called on an unfitted copy with parameters that were checked."""
 
     def _keep_from_failure(self, draft: Self, error: BaseException) -> None:
-        """Keep what may be of use to the next fit of the copy that failed."""
+        """Keep what the next fit may reuse from the copy that failed."""
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Select columns.

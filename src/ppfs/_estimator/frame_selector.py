@@ -1,4 +1,4 @@
-"""What `transform` returns: the caller's columns, in the caller's kind of table."""
+"""The output of `transform`: the selected columns, in the caller's kind of table."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from ppfs.exceptions import InvalidInputError
 
 
 class FrameSelector(SelectorMixin):
-    """A selector that takes weights, and whose `transform` leaves the columns of any data frame as they are.
+    """A selector that accepts weights, and whose `transform` keeps the column types of any data frame.
 
-    scikit-learn's own keeps the types of pandas' columns, but makes one array of other frames, in which
-    numbers beside text are objects. A subclass sets `support_` in ``fit``, `_column_names` and
-    `_has_missing_labels`.
+    scikit-learn's own method keeps the types of pandas columns, but converts other frames to one array, in which
+    numbers beside text are objects. A subclass sets `support_` in ``fit``, `_column_names` and `_has_missing_labels`.
     """
 
-    # What metadata routing may pass to fit beside its named arguments.
+    # Arguments that metadata routing may pass to fit.
     __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
 
     support_: NDArray[np.bool_]
@@ -87,11 +86,11 @@ class FrameSelector(SelectorMixin):
         return np.asarray(super().get_feature_names_out(input_features))
 
     def _transform_to_nothing(self, X: Any) -> Any:
-        """Return a table without columns, and say so at the caller's line, where scikit-learn would at its own."""
+        """Return a table without columns, with a warning that points to the caller's line."""
         has_way_out = hasattr(self, "min_features")
-        way_out = " Pass min_features=1 to have the one that came closest." if has_way_out else ""
+        way_out = " Pass min_features=1 to get the one that came closest." if has_way_out else ""
         warn_caller(
-            "No features were selected, so that a model behind this selector has nothing to be fitted on."
+            "No features were selected, so a model after this selector has no columns to be fitted on."
             + way_out,
             UserWarning,
         )
@@ -118,7 +117,7 @@ class FrameSelector(SelectorMixin):
         return source.take(numbers) if numbers else np.empty((source.n_rows, 0))
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put selected columns back in their places, with zeros in place of the others.
+        """Put selected columns back in their places, with zeros for the others.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Fitting in one step: what a fit found is there as a whole, or not at all."""
+"""Fitting in one step: the results of a fit are set completely, or not at all."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _ABSENT = object()
 
 @contextmanager
 def in_one_step(estimator: Estimator) -> Iterator[Estimator]:
-    """Lend an unfitted copy to the block; when that ends well, the estimator takes over what was set on it.
+    """Give an unfitted copy to the block; if the block succeeds, set the estimator's attributes to those of the copy.
 
-    The copy shares the parameters and whatever is not fitted. An error or an interrupt inside the block leaves the
-    estimator as it was, fitted or not, and so two threads that fit one estimator leave one of the two fits.
+    The copy shares the parameters and all other attributes that are not fitted. After an error or an interrupt inside
+    the block the estimator is unchanged, fitted or not. If two threads fit one estimator, the result is one of the two
+    fits.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def in_one_step(estimator: Estimator) -> Iterator[Estimator]:
     Yields
     ------
     estimator
-        What to call the methods of that set fitted attributes.
+        The copy, whose methods may set fitted attributes.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def in_one_step(estimator: Estimator) -> Iterator[Estimator]:
     vars(draft).update(before)
     yield draft
     found = {name: value for name, value in vars(draft).items() if value is not before.get(name, _ABSENT)}
-    # One assignment: no other thread, and no interrupt, sees a part of it.
+    # One assignment, so that no thread or interrupt sees a part of it.
     estimator.__dict__ = {**_unfitted(estimator), **found}
 
 

@@ -1,4 +1,4 @@
-"""FastIAMB: several columns enter in one round."""
+"""FastIAMB: IAMB that adds several columns per round."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ppfs.blanket._steps.shrink import shrink_weakest_first
 
 
 class FastIAMB(IndependenceSearch):
-    """IAMB that adds several columns a round, as many as the rows can bear.
+    """IAMB that adds several columns per round, as many as the number of rows allows.
 
     Each round sorts the dependent columns and adds them, strongest first, while the table of the target
-    and the blanket has at least 5 rows a cell; with continuous columns it adds all. A backward
+    and the blanket has at least 5 rows per cell; with continuous columns it adds all of them. A backward
     pass follows every round.
 
     Parameters
     ----------
     independence : IndependenceTest or str, default="auto"
         The test: an instance, or "g2", "chi2", "fisher-z", "partial-t", "likelihood-ratio", "ppi" or "cross-fit-ppi"
-        for one with its defaults. "auto" looks at the columns: `GSquared` if all are categorical, `FisherZ` if all
-        are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
+        for a test with its defaults. "auto" chooses by the columns: `GSquared` if all are categorical, `FisherZ` if
+        all are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
 
     n_folds : int, default=0
         Search in the training part of each of K folds and return the blanket whose members the others
@@ -32,37 +32,37 @@ class FastIAMB(IndependenceSearch):
         Level of each test.
 
     always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are in the blanket from the start and are never asked about.
+        Columns, by number or name, that are always selected and never tested.
 
     condition_on : int, str or collection of them, default=()
         Columns that are in every conditioning set and are never selected.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
-        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``: they are kept or dropped together.
+        Fitted attributes have one entry per column; the trace has one per group.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
+        Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values, which
+        models still get as numbers. "from_dtype": text and categories only. A list of names or numbers, or a mask,
+        names all of them, and models then treat them as categories; None means none.
 
     min_features : int, default=0
-        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
+        Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target holds labels or quantities. "auto" follows the test's estimator; without one the target:
-        text, truth values and at most 20 different whole numbers are labels.
+        Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
+        text, booleans, and integers with at most 20 distinct values are labels.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and whatever is random in the test.
+        Seeds the folds and the test.
 
     n_jobs : int, default=None
-        Parallel fits of a predictive test; the classical ones answer in one pass.
+        Number of parallel fits of a predictive test; classical tests need one pass.
 
     progress : bool or "log", default=False
-        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
-        stderr is neither.
+        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line from time to time
+        if stderr is neither.
 
     checkpoint : path, default=None
         A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
@@ -78,10 +78,10 @@ class FastIAMB(IndependenceSearch):
         Their numbers, most important first.
 
     pvalues_ : ndarray of shape (n_features,)
-        The p-value of the question that decided about each column. 1 if nothing could be told.
+        The p-value of the test that decided about each column; 1 if there were too few rows to tell.
 
     importances_ : ndarray of shape (n_features,)
-        The effect in the same answer, on the scale of the test: see there.
+        The effect size from the same test, on the scale of that test.
 
     scores_ : ndarray of shape (n_features,)
         log(1/p).
@@ -93,20 +93,20 @@ class FastIAMB(IndependenceSearch):
         Each fold's blanket and z score; empty without folds.
 
     n_tests_ : int
-        Questions answered. What is known from the last fit on the same data is not asked again, so
-        fitting with another alpha costs little.
+        Number of tests. Results of the last fit on the same data are reused, so fitting with another alpha costs
+        little.
 
     n_fits_ : int
-        Models fitted by the test.
+        Number of models fitted by the test.
 
     independence_ : IndependenceTest
-        The test that answered.
+        The test that was used.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row per column: whether it was selected, its importance and p-value, and why.
 
     warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
@@ -122,10 +122,10 @@ class FastIAMB(IndependenceSearch):
 
     Notes
     -----
-    How many rows are needed is for the test to say: `GSquared` and `ChiSquared` count cells, `FisherZ` and
-    `PartialCorrelationT` degrees of freedom. A column that was removed more than 10 times stays out.
+    The test decides how many rows are needed: `GSquared` and `ChiSquared` count cells, `FisherZ` and
+    `PartialCorrelationT` degrees of freedom. A column that was removed more than 10 times is not added again.
 
-    A column is not added, and a member not dropped, where the test cannot tell.
+    If there are too few rows for a test, a column is not added and a member is not dropped.
 
     References
     ----------
@@ -145,7 +145,7 @@ class FastIAMB(IndependenceSearch):
 
 
 def while_rows_last(inquiry: Inquiry, blanket: Sequence[int], dependent: Sequence[int]) -> Sequence[int]:
-    """Let the strongest column enter, and further ones while there are rows enough for them all."""
+    """Return the strongest column, and further ones as long as there are enough rows for all of them."""
     n_added = min(1, len(dependent))
     while n_added < len(dependent):
         given = inquiry.given([*blanket, *dependent[: n_added + 1]])

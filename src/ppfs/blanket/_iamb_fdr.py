@@ -13,19 +13,19 @@ from ppfs.blanket._steps.questions import Answered, Inquiry
 
 
 class IAMBFDR(IndependenceSearch):
-    """IAMB whose level holds for all columns together.
+    """IAMB that controls the false discovery rate.
 
-    Each round asks about every column given the blanket without it, and adjusts the p-values for their
-    number (Benjamini-Yekutieli, valid under any dependence). Then the weakest member that fails
-    is dropped; if none fails, the strongest other column that passes is added. So the share of false
-    members is controlled, not the chance of each: prefer it when there are many columns.
+    Each round tests every column given the rest of the blanket, and adjusts the p-values for the number of columns
+    (Benjamini-Yekutieli, valid under any dependence). Then the weakest member that is not significant is dropped; if
+    there is none, the strongest significant column outside the blanket is added. This controls the expected share of
+    false members rather than the error of each test: use it when there are many columns.
 
     Parameters
     ----------
     independence : IndependenceTest or str, default="auto"
         The test: an instance, or "g2", "chi2", "fisher-z", "partial-t", "likelihood-ratio", "ppi" or "cross-fit-ppi"
-        for one with its defaults. "auto" looks at the columns: `GSquared` if all are categorical, `FisherZ` if all
-        are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
+        for a test with its defaults. "auto" chooses by the columns: `GSquared` if all are categorical, `FisherZ` if
+        all are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
 
     n_folds : int, default=0
         Search in the training part of each of K folds and return the blanket whose members the others
@@ -35,37 +35,37 @@ class IAMBFDR(IndependenceSearch):
         The false discovery rate.
 
     always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are in the blanket from the start and are never asked about.
+        Columns, by number or name, that are always selected and never tested.
 
     condition_on : int, str or collection of them, default=()
         Columns that are in every conditioning set and are never selected.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
-        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``: they are kept or dropped together.
+        Fitted attributes have one entry per column; the trace has one per group.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
+        Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values, which
+        models still get as numbers. "from_dtype": text and categories only. A list of names or numbers, or a mask,
+        names all of them, and models then treat them as categories; None means none.
 
     min_features : int, default=0
-        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
+        Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target holds labels or quantities. "auto" follows the test's estimator; without one the target:
-        text, truth values and at most 20 different whole numbers are labels.
+        Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
+        text, booleans, and integers with at most 20 distinct values are labels.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and whatever is random in the test.
+        Seeds the folds and the test.
 
     n_jobs : int, default=None
-        Parallel fits of a predictive test; the classical ones answer in one pass.
+        Number of parallel fits of a predictive test; classical tests need one pass.
 
     progress : bool or "log", default=False
-        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
-        stderr is neither.
+        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line from time to time
+        if stderr is neither.
 
     checkpoint : path, default=None
         A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
@@ -85,7 +85,7 @@ class IAMBFDR(IndependenceSearch):
         could be told.
 
     importances_ : ndarray of shape (n_features,)
-        The effect in the same answer, on the scale of the test: see there.
+        The effect size from the same test, on the scale of that test.
 
     scores_ : ndarray of shape (n_features,)
         log(1/p).
@@ -97,20 +97,20 @@ class IAMBFDR(IndependenceSearch):
         Each fold's blanket and z score; empty without folds.
 
     n_tests_ : int
-        Questions answered. What is known from the last fit on the same data is not asked again, so
-        fitting with another alpha costs little.
+        Number of tests. Results of the last fit on the same data are reused, so fitting with another alpha costs
+        little.
 
     n_fits_ : int
-        Models fitted by the test.
+        Number of models fitted by the test.
 
     independence_ : IndependenceTest
-        The test that answered.
+        The test that was used.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row per column: whether it was selected, its importance and p-value, and why.
 
     warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
@@ -126,8 +126,8 @@ class IAMBFDR(IndependenceSearch):
 
     Notes
     -----
-    A column whose addition led back to a blanket seen before is left out until a new one is
-    reached. A column is not added, and a member not dropped, where the test cannot tell.
+    A column whose addition led back to an earlier blanket is excluded until a new blanket is reached. If there are too
+    few rows for a test, a column is not added and a member is not dropped.
 
     References
     ----------
@@ -156,7 +156,7 @@ class IAMBFDR(IndependenceSearch):
 
 
 def _one_move(inquiry: Inquiry, blanket: list[int], banned: set[int]) -> tuple[list[int], list[int]]:
-    """Ask about all columns; return the member to drop, or else the column to add, in lists of at most one."""
+    """Test all columns; return the member to drop, or else the column to add, in lists of at most one."""
     given = inquiry.given(blanket)
     answered = inquiry.ask(inquiry.candidates, given, "round")
     adjusted = adjust(np.array([result.pvalue for _, result in answered]), "by").tolist()

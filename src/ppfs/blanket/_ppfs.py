@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
@@ -29,7 +30,6 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
-    BoundTest,
     IndependenceTest,
     LossFunction,
     OnError,
@@ -42,24 +42,22 @@ Growth = Literal["marginal", "joint", "both"]
 class PPFS(PanelParameters, BaseBlanketSelector):
     """Predictive Permutation Feature Selection.
 
-    Keeps the smallest set of columns that a model still needs: first every column that helps to
-    predict the target on its own, then, weakest first, drops those that add nothing to the
-    others. "Helps" means that the model predicts significantly worse on unseen rows when the
-    column is replaced by its knockoff (see `ppfs.independence.PPI`).
+    Searches for the smallest set of columns that a model needs: first every column that helps to predict the target on
+    its own, then, weakest first, drops those that do not help beside the others. "Helps" means that the model predicts
+    significantly worse on unseen rows when the column is replaced by its knockoff (see `ppfs.independence.PPI`).
 
     Parameters
     ----------
     estimator : estimator, list of estimator, "panel" or None, default=None
-        Any classifier or regressor; None is a decision tree, as in the paper. Several are asked together, and their
-        p-values are
-        joined by Cauchy's combination; "panel" is those of `ppfs.models.default_panel`.
+        Any classifier or regressor; None is a decision tree, as in the paper. The p-values of several models are
+        combined by the Cauchy combination test; "panel" is `ppfs.models.default_panel`.
 
     n_splits : int, default=30
-        The paper's B: random train/test splits a question. At least 5 for "wilcoxon".
+        The paper's B: random train/test splits per question. At least 5 for "wilcoxon".
 
     n_folds : int, default=0
-        The paper's K: search in the training part of each of K folds and return the blanket whose
-        members the others agree on most. 0 searches once, in all rows.
+        The paper's K: search in the training part of each of K folds and return the blanket whose members the others
+        agree on most. 0 searches once, in all rows.
 
     alpha : float, default=0.05
         Level of each test.
@@ -68,18 +66,17 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         Share of the rows in each split's test part.
 
     stratify : bool or "auto", default="auto"
-        Keep the proportions of the classes in the splits; "auto" does when every class can be
-        represented in both parts.
+        Keep the proportions of the classes in the splits; "auto" does so if every class can be in both parts.
 
     knockoff : {"permutation", "conditional"}, default="permutation"
-        What replaces a column in the test part: its values shuffled, or draws given the other columns of the
-        model; see `ppfs.independence.PPI`.
+        What replaces a column in the test part: its values shuffled, or draws given the other columns of the model; see
+        `ppfs.independence.PPI`.
 
     significance : {"wilcoxon", "paired-t", "corrected-t"}, default="wilcoxon"
         The one-sided paired test over the splits.
 
     n_draws : int, default=None
-        How often a column is replaced in each test part. None is once, or what a test by name has: 10 times for
+        How often a column is replaced in each test part. None is the test's default: once, or 10 times for
         "cross-fit-ppi".
 
     conditional : estimator, default=None
@@ -89,23 +86,24 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         See `ppfs.independence.PPI`.
 
     class_weight : dict, "balanced" or None, default=None
-        What the loss of a row is multiplied by, by its class; "balanced" makes all classes count alike. The fit is not
-        weighted: for that, give the estimator a `class_weight` of its own.
+        Weights of the losses by class; "balanced" gives all classes the same total weight. The fits are not weighted:
+        set the estimator's own `class_weight` for that.
 
     impute : "median" or None, default=None
-        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+        How missing values in numeric columns are filled, in each training part. None leaves them to estimators that
+        accept NaN.
 
     splitter : splitter or list of (train, test) pairs, default=None
-        Any splitter of scikit-learn in place of the random splits; `n_splits`, `test_size` and `stratify` are then
-        ignored. With `n_folds` it divides the training part of each fold. See `ppfs.independence.PPI`.
+        Any splitter of scikit-learn instead of the random splits; `n_splits`, `test_size` and `stratify` are then
+        ignored. With `n_folds` it splits the training part of each fold. See `ppfs.independence.PPI`.
 
     correction : {"bh", "by", "bonferroni"}, default=None
-        Adjust the growth phase's p-values for the number of columns. None is the paper's way.
+        Adjust the growth phase's p-values for the number of columns. None does not, as in the paper.
 
     confirm : float, default=None
-        Share of the rows that the search never sees, such as 0.3. On them each selected column is tested given the
-        other selected ones, corrected for their number ("bh" where `correction` is None): `confirmed_` holds the
-        p-values, which a selection from the same rows could not give.
+        Share of the rows to hold out from the search, such as 0.3. On them each selected column is tested given the
+        other selected ones, corrected for their number ("bh" if `correction` is None): `confirmed_` has the p-values,
+        which are valid because the columns were selected on other rows.
 
     growth : {"marginal", "joint", "both"}, default="marginal"
         How columns become candidates. "marginal", as in the paper, tests each column on its own. "joint" tests each
@@ -117,58 +115,58 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         This finds suppressors: columns that have no link to the target on their own, but have one beside others.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" follows the estimator; without one the target: text, truth values and at most 20
-        different whole numbers are labels.
+        "auto" follows the estimator, or else the target: text, booleans, and integers with at most 20 distinct values
+        are labels.
 
     interactions : {"pairs"} or None, default=None
-        "pairs": growth also asks about two columns given each other, and lets them enter together if the target depends
-        on either of them given the other, as it does on the sides of an exclusive-or. The p-values are adjusted
-        for the number of pairs, by `correction`, or by "bh" where that is None. All pairs of up to 45 columns are asked
-        about; of more columns the 1,000 most promising; see the notes.
+        "pairs": growth also tests two columns given each other, and adds both if the target depends on each given the
+        other, as it does on the inputs of an exclusive-or. The p-values are adjusted for the number of pairs, by
+        `correction`, or by "bh" if that is None. All pairs of up to 45 columns are tested; of more columns the 1,000
+        most promising ones; see the notes.
 
     growth_estimator : estimator, list of estimator, "panel" or None, default=None
-        Another model for the growth phase, for example a decision tree before shrinking with a slow
-        model. None is `estimator`, as in the paper.
+        Another model for the growth phase, for example a decision tree if `estimator` is slow. None is `estimator`, as
+        in the paper.
 
     independence : IndependenceTest or str, default=None
-        The test, ready or by name; None is "ppi", the paper's. "cross-fit-ppi" is the cross-fitted test with the
-        parameters given here: `estimator`, `growth_estimator`, `stratify`, `n_draws`, `conditional`, `loss`,
-        `class_weight`, `impute`, `splitter` and `task`. "auto", "g2" and the other names of `IAMB` have no model. A
-        ready test has its own parameters. One given here that would have no effect is an error.
+        The test, an instance or a name; None is "ppi", the paper's test. "cross-fit-ppi" is the cross-fitted test with
+        the parameters given here: `estimator`, `growth_estimator`, `stratify`, `n_draws`, `conditional`, `loss`,
+        `class_weight`, `impute`, `splitter` and `task`. "auto", "g2" and the other names of `IAMB` have no model. An
+        instance has its own parameters. A parameter that would have no effect is an error.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides folds, splits and shuffles, and seeds estimators that were left unseeded.
+        Seeds folds, splits, knockoffs, and estimators without a seed of their own.
 
     n_jobs : int, default=None
-        Parallel fits; ``joblib.parallel_config`` chooses the backend. The answer is the same for
-        any number and backend.
+        Number of parallel fits; ``joblib.parallel_config`` chooses the backend. The result is the same for any number
+        and backend.
 
     progress : bool or "log", default=False
-        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks. "log" writes a line now and
-        then where stderr is neither.
+        Show a bar for growth and one for shrink, on stderr, in terminals and notebooks. "log" writes a line from time
+        to time if stderr is neither.
 
     always_keep : collection of int or str, default=()
-        Columns, by number or name, that are in the blanket from the start, are never asked about, and
-        are in every conditioning set of the shrink phase.
+        Columns, by number or name, that are always selected, never tested, and in every conditioning set of the shrink
+        phase.
 
     condition_on : collection of int or str, default=()
-        Columns that are in every conditioning set, also in growth, and are never selected.
+        Columns that are in every conditioning set, also in the growth phase, and are never selected.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
-        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``: they are kept or dropped together.
+        Fitted attributes have one entry per column; the trace has one per group.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
+        Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values, which
+        models still get as numbers. "from_dtype": text and categories only. A list of names or numbers, or a mask,
+        names all of them, and models then treat them as categories; None means none.
 
     min_features : int, default=0
-        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
+        Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
     memory_limit : int, default=None
-        Where X is a path: bytes that its candidates may take in memory. None is a quarter of the machine's.
+        If X is a path: bytes of memory that its candidates may take. None is a quarter of the machine's memory.
 
     checkpoint : path, default=None
         A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
@@ -176,9 +174,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         `random_state`.
 
     on_error : {"raise", "drop"}, default="raise"
-        What to do when the estimator fails on a column in growth, or a column of a file holds what no model can take:
-        raise an error that names the column, or leave it out, with a note in the trace. A model of several columns
-        that fails is always an error.
+        What to do if the estimator fails on a column in the growth phase, or a column of a file cannot be used: raise
+        an error that names the column, or leave the column out, with a note in the trace. A failing model of several
+        columns is always an error.
 
     Attributes
     ----------
@@ -189,10 +187,10 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         Their numbers, most important first.
 
     pvalues_ : ndarray of shape (n_features,)
-        The p-value of the last question about each column: the one that decided.
+        The p-value of the test that decided about each column.
 
     importances_ : ndarray of shape (n_features,)
-        Mean rise in risk when the column is replaced by its knockoff, from the same question.
+        Mean increase of the risk when the column is replaced by its knockoff, from the same test.
 
     scores_ : ndarray of shape (n_features,)
         The paper's importance score, log(1/p). It saturates; `importances_` does not.
@@ -204,31 +202,31 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         Each fold's blanket and z score; empty without folds.
 
     results_ : data frame
-        One row a column, in the library of the caller's frame: `column`, `selected`, `importance` with
+        One row per column, in the library of the caller's frame: `column`, `selected`, `importance` with
         `importance_low` and `importance_high`, `pvalue`, `adjusted_pvalue`, `stability`, `phase`, `reason`,
         `redundant_with`.
 
-    warnings_ : tuple of records
-        Columns that should make a person think, such as identifiers: `column`, `kind`, `message`.
+    warnings_ : tuple of ColumnWarning
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     confirmed_ : Confirmation or None
-        What rows that the search never saw say about the selected columns: `pvalues`, `adjusted_pvalues`,
+        The tests of the selected columns on rows held out from the search: `pvalues`, `adjusted_pvalues`,
         `is_confirmed`, `fdr`, `to_frame()`. None without `confirm`.
 
     n_fits_ : int
-        Models fitted.
+        Number of models fitted.
 
     n_tests_ : int
-        Questions answered. What is known from the last fit on the same data is not asked again.
+        Number of tests. Results of the last fit on the same data are reused.
 
     independence_ : IndependenceTest
-        The test that answered.
+        The test that was used.
 
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
     task_ : {"classification", "regression"}
-        The task that was solved.
+        How the target was read.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
@@ -248,13 +246,13 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     both: ``interactions="pairs"`` finds it, with a model that can express it, such as a tree; three columns that act
     only together are still missed.
 
-    Where there are more than 1,000 pairs, the most promising are asked about: each column is cut into the quarters of
-    its ranks, a target that is a quantity too, and pairs are compared by the smaller of the two likelihood ratios "a
-    given b" and "b given a". The p-values are adjusted for all pairs, those left out included, so that the choice
-    cannot bring in noise; how often it misses a pair is measured in docs/searches.md.
+    If there are more than 1,000 pairs, the most promising ones are tested: each column, and a numeric target, is
+    divided into quarters of its ranks, and pairs are ranked by the smaller of the two likelihood ratios "a given b" and
+    "b given a". The p-values are adjusted for all pairs, including those not tested, so the screening does not add
+    false positives; docs/searches.md shows how often it misses a pair.
 
-    The p-values are the paper's and too small, because the splits overlap and shuffling a column breaks its links to
-    the others; `PPFS.calibrated` is the same search with p-values that hold their level.
+    The p-values are the paper's. They are too small, because the splits overlap and because shuffling a column breaks
+    its dependence on the others; `PPFS.calibrated` is the same search with p-values that hold their level.
 
     References
     ----------
@@ -362,30 +360,29 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         correction: str | None = "bh",
         **parameters: Any,
     ) -> Self:
-        """Return the recommended settings: p-values that mean what they say, and models that see every kind of link.
+        """Return the recommended settings: valid p-values, and models for every kind of dependence.
 
         The test is `ppfs.independence.CrossFitPPI` with a panel of four models: a linear model, splines, products of
         two columns, and a linear model followed by boosted trees. P-values of the growth phase are corrected for the
-        number of columns: if no column depends on the target, something is selected in about one of twenty tables.
+        number of columns: if no column depends on the target, about one of twenty fits selects a column.
 
         Parameters
         ----------
         estimator : estimator, list of estimator, "panel" or None, default="panel"
-            The models of the test: "panel" is `ppfs.models.default_panel`, one model or a list of them is asked instead
-            of it, and None is a decision tree, which sees little.
+            The models of the test: "panel" is `ppfs.models.default_panel`; one model or a list of them replaces it;
+            None is a decision tree, which has little power.
 
         correction : {"bh", "by", "bonferroni"} or None, default="bh"
-            How the growth phase's p-values are adjusted.
+            How the p-values of the growth phase are adjusted.
 
         **parameters
-            Any other parameter of `PPFS` that does not describe the paper's test: all but `n_splits`, `test_size`,
-            `knockoff`, `significance` and `independence`.
+            Other parameters of `PPFS`, except those of the paper's test: `n_splits`, `test_size`, `knockoff`,
+            `significance` and `independence`.
 
         Returns
         -------
         PPFS
-            ``PPFS(estimator, independence="cross-fit-ppi", correction=correction, **parameters)``: an ordinary PPFS,
-            whose parameters can be set and searched over.
+            ``PPFS(estimator, independence="cross-fit-ppi", correction=correction, **parameters)``.
 
         Examples
         --------
@@ -410,37 +407,27 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     confirmed_: Confirmation | None
 
     def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
-        self.confirmed_ = None
-        if self.confirm is None:
-            super()._fit_table(table, test, shared)
-            return
-        search = super()._fit_table
-        self.confirmed_ = search_and_confirm(
-            self, table, test, self.confirm, lambda part: search(part, test, shared)
-        )
+        search = partial(super()._fit_table, test=test, shared=shared)
+        self.confirmed_ = search_and_confirm(self, table, test, self.confirm, search)
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
         bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
-        jointly = self._grow_jointly(inquiry, bind)
+        jointly: list[Answered] = []
+        if self.growth != "marginal":
+            jointly = grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
         candidates = [*jointly, *self._grow_alone(inquiry, {x for x, _ in jointly})]
         if self.interactions is not None:
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
-        # Least important first, so that false positives go before they can displace a strong
-        # column. Copies are equal in everything: the later ones are asked, and dropped, first.
+        # Least important first, so that false positives are dropped before they can displace a strong column. Copies
+        # tie in everything: the later ones are tested, and dropped, first.
         candidates.sort(
             key=lambda found: (-found[1].pvalue, found[1].effect, table.order.key(found[0]), -found[0])
         )
         blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
         blanket = shrink_jointly(inquiry, jointly, blanket, bind)
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
-
-    def _grow_jointly(self, inquiry: Inquiry, bind: Callable[[Table], BoundTest]) -> list[Answered]:
-        """Return the candidates of a model of all columns."""
-        if self.growth == "marginal":
-            return []
-        return grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
 
     def _grow_alone(self, inquiry: Inquiry, entered: Collection[int]) -> list[Answered]:
         """Return the candidates of growth column by column, without those that entered before."""

@@ -1,4 +1,4 @@
-"""PPFS whose settings, or whose number of columns, are chosen by cross-validation of the model they are meant for."""
+"""PPFS with settings, or a number of columns, chosen by cross-validation of the model that will use the columns."""
 
 from __future__ import annotations
 
@@ -57,40 +57,41 @@ from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.exceptions import InvalidInputError
 
-# What a user gets who asks for nothing: the blanket, and a path over size; see docs/decisions/0110.
+# The default candidates: the blanket, and a path over size; see docs/decisions/0110.
 _DEFAULT_SIZES = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256)
 _DEFAULT_SHARES = (0.25, 0.5, 1.0)
 
 
 def _default_candidates(n_features: int) -> dict[str, list[Any]]:
-    """Return the candidates for a table of so many features; all of them are a share, not a size."""
+    """Return the default candidates for a number of features; "all features" is a share, not a size."""
     sizes = [size for size in _DEFAULT_SIZES if size < n_features]
     return {SIZE: [None, *sizes, *_DEFAULT_SHARES]}
 
 
 class PPFSCV(RefittedModel, Selector):
-    """PPFS with the settings, or the number of columns, that serve a given model best.
+    """PPFS with the settings, or the number of columns, that are best for a given model.
 
-    The paper leaves B and K to nested cross-validation; this is it. The rows are divided into folds. Outside each fold
-    every candidate selects columns and the model is fitted on them; inside the fold the model is scored. The candidate
-    with the best mean score then selects in all rows. No search sees the rows that it is judged by, so the scores of
-    the candidates can be compared, whatever they select; that of the best among many is a little too good.
+    The paper chooses B and K by nested cross-validation, which this class does. The rows are divided into folds. On
+    the rows outside each fold every candidate selects columns and the model is fitted on them; on the rows inside the
+    fold the model is scored. The candidate with the best mean score then selects columns on all rows. No search uses
+    the rows that it is scored on, so the scores of the candidates are comparable; the best of many scores is slightly
+    optimistic.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        The model that the columns are meant for: it is scored, and fitted on the selected columns at the end. None is a
-        decision tree. The model that the test asks is a parameter of `selector`.
+        The model that will use the columns: it is scored, and fitted on the selected columns at the end. None is a
+        decision tree. The model of the test is a parameter of `selector`.
 
     selector : PPFS or other search of `ppfs.blanket`, default=None
         The search whose parameters are varied. None is ``PPFS()``.
 
     candidates : dict, list of dict or "auto", default="auto"
         Which parameters of `selector` to try: a grid such as ``{"n_splits": [10, 30], "alpha": [0.01, 0.05]}``,
-        or several. Two keys mean more: "selector", another search, and "n_features", how many columns to take: a whole
-        number, a share of all columns as a fraction, or None for the blanket as found. They are the first so many
-        members of the blanket, most important first, and beyond these the others by what they tell of the target on
-        their own. "auto" is the search as it is, with its blanket and with a path over size from 1 to all columns.
+        or several. Two keys are special: "selector" is another search, and "n_features" how many columns to select: an
+        integer, a fraction of all columns, or None for the blanket. Selected are the most important members of the
+        blanket, and beyond these the other columns in the order of their marginal p-values. "auto" varies "n_features":
+        the blanket, and sizes from 1 to all columns.
 
     rule : {"best", "one-se"}, default="best"
         "best" takes the highest mean score, "one-se" the fewest columns among the candidates whose mean score is
@@ -100,22 +101,22 @@ class PPFSCV(RefittedModel, Selector):
         As in scikit-learn; None is the estimator's own score.
 
     cv : int, splitter or list of (train, test) pairs, default=5
-        How the rows are divided. A number of folds means shuffled ones, stratified where every class has enough
-        rows, that keep groups together.
+        How the rows are divided. An integer is a number of shuffled folds, stratified if every class has enough rows;
+        rows of a group stay together.
 
     n_repeats : int, default=1
-        How often the rows are divided into `cv` folds, where that is a number. More cost as many times more and
-        make the standard errors of ``rule="one-se"`` steadier; the highest score is not chosen better by them,
-        as measured (docs/decisions/0155).
+        How often the rows are divided into `cv` folds, if that is an integer. The cost grows in proportion. More
+        repeats make the standard errors of ``rule="one-se"`` more precise, but do not improve the choice of the
+        highest score (docs/decisions/0155).
 
     refit : bool, default=True
         Fit the model on all rows with the selected columns, so that `predict` and `score` work.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and seeds searches and estimators that were left unseeded.
+        Seeds the folds, and searches and estimators without a seed of their own.
 
     n_jobs : int, default=None
-        Folds that are worked on in parallel. The answer is the same for any number.
+        Number of folds processed in parallel. The result is the same for any number.
 
     progress : bool or "log", default=False
         Show a bar for the folds; see `PPFS`.
@@ -123,9 +124,10 @@ class PPFSCV(RefittedModel, Selector):
     Attributes
     ----------
     cv_results_ : dict of str to array
-        One entry a candidate: "params" and "param_<name>"; "split<i>_test_score", "mean_test_score", "std_test_score",
-        "se_test_score" (the standard error of the mean) and "rank_test_score"; "split<i>_n_features",
-        "mean_n_features" and "std_n_features". ``pandas.DataFrame(cv_results_)`` is a table of it.
+        One entry per candidate: "params" and "param_<name>"; "split<i>_test_score", "mean_test_score",
+        "std_test_score", "se_test_score" (the standard error of the mean) and "rank_test_score";
+        "split<i>_n_features", "mean_n_features" and "std_n_features". ``pandas.DataFrame(cv_results_)`` makes a table
+        of it.
 
     best_index_ : int
         The chosen candidate.
@@ -140,38 +142,37 @@ class PPFSCV(RefittedModel, Selector):
         The search with these parameters, fitted on all rows: its trace, p-values and blanket.
 
     estimator_ : estimator
-        The model, fitted on the selected columns; where X has text or categories it reads codes, so use
-        `predict`. Only with ``refit=True``.
+        The model, fitted on the selected columns; text and categories are encoded for it, so use `predict`. Only with
+        ``refit=True``.
 
     support_ : ndarray of bool, shape (n_columns,)
         Which columns were selected.
 
     blanket_, selected_ : ndarray of int
-        Their numbers, most important first. They are what the model does best with: all of the blanket of `selector_`,
-        a part of it, or more.
+        Their numbers, most important first. This is the set with which the model scores best: the blanket of
+        `selector_`, a part of it, or more.
 
     trace_ : Trace
         Every question, answer and decision of `selector_`, and which columns the cross-validation chose.
 
     n_features_ : int
-        How many they are.
+        Number of selected columns.
 
     path_ : ndarray of int
-        The columns in the order in which the model should be given them: the members of the blanket, most important
-        first, then the others by what they tell of the target on their own. The first five of them are what
-        ``n_features=5`` selects with these parameters, without another search.
+        The columns in the order in which "n_features" selects them: the members of the blanket, most important first,
+        then the others in the order of their marginal p-values. The first five are what ``n_features=5`` selects.
 
     n_splits_ : int
-        How many divisions of the rows the candidates were scored on.
+        Number of divisions of the rows that the candidates were scored on.
 
     scorer_ : callable
         What `score` and the choice use.
 
-    warnings_ : tuple of records
-        Columns that should make a person think: `column`, `kind`, `message`.
+    warnings_ : tuple of ColumnWarning
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     results_ : data frame
-        What became of every column: the `results_` of `selector_`, with the columns chosen here.
+        One row per column: whether it was selected, its importance and p-value in `selector_`, and why.
 
     classes_ : ndarray
         The labels, for classification.
@@ -187,15 +188,15 @@ class PPFSCV(RefittedModel, Selector):
 
     Notes
     -----
-    Work is shared. Candidates with the same test ask each question once, so that levels and corrections cost little
-    more than one of them; sizes share one search; a model is fitted once on each set of columns.
+    Candidates share work. Those with the same test share its results, so trying several levels and corrections costs
+    little more than one; sizes share one search; a model is fitted once on each set of columns.
 
     Scores of candidates, above all of neighboring sizes, often differ by less than their standard errors. A fit with
     other folds may then choose another number of columns, at about the same score: ``trace_.method`` says which numbers
     are within one standard error. Set `random_state` to repeat a choice, and ``rule="one-se"`` for the fewest columns.
 
-    `best_score_` is the best of many and therefore optimistic. For a forecast put the whole selector into
-    ``sklearn.model_selection.cross_val_score``.
+    `best_score_` is the best of many scores and therefore optimistic. To estimate the score on new data, pass the whole
+    selector to ``sklearn.model_selection.cross_val_score``.
 
     References
     ----------
@@ -313,7 +314,7 @@ class PPFSCV(RefittedModel, Selector):
             self._fit_model(model, table)
 
     def _model(self, table: Table, seed: int) -> Any:
-        """Return the model to be scored, or say why it cannot be fitted on such data."""
+        """Return the model to be scored, or raise if it cannot be fitted on such data."""
         if self.estimator is not None:
             require_valid_parameters(self.estimator)
         model = estimator_for(self.estimator, table.task)
@@ -362,7 +363,7 @@ class PPFSCV(RefittedModel, Selector):
         tags.input_tags.sparse = base.input_tags.sparse
         tags.input_tags.allow_nan = base.input_tags.allow_nan or self._has_missing_labels
         if self.estimator is None:
-            # The tree is a classifier or a regressor, as the target will tell: both have their tags.
+            # The tree is a classifier or a regressor, depending on the target: set the tags of both.
             tags.classifier_tags, tags.regressor_tags = ClassifierTags(), RegressorTags()
         else:
             own = get_tags(self.estimator)

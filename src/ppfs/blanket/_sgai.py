@@ -1,4 +1,4 @@
-"""SGAI: groups of columns that can stand for each other, chosen by alpha-investing."""
+"""SGAI: groups of interchangeable columns, selected by alpha-investing."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ppfs.independence import IndependenceTest
 
 @dataclass(frozen=True)
 class FoundGroups(Found):
-    """The blanket, and what can stand for its members.
+    """The blanket, and the groups that its members represent.
 
     Attributes
     ----------
     groups : list of list of int
-        Features that can replace each other, the strongest first, in the groups as in each of them.
+        Features that can replace each other; groups, and the features in each, are sorted strongest first.
     """
 
     groups: list[list[int]]
@@ -35,20 +35,19 @@ class FoundGroups(Found):
 class SGAI(IndependenceSearch):
     """Selection via group alpha-investing.
 
-    Puts columns that can replace each other into groups, so that the groups tell which columns
-    carry the same information. The strongest of each represents it. The representatives are asked, strongest
-    first, whether the target depends on them given those already chosen, each at a level that alpha-investing
-    allows: a discovery earns wealth, a failure costs some.
+    Groups columns that can replace each other, that is, columns that carry the same information. Each group is
+    represented by its strongest column. The representatives are tested, strongest first, given those already selected,
+    each at a level set by alpha-investing: a discovery increases the wealth, a failure reduces it.
 
     Parameters
     ----------
     wealth : float, default=0.5
-        What alpha-investing begins with, and what a discovery earns.
+        The initial wealth of alpha-investing, and what a discovery adds to it.
 
     independence : IndependenceTest or str, default="auto"
         The test: an instance, or "g2", "chi2", "fisher-z", "partial-t", "likelihood-ratio", "ppi" or "cross-fit-ppi"
-        for one with its defaults. "auto" looks at the columns: `GSquared` if all are categorical, `FisherZ` if all
-        are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
+        for a test with its defaults. "auto" chooses by the columns: `GSquared` if all are categorical, `FisherZ` if
+        all are continuous, else `LikelihoodRatio`; the choice is in ``trace_.notes``.
 
     n_folds : int, default=0
         Search in the training part of each of K folds and return the blanket whose members the others
@@ -58,37 +57,37 @@ class SGAI(IndependenceSearch):
         Level of all questions but those that alpha-investing asks.
 
     always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are in the blanket from the start and are never asked about.
+        Columns, by number or name, that are always selected and never tested.
 
     condition_on : int, str or collection of them, default=()
         Columns that are in every conditioning set and are never selected.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``: they are kept or dropped
-        together. The fitted attributes still have one entry a column; the trace speaks of the groups.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``: they are kept or dropped together.
+        Fitted attributes have one entry per column; the trace has one per group.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
+        Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values, which
+        models still get as numbers. "from_dtype": text and categories only. A list of names or numbers, or a mask,
+        names all of them, and models then treat them as categories; None means none.
 
     min_features : int, default=0
-        How many columns to select at least, if need be by adding those that came closest; an empty selection stops a
+        Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target holds labels or quantities. "auto" follows the test's estimator; without one the target:
-        text, truth values and at most 20 different whole numbers are labels.
+        Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
+        text, booleans, and integers with at most 20 distinct values are labels.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and whatever is random in the test.
+        Seeds the folds and the test.
 
     n_jobs : int, default=None
-        Parallel fits of a predictive test; the classical ones answer in one pass.
+        Number of parallel fits of a predictive test; classical tests need one pass.
 
     progress : bool or "log", default=False
-        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line now and then where
-        stderr is neither.
+        Show a bar for each round, on stderr, in terminals and notebooks. "log" writes a line from time to time
+        if stderr is neither.
 
     checkpoint : path, default=None
         A folder that finished answers are written to: new, empty, or a checkpoint. The next fit with the same folder,
@@ -98,7 +97,7 @@ class SGAI(IndependenceSearch):
     Attributes
     ----------
     groups_ : list of list of int
-        The groups, strongest first, their representatives at the head.
+        The groups, strongest first, each with its representative first.
 
     support_ : ndarray of bool, shape (n_features,)
         Which columns were selected.
@@ -107,10 +106,10 @@ class SGAI(IndependenceSearch):
         Their numbers, most important first.
 
     pvalues_ : ndarray of shape (n_features,)
-        The p-value of the question that decided about each column. 1 if nothing could be told.
+        The p-value of the test that decided about each column; 1 if there were too few rows to tell.
 
     importances_ : ndarray of shape (n_features,)
-        The effect in the same answer, on the scale of the test: see there.
+        The effect size from the same test, on the scale of that test.
 
     scores_ : ndarray of shape (n_features,)
         log(1/p).
@@ -122,20 +121,20 @@ class SGAI(IndependenceSearch):
         Each fold's blanket and z score; empty without folds.
 
     n_tests_ : int
-        Questions answered. What is known from the last fit on the same data is not asked again, so
-        fitting with another alpha costs little.
+        Number of tests. Results of the last fit on the same data are reused, so fitting with another alpha costs
+        little.
 
     n_fits_ : int
-        Models fitted by the test.
+        Number of models fitted by the test.
 
     independence_ : IndependenceTest
-        The test that answered.
+        The test that was used.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row per column: whether it was selected, its importance and p-value, and why.
 
     warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
@@ -151,15 +150,14 @@ class SGAI(IndependenceSearch):
 
     Notes
     -----
-    This reconstructs the published idea, of which only the abstract was at hand: (1) keep columns that depend
-    on the target; (2) x joins the group of w when x is independent of the target given w, and w given x;
-    (3) the i-th group is tested at level wealth / (2 i); a discovery earns `wealth` less that level,
-    anything else costs it; (4) a backward pass.
+    This is a reconstruction from the abstract of the paper: (1) keep columns that depend on the target; (2) x joins the
+    group of w if x is independent of the target given w, and w given x; (3) the i-th group is tested at level
+    wealth / (2 i); a discovery adds `wealth` minus that level, anything else costs that level; (4) a backward pass.
 
     Only columns that depend on the target on their own are considered, so spouses are not found.
 
-    Where the test cannot tell, a column is left out in (1) and stays alone in (2); (3) passes over it
-    without pay; (4) does not drop it.
+    If there are too few rows for a test, a column is excluded in (1), forms its own group in (2), is skipped at no
+    cost in (3), and is not dropped in (4).
 
     References
     ----------
@@ -239,7 +237,7 @@ class SGAI(IndependenceSearch):
 
 
 def _group(inquiry: Inquiry, relevant: list[int]) -> list[list[int]]:
-    """Let each column in turn found a group, and those that can replace it join."""
+    """Form a group for each column in turn, with the columns that can replace it."""
     groups: list[list[int]] = []
     waiting = list(relevant)
     while waiting:
@@ -263,7 +261,7 @@ def _replaced_by(inquiry: Inquiry, stand_in: int, columns: list[int]) -> list[in
 
 
 def _invest(inquiry: Inquiry, stream: list[int], wealth: float) -> list[int]:
-    """Test one column after the other given those chosen, at levels that the wealth allows."""
+    """Test one column after another given those selected, at the levels that the wealth allows."""
     earnings = wealth
     chosen = list(inquiry.always_keep)
     for number, x in enumerate(stream, start=1):

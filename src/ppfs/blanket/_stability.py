@@ -1,4 +1,4 @@
-"""How often a column is selected when the rows are others, and a selection by that."""
+"""Selection by how often a column is selected in random halves of the rows."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from ppfs.exceptions import InvalidInputError
 class StabilitySelection(Selector):
     """Select the columns that a selector finds in most halves of the rows.
 
-    The rows are divided into two halves at random, again and again; the selector searches in every half. A column
-    that depends on the data at hand is found now and then, one that does not nearly always. The number of false columns
-    has a bound that does not depend on the selector, its model or the law of the data.
+    The rows are repeatedly divided into two halves at random, and the selector is fitted on every half. Relevant
+    columns are selected in nearly all halves, others only in some. The expected number of false columns has a bound
+    that does not depend on the selector, its model or the distribution of the data.
 
     Parameters
     ----------
@@ -56,19 +56,19 @@ class StabilitySelection(Selector):
         Any selector of this package, or of scikit-learn. None is ``PPFS.calibrated()``.
 
     n_pairs : int, default=25
-        Divisions of the rows: the selector is fitted twice as often.
+        Number of divisions of the rows; the selector is fitted twice for each.
 
     threshold : float, default=0.75
-        Share of the halves in which a selected column was found, above 0.5.
+        Minimum share of the halves in which a column must be found, above 0.5.
 
     max_false : float, default=None
-        Choose the threshold so that no more false columns than this are expected; `threshold` is then not used.
+        Choose the threshold such that at most this many false columns are expected; `threshold` is then ignored.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the halves, and seeds selectors that were left unseeded.
+        Seeds the halves, and selectors without a seed of their own.
 
     n_jobs : int, default=None
-        Parallel fits.
+        Number of parallel fits.
 
     progress : bool or "log", default=False
         Show a bar for the halves; see `PPFS`.
@@ -79,10 +79,10 @@ class StabilitySelection(Selector):
         Which columns were selected.
 
     blanket_ : ndarray of int
-        Their numbers, those that were found most often first.
+        Their numbers, most frequently found first.
 
     trace_ : Trace
-        Why each column was selected or not: ``trace_.explain(name)``. The questions of the halves are not kept.
+        Why each column was selected or not: ``trace_.explain(name)``. The tests of the halves are not kept.
 
     stability_ : ndarray of shape (n_features,)
         Share of the halves in which each column was found.
@@ -91,7 +91,7 @@ class StabilitySelection(Selector):
         The threshold that was used.
 
     n_found_ : float
-        How many columns were found in a half, on average.
+        Mean number of columns found in a half.
 
     expected_false_ : float
         The bound on the expected number of false columns; see Notes.
@@ -103,21 +103,21 @@ class StabilitySelection(Selector):
         Names of the columns, where X had string names.
 
     results_ : data frame
-        One row a column: whether it was selected, how often it was found, and why.
+        One row per column: whether it was selected, how often it was found, and why.
 
-    warnings_ : tuple of records
-        Columns that should make a person think: `column`, `kind`, `message`.
+    warnings_ : tuple of ColumnWarning
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     Notes
     -----
-    With q columns found in a half, p columns in all and the threshold t, of the selected columns at most
-    q^2 / ((2t - 1) p) are expected to be such that a search in a half finds them no more often than a column taken at
-    random, q / p (Shah and Samworth, theorem 1). Meinshausen and Buhlmann have the same number for false columns, if
-    they are exchangeable and the selector is better than guessing. q is estimated from the halves.
+    Let q be the number of columns found in a half, p the number of columns and t the threshold. At most q^2 / ((2t -
+    1) p) of the selected columns are expected to be ones that the selector finds in a half with probability at most q
+    / p, that of a random column (Shah and Samworth, theorem 1). Meinshausen and Bühlmann have the same bound for false
+    columns, if these are exchangeable and the selector is better than guessing. q is estimated from the halves.
 
     References
     ----------
-    Meinshausen and Buhlmann, "Stability selection", Journal of the Royal Statistical Society B 72, 2010.
+    Meinshausen and Bühlmann, "Stability selection", Journal of the Royal Statistical Society B 72, 2010.
 
     Shah and Samworth, "Variable selection with error control: another look at stability selection", Journal of the
     Royal Statistical Society B 75, 2013.
@@ -203,7 +203,7 @@ class StabilitySelection(Selector):
         self._look_at(X, y)
 
     def _trace(self, searched_with: str) -> Trace:
-        """Return a trace without questions: those of the halves are not kept."""
+        """Return a trace without questions, because those of the halves are not kept."""
         trace = Trace(self._column_names)
         trace.method = (
             f"{searched_with} searched in {2 * self.n_pairs} random halves of the rows. Selected are the columns that "
@@ -217,12 +217,12 @@ class StabilitySelection(Selector):
         return [f"found in {share:.0%} of the halves" for share in self.stability_.tolist()]
 
     def _look_at(self, X: Any, y: Any) -> None:
-        """Set what is said about the data."""
+        """Set the warnings about the data, and their summary."""
         self.warnings_: tuple[ColumnWarning, ...] = ()
         try:
             table = read_table(X, y, task="auto", owner=self)
         except InvalidInputError:
-            # A selector of another package may take what the searches of this one do not.
+            # A selector of another package may accept data that this package does not.
             return
         self.warnings_ = check_columns(table)
         self.trace_.data = summary_of(table)
@@ -230,10 +230,9 @@ class StabilitySelection(Selector):
 
     @property
     def results_(self) -> Any:
-        """What became of every column: a data frame of the caller's kind, one row a column of X.
+        """The result for every column: a data frame of the caller's library, one row per column of X.
 
-        The columns are those of every selector's `results_`; here `column`, `selected`, `stability` and `reason` say
-        something.
+        The columns are those of every selector's `results_`; `column`, `selected`, `stability` and `reason` are filled.
         """
         check_is_fitted(self)
         values: dict[str, list[Any]] = {
@@ -262,7 +261,7 @@ class StabilitySelection(Selector):
         ]
 
     def _threshold_for(self, max_false: float) -> float:
-        """Return the smallest threshold with a bound that is small enough."""
+        """Return the smallest threshold whose bound is at most `max_false`."""
         threshold = (1 + self.n_found_**2 / (max_false * self.stability_.size)) / 2
         if threshold > 1:
             raise InvalidInputError(
@@ -285,7 +284,7 @@ class StabilitySelection(Selector):
 def _found(
     selector: Any, seed: int, X: Any, y: Any, groups: Any, sample_weight: Any, rows: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Return which columns a copy of the selector finds in some of the rows."""
+    """Return which columns a copy of the selector selects in some of the rows."""
     named = {"groups": groups, "sample_weight": sample_weight}
     params = {name: take_rows(value, rows) for name, value in named.items() if value is not None}
     one = seeded(selector, seed).fit(take_rows(X, rows), take_rows(y, rows), **params)

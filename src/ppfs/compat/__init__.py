@@ -41,7 +41,7 @@ __all__ = ["PPIMBC", "PPIMBR"]
 class PPIMBC(PyImpetusSelector):
     """Select features for classification with PyImpetus's parameters.
 
-    The module's page lists where the answers differ from PyImpetus's and why.
+    The module's page lists the differences from PyImpetus, with reasons.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class PPIMBC(PyImpetusSelector):
         Level of each test; `alpha` of `ppfs.PPFS`.
 
     num_simul : int, default=30
-        Splits a question; `n_splits`, the paper's B.
+        Splits per question; `n_splits`, the paper's B.
 
     cv : int or splitter, default=0
         Folds to aggregate over; `n_folds`, the paper's K. Of a splitter only the number of folds is used.
@@ -67,14 +67,14 @@ class PPIMBC(PyImpetusSelector):
         Wilcoxon's signed-rank test, or the paired t-test.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides splits and shuffles.
+        Seeds splits and shuffles.
 
     n_jobs : int, default=-1
-        Parallel fits.
+        Number of parallel fits.
 
     verbose : int or None, default=2
-        1 shows progress bars on stderr, in terminals and notebooks; from 2 on, a line now and then where stderr is
-        neither, such as in a log. 0 and None are silent.
+        1 shows progress bars on stderr, in terminals and notebooks; 2 or more also writes a line from time to time if
+        stderr is neither, such as in a log. 0 and None are silent.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class PPIMBC(PyImpetusSelector):
 class PPIMBR(PyImpetusSelector):
     """Select features for regression with PyImpetus's parameters.
 
-    The module's page lists where the answers differ from PyImpetus's and why.
+    The module's page lists the differences from PyImpetus, with reasons.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class PPIMBR(PyImpetusSelector):
         Level of each test; `alpha` of `ppfs.PPFS`.
 
     num_simul : int, default=30
-        Splits a question; `n_splits`, the paper's B.
+        Splits per question; `n_splits`, the paper's B.
 
     simul_size : float, default=0.2
         Share of the rows in each test part; `test_size`.
@@ -134,17 +134,17 @@ class PPIMBR(PyImpetusSelector):
         Folds to aggregate over; `n_folds`, the paper's K. Of a splitter only the number of folds is used.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides splits and shuffles.
+        Seeds splits and shuffles.
 
     n_jobs : int, default=-1
-        Parallel fits.
+        Number of parallel fits.
 
     verbose : int or None, default=2
-        1 shows progress bars on stderr, in terminals and notebooks; from 2 on, a line now and then where stderr is
-        neither, such as in a log. 0 and None are silent.
+        1 shows progress bars on stderr, in terminals and notebooks; 2 or more also writes a line from time to time if
+        stderr is neither, such as in a log. 0 and None are silent.
 
     simul_type : {0}, default=0
-        Accepted so that both classes can be called alike: quantities are never stratified.
+        Accepted so that both classes have the same parameters; numeric targets are never stratified.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What PyImpetus's two selectors share: their parameters, and how they are used."""
+"""The base class of PyImpetus's two selectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ppfs.exceptions import InvalidInputError
 
 _SIGNIFICANCE = {"non-parametric": "wilcoxon", "parametric": "paired-t"}
 
-# What messages call the parameters, and what PyImpetus does; values first.
+# Names of parameters in messages, and PyImpetus's names for them; values first.
 _WORDS = {
     r"significance=['\"]wilcoxon['\"]": 'sig_test_type="non-parametric"',
     r"significance=['\"]paired-t['\"]": 'sig_test_type="parametric"',
@@ -42,10 +42,10 @@ Selector = TypeVar("Selector", bound="type[PyImpetusSelector]")
 
 
 def _accepting_pyimpetus_arguments(selector: Selector) -> Selector:
-    """Let methods take their arguments by PyImpetus's names too.
+    """Make methods accept their arguments by PyImpetus's names too.
 
-    Done to the finished class: scikit-learn wraps `transform` while the class is made, and what it puts there knows
-    no other name than X.
+    This is applied to the finished class, because scikit-learn wraps `transform` while the class is created, and its
+    wrapper only accepts X.
     """
     for name in ("fit", "transform", "fit_transform"):
         setattr(selector, name, _renaming(getattr(selector, name)))
@@ -64,9 +64,9 @@ def _renaming(method: Callable[..., Any]) -> Callable[..., Any]:
 
 @_accepting_pyimpetus_arguments
 class PyImpetusSelector(TransformerMixin, BaseEstimator):
-    """What the classifier's and the regressor's selector share."""
+    """The parameters and methods of both selectors."""
 
-    # What metadata routing may pass to fit beside its named arguments.
+    # Arguments that metadata routing may pass to fit.
     __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
 
     _task: Task
@@ -132,7 +132,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
                 draft.selector_ = selector.fit(readable, y, groups=groups, **params)
             validate_data(draft, readable, skip_check_array=True)
             if readable is not X:
-                # As for every estimator of scikit-learn: names that are no text are no names.
+                # As in scikit-learn, names that are not strings are ignored.
                 del draft.feature_names_in_
             draft._labels = labels
             order = draft._order()
@@ -197,7 +197,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str, default=None
-            What the columns of `fit` are called. None: as they were called there.
+            The names of the columns of `fit`. None: the names that were seen there.
 
         Returns
         -------
@@ -226,8 +226,8 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
     def MB(self) -> list[Any] | None:
         """Names of the blanket's columns, most important first; None before `fit`.
 
-        The columns of an array are called Column1, Column2 and so on, as PyImpetus calls them. Another list may be
-        assigned: `transform` then returns those columns.
+        The columns of an array are named Column1, Column2 and so on, as in PyImpetus. Another list may be assigned:
+        `transform` then returns those columns.
         """
         return self._blanket
 
@@ -270,7 +270,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
         return f"Column{column + 1}" if self._labels is None else self._labels[column]
 
     def _columns(self, blanket: Sequence[Any], n_columns: int) -> list[int]:
-        """Return the numbers of columns that are called as in `fit`."""
+        """Return the numbers of columns by their names in `fit`."""
         known = {self._label(column): column for column in range(n_columns)}
         unknown = [name for name in blanket if name not in known]
         if unknown:
@@ -280,7 +280,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
         return [known[name] for name in blanket]
 
     def _checked(self, X: Any) -> Any:
-        """Return an array or sparse matrix of which columns can be taken."""
+        """Return an array or sparse matrix that can be indexed by columns."""
         X = readable(X)
         tags = get_tags(self).input_tags
         rules = {"accept_sparse": "csr", "ensure_all_finite": not tags.allow_nan, "dtype": None}
@@ -324,7 +324,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
 
 @contextmanager
 def _in_pyimpetus_words(owner: str) -> Iterator[None]:
-    """Let errors about values speak of the parameters that the caller wrote."""
+    """Replace names of parameters in errors by those that the caller used."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What the wrappers share: reading the data, the model, scikit-learn's contract."""
+"""The base class of wrappers: reading the data, the model, and scikit-learn's contract."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WRAPPER_CONSTRAINTS: dict[str, Any] = {
 
 
 class BaseWrapper(Selector):
-    """A selector that asks a model how well it predicts.
+    """A selector that selects by how well a model predicts.
 
     A subclass has the parameters of `WRAPPER_CONSTRAINTS`, and implements `_select`.
     """
@@ -71,9 +71,9 @@ class BaseWrapper(Selector):
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
     ) -> list[int]:
-        """Return at least `min_features` features to keep, those of `kept` among them.
+        """Return at least `min_features` features to keep, including those of `kept`.
 
-        Fitted attributes speak of the caller's columns.
+        Fitted attributes use numbers of the caller's columns.
         """
 
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
@@ -97,8 +97,8 @@ class BaseWrapper(Selector):
             table,
             allow_missing=takes_missing or self.impute is not None,
             user=type(estimator).__name__,
-            way_out='Pass impute="median" to fill the gaps with the median of each train part, or use an estimator '
-            "that takes NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
+            way_out='Pass impute="median" to fill missing values with the median of each training part, or use an '
+            "estimator that accepts NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
         )
         weight_arguments(estimator, table.weights)
         data = summary_of(table)
@@ -119,7 +119,7 @@ class BaseWrapper(Selector):
         self.warnings_ = check_columns(table)
 
     def _trace(self, table: Table, selected: list[int], kept: list[int], model: str) -> Trace:
-        """Return a trace without questions: a wrapper asks none."""
+        """Return a trace without questions, because wrappers ask none."""
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
         trace.method = f"{type(self).__name__} selected the columns that {model} needs to predict well."
         asked = [x for x in range(table.n_features) if x not in kept]
@@ -129,10 +129,10 @@ class BaseWrapper(Selector):
 
     @property
     def results_(self) -> Any:
-        """What became of every column: a data frame of the caller's kind, one row a column of X.
+        """The result for every column: a data frame of the caller's library, one row per column of X.
 
-        The columns are those of every selector's `results_`; a wrapper knows `column`, `selected` and `reason`, and
-        where it has them `importance` and `pvalue`.
+        The columns are those of every selector's `results_`; `column`, `selected` and `reason` are filled, and for some
+        wrappers `importance` and `pvalue`.
         """
         check_is_fitted(self)
         reasons = feature_results(self.trace_).reasons
@@ -147,7 +147,7 @@ class BaseWrapper(Selector):
         return results_table(values, self._backend)
 
     def _in_reach(self, table: Table, estimator: Any) -> Table:
-        """Return the table as the model should see it; the model's own score knows no units of the target."""
+        """Return the table in the form that the model reads; its own score does not depend on the target's unit."""
         has_own_score = getattr(self, "scoring", None) is None
         if table.task == "regression" and table.y.ndim == 1 and has_own_score and is_equivariant(estimator):
             table = table.with_target(target_for_float32(table.y)[0])

@@ -1,4 +1,4 @@
-"""How much a model's score falls when a feature is shuffled."""
+"""The decrease of a model's score when a feature is shuffled."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from ppfs._rows import is_stratifiable, require_enough_groups
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.wrappers._shuffled_machine import ShuffledMachine
 
-# What a random stream is for: its first key.
+# The first keys of the random streams.
 _SPLIT, _SHUFFLE, _NULL = range(3)
 
 
 @dataclass(frozen=True)
 class Importances:
-    """The fall of the score by feature.
+    """The decrease of the score for each feature.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ShuffledScores:
         Seed of split, shuffles and model.
 
     impute : {None, "median"}, default=None
-        Fill gaps in columns of numbers with the median of the rows that the model is fitted on.
+        Fill missing values in numeric columns with the median of the rows that the model is fitted on.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ShuffledScores:
         impute: Impute = None,
     ) -> None:
         self._table = table
-        # A model fitted on all columns must not see their order: trees break ties by it.
+        # A canonical order of the columns, because trees break ties by order.
         self._order = table.order.canonical(range(table.n_features))
         self._X = table.take(self._order)
         self._places = table.places(self._order)
@@ -88,13 +88,13 @@ class ShuffledScores:
         self._has_own_score = scoring is None
         self._entropy = entropy
         self._train, self._test = self._split(test_size)
-        # Keyed by the repeat alone: copies of a column are shuffled alike, wherever they stand.
+        # Keyed by the repeat only, so that copies of a column are shuffled in the same way.
         self._orders = np.array(
             [stream(entropy, _SHUFFLE, repeat).permutation(self._test.size) for repeat in range(n_repeats)]
         )
 
     def importances(self, null: int | None = None) -> Importances:
-        """Return the importances; with the number of a null, those for a shuffled target."""
+        """Return the importances, or those for a shuffled target if the number of a null is given."""
         try:
             return self._importances(null)
         except (InvalidInputError, Warning):
@@ -128,7 +128,7 @@ class ShuffledScores:
         return Importances(mean, std, reference)
 
     def pvalues(self, observed: Floats, n_nulls: int, n_jobs: int | None) -> Floats:
-        """Return the share of shuffled targets, the real one included, that make a column as important."""
+        """Return the share of targets, the real one included, for which a column is at least as important."""
         nulls = Parallel(n_jobs=n_jobs)(delayed(self.importances)(null) for null in range(n_nulls))
         exceeded = sum((null.mean >= observed).astype(np.float64) for null in nulls)
         return np.asarray((1.0 + exceeded) / (1.0 + n_nulls))

@@ -23,9 +23,9 @@ Select = Literal["threshold", "n_features", "pvalue", "cv"]
 class PermutationImportance(BaseWrapper):
     """Selection by permutation importance (PIFS).
 
-    Fits one model on all columns and measures how much its score falls when a column is shuffled. One
-    fit serves all columns, so it is fast; columns that carry the same information hide each other,
-    because the model can use either.
+    Fits one model on all columns and measures how much its score falls when a column is shuffled. One fit is enough for
+    all columns, so it is fast; but columns that carry the same information hide each other, because the model can use
+    either.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class PermutationImportance(BaseWrapper):
 
     select : {"threshold", "n_features", "pvalue", "cv"}, default="threshold"
         Which columns to keep: those with an importance above `threshold`; the `n_features` most
-        important; those whose importance is significant (Altmann); or as many of the most important
-        as cross-validate best.
+        important; those whose importance is significant (Altmann); or the number of most important ones with the best
+        cross-validated score.
 
     threshold : float, default=0.0
         For "threshold".
@@ -44,17 +44,17 @@ class PermutationImportance(BaseWrapper):
         For "n_features"; for "cv" the largest number to try. None is all columns for "cv". A group counts as one.
 
     n_nulls : int, default=50
-        For "pvalue": how often the target is shuffled and everything repeated.
+        For "pvalue": number of shuffled targets for which everything is repeated.
 
     alpha : float, default=0.05
         For "pvalue".
 
     n_repeats : int, default=10
-        Shuffles of each column.
+        Number of shuffles of each column.
 
     test_size : float or None, default=0.25
-        Share of the rows that are kept from the fit and used for the scores. None scores the rows of the
-        fit, where a model that overfits finds all columns important.
+        Share of the rows that are held out from the fit and used for the scores. None scores the rows of the fit, on
+        which all columns look important to a model that overfits.
 
     cv : int, default=5
         Folds for "cv".
@@ -63,28 +63,29 @@ class PermutationImportance(BaseWrapper):
         As in scikit-learn; None is the estimator's own score.
 
     impute : "median" or None, default=None
-        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+        How missing values in numeric columns are filled, in each training part. None leaves them to estimators that
+        accept NaN.
 
     always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are selected in any case.
+        Columns, by number or name, that are always selected.
 
     min_features : int, default=0
-        How many columns to select at least, the most important ones; an empty selection stops a pipeline. A group
-        counts as one.
+        Select at least this many columns, the most important ones; an empty selection stops a pipeline. A group counts
+        as one.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
+        Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values, which
+        models still get as numbers. "from_dtype": text and categories only. A list of names or numbers, or a mask,
+        names all of them, and models then treat them as categories; None means none.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides split, shuffles and folds, and seeds estimators that were left unseeded.
+        Seeds split, shuffles and folds, and estimators without a seed of their own.
 
     n_jobs : int, default=None
-        Parallel shuffles of the target, or parallel folds.
+        Number of shuffled targets, or folds, processed in parallel.
 
     Attributes
     ----------
@@ -95,10 +96,10 @@ class PermutationImportance(BaseWrapper):
         Their numbers, those of `always_keep` and then the most important first.
 
     trace_ : Trace
-        Why each column was selected or not: ``trace_.explain(name)``. A wrapper asks no questions of a test.
+        Why each column was selected or not: ``trace_.explain(name)``. Wrappers ask no questions.
 
     importances_ : ndarray of shape (n_features,)
-        Fall of the score when the column is shuffled, the mean of `n_repeats`.
+        Mean decrease of the score when the column is shuffled, over `n_repeats`.
 
     importances_std_ : ndarray of shape (n_features,)
         Its standard deviation.
@@ -110,17 +111,17 @@ class PermutationImportance(BaseWrapper):
         For "pvalue": (1 + nulls as important) / (1 + nulls).
 
     cv_scores_ : ndarray
-        For "cv": the score with the most important column, the two most important, and so on; with `always_keep` those
-        first, then one more at a time.
+        For "cv": the score with the most important column, with the two most important ones, and so on; with
+        `always_keep` starting from those.
 
     reference_score_ : float
         The score before anything is shuffled.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row per column: whether it was selected, its importance and p-value, and why.
 
     warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     task_ : {"classification", "regression"}
         How the target was read.
@@ -238,7 +239,7 @@ class PermutationImportance(BaseWrapper):
     def _best_length(
         self, table: Table, estimator: Any, order: list[int], entropy: int, n_kept: int
     ) -> list[int]:
-        """Return as many of the most important columns as cross-validate best, the fewest if equal."""
+        """Return the most important columns, as many as score best in cross-validation, the fewest of equal numbers."""
         scores = CrossValidated(
             table,
             estimator,

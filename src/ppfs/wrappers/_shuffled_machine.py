@@ -1,4 +1,4 @@
-"""A support vector machine with a radial kernel, asked about rows in which one feature is shuffled."""
+"""Predictions of a support vector machine with a radial kernel for rows in which one feature is shuffled."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _MAX_DISTANCES = 2**26
 class ShuffledMachine:
     """A fitted machine and rows to predict.
 
-    It knows a row by its distances to the support vectors. A shuffled feature changes these by what its own columns
-    add to them, so nothing is asked about the other columns: the work does not grow with their number.
+    A prediction depends on a row's distances to the support vectors. Shuffling a feature changes them only by the terms
+    of its own columns, so the work does not grow with the number of other columns.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ShuffledMachine:
 
     @classmethod
     def of(cls, model: Any, X: Matrix) -> Self | None:
-        """Prepare a fitted model; None if it is another one, or if there are too many rows and vectors."""
+        """Prepare a fitted model; None for other models, or if there are too many rows and vectors."""
         *scalers, machine = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
         if not all(type(step) in _SCALERS for step in scalers) or not _is_radial(machine):
             return None
@@ -85,7 +85,7 @@ class ShuffledMachine:
         )
 
     def shuffled(self, place: slice, orders: NDArray[np.intp]) -> Iterator[Any]:
-        """Yield a model that predicts the rows with some columns in each order; None where that changes nothing.
+        """Yield a model that predicts the rows with some columns in each order; None if that changes nothing.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class ShuffledMachine:
         """Return the machine's outputs for some rows whose columns change from old to new values."""
         distances = self.distances[rows]
         for before, after, own in zip(old, new, vectors, strict=True):
-            # The difference of two squares, without the digits that these would lose.
+            # The difference of two squares, computed without cancellation.
             distances += (after - before)[:, np.newaxis] * ((after + before)[:, np.newaxis] - 2.0 * own)
         outputs: Floats = np.exp(-self.gamma * distances) @ self.coefficients + self.machine.intercept_[0]
         return outputs
@@ -131,14 +131,14 @@ class ShuffledMachine:
 
 
 def _is_radial(machine: Any) -> bool:
-    """Tell whether a model is such a machine, with two classes where it has classes."""
+    """Return whether a model is such a machine, with two classes if it is a classifier."""
     if type(machine) not in (SVC, NuSVC, SVR, NuSVR) or machine.kernel != "rbf":
         return False
     return len(getattr(machine, "classes_", (0, 1))) == 2
 
 
 def _told(machine: Any, predicted: NDArray[Any]) -> Any:
-    """Return a copy of a machine that is told what to predict; its score is its own."""
+    """Return a copy of a machine with given predictions; its score is its own."""
     told = copy(machine)
     told.predict = lambda _: predicted
     return told

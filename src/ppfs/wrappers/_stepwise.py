@@ -1,4 +1,4 @@
-"""Stepwise selection: add and remove columns while the cross-validated score says so."""
+"""Stepwise selection: add and remove columns as long as the cross-validated score improves."""
 
 from __future__ import annotations
 
@@ -40,48 +40,48 @@ class Move:
 class Stepwise(BaseWrapper):
     """Bidirectional stepwise selection.
 
-    Adds the column that raises the cross-validated score most, if by more than `tol`; then removes
-    columns as long as that does not lower the score by more than `tol`; and so on until neither moves. It
-    optimises prediction with one model, so unlike a blanket search it does not tell which columns
-    matter to others.
+    Adds the column that increases the cross-validated score most, if by more than `tol`; then removes columns as long
+    as that does not lower the score by more than `tol`; and so on until nothing changes. It optimizes the prediction
+    of one model, so unlike a blanket search it does not show which columns matter in general.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        The model that the columns are meant for. None is a decision tree.
+        The model that will use the columns. None is a decision tree.
 
     tol : float, default=0.001
-        What counts as a change of the score.
+        The smallest change of the score that counts.
 
     cv : int, default=5
-        Folds, shuffled, and stratified where every class has enough rows.
+        Number of folds: shuffled, and stratified if every class has enough rows.
 
     scoring : str or callable, default=None
         As in scikit-learn; None is the estimator's own score.
 
     impute : "median" or None, default=None
-        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+        How missing values in numeric columns are filled, in each training part. None leaves them to estimators that
+        accept NaN.
 
     always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are selected in any case.
+        Columns, by number or name, that are always selected.
 
     min_features : int, default=0
-        How many columns to select at least, if need be by adding the best ones though the score does not rise; an
+        Select at least this many columns, if necessary by adding the best ones even though the score does not rise; an
         empty selection stops a pipeline. A group counts as one.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical. "auto": text, categories and whole numbers with at most 20 different ones; models
-        see the latter as numbers all the same. "from_dtype": text and categories alone. A list of names or numbers,
-        or a mask, names all of them, and models then see categories; None names none.
+        Which columns are categorical. "auto": text, categories, and integers with at most 20 distinct values, which
+        models still get as numbers. "from_dtype": text and categories only. A list of names or numbers, or a mask,
+        names all of them, and models then treat them as categories; None means none.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds, and seeds estimators that were left unseeded.
+        Seeds the folds, and estimators without a seed of their own.
 
     n_jobs : int, default=None
-        Parallel folds.
+        Number of folds processed in parallel.
 
     Attributes
     ----------
@@ -92,19 +92,19 @@ class Stepwise(BaseWrapper):
         Their numbers, in the order in which they entered.
 
     trace_ : Trace
-        Why each column was selected or not: ``trace_.explain(name)``. A wrapper asks no questions of a test.
+        Why each column was selected or not: ``trace_.explain(name)``. Wrappers ask no questions.
 
     moves_ : list of Move
-        What was added and removed, with the score after each move.
+        The columns added and removed, with the score after each move.
 
     score_ : float
         The score of the selected columns.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row per column: whether it was selected, its importance and p-value, and why.
 
     warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     task_ : {"classification", "regression"}
         How the target was read.
@@ -117,9 +117,9 @@ class Stepwise(BaseWrapper):
 
     Notes
     -----
-    A column that would lead back to a selection seen before does not enter. Without columns the score is
-    that of a constant prediction. Every step fits ``cv`` models for each column left, so this is
-    for some dozens of columns.
+    A column that would lead back to an earlier selection does not enter. Without columns the score is that of a
+    constant prediction. Every step fits ``cv`` models for each remaining column, so this is meant for a few dozen
+    columns.
 
     Examples
     --------
@@ -190,7 +190,7 @@ class Stepwise(BaseWrapper):
 
 
 class _Walk:
-    """The selection so far, and where it has been."""
+    """The selection so far, and the earlier ones."""
 
     def __init__(self, table: Table, scores: CrossValidated, tol: float, kept: list[int]) -> None:
         self._table = table
@@ -212,14 +212,14 @@ class _Walk:
         return self._move(best, reached[best])
 
     def add_the_best(self) -> None:
-        """Add the best column, whatever that does to the score."""
+        """Add the best column, even if the score falls."""
         reached = self._additions()
         best = self._best(reached)
         if best is not None:
             self._move(best, reached[best])
 
     def remove(self) -> bool:
-        """Remove the column that is missed least if the score does not fall by more than the tolerance."""
+        """Remove the least useful column if the score does not fall by more than the tolerance."""
         removable = [x for x in self.selected if x not in self._kept]
         reached = {x: [other for other in self.selected if other != x] for x in removable}
         best = self._best(reached)

@@ -1,4 +1,4 @@
-"""Ways through the subsets of columns, all by one score and within one number of scored subsets."""
+"""Search strategies over subsets of columns, with one score and a limited number of scored subsets."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from ppfs._fitting import CrossValidated
 
 Subset = frozenset[int]
 
-# Subsets that a beam carries on, and that a population holds.
+# The width of the beam, and the size of the population.
 _BEAM_WIDTH = 5
 _POPULATION = 20
 
-# Of how many members drawn at random the best becomes a parent.
+# The number of random members of which the best becomes a parent.
 _TOURNAMENT = 3
 
 
 class Walk:
-    """Scores subsets until so many different ones have been scored, and remembers the best.
+    """Scores subsets, up to a maximum number, and remembers the best.
 
     Parameters
     ----------
     features : sequence of int
-        What may be selected or not, in an order that does not depend on the caller's: whatever is drawn at random is
-        drawn in this order.
+        The features to choose from, in an order that does not depend on the caller's, for random draws.
 
     kept : frozenset of int
-        What every subset has.
+        Features in every subset.
 
     max_subsets : int
-        How many subsets may be scored.
+        Maximum number of subsets to score.
     """
 
     def __init__(
@@ -57,11 +56,11 @@ class Walk:
 
     @property
     def n_scored(self) -> int:
-        """How many subsets were scored."""
+        """Number of scored subsets."""
         return len(self._known)
 
     def score(self, subset: Subset) -> bool:
-        """Score a subset and tell whether that was still allowed."""
+        """Score a subset and return whether that was still allowed."""
         if subset in self._known:
             return True
         if self._left <= 0:
@@ -71,7 +70,7 @@ class Walk:
         return True
 
     def merit(self, subset: Subset) -> tuple[float, int, tuple[int, ...]]:
-        """Return what subsets are compared by: score, then fewer columns, then the places of its columns."""
+        """Return the key that subsets are compared by: score, then fewer columns, then the places of its columns."""
         places = tuple(-self._place[x] for x in sorted(subset - self.kept, key=self._place.__getitem__))
         return round(self._known[subset], 12), -len(subset), places
 
@@ -94,7 +93,7 @@ def beam(walk: Walk, generator: Generator) -> None:
 def hill_climbing(walk: Walk, generator: Generator) -> None:
     """Let one column, drawn at random, enter or leave, and keep what is no worse.
 
-    Where every neighbour has been scored and none is better, it begins again from a random subset.
+    Where every neighbor has been scored and none is better, it begins again from a random subset.
     """
     current = walk.kept
     while not walk.is_over:

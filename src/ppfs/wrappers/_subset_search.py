@@ -16,52 +16,54 @@ from ppfs.wrappers._strategies import STRATEGIES, Walk
 
 
 class SubsetSearch(BaseWrapper):
-    """The subset of columns with the best cross-validated score that a search finds.
+    """Search for the subset of columns with the best cross-validated score.
 
-    `Stepwise` moves from one subset to the next and ends where no single step helps. The searches here look further: a
-    beam carries several subsets on, hill climbing begins again from random ones, a genetic search crosses them.
-    All stop after a number of scored subsets. The more subsets are scored, the more the best score is
-    one of chance: see `score_` as a comparison, not as a forecast.
+    `Stepwise` moves from one subset to the next and stops if no single step helps. The searches here go further: a beam
+    search continues with several subsets, hill climbing restarts from random ones, a genetic search crosses them. All
+    stop after a number of scored subsets. The more subsets are scored, the more the best score is due to chance: use
+    `score_` for comparison, not as an estimate for new data.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        The model that the columns are meant for. None is a decision tree.
+        The model that will use the columns. None is a decision tree.
 
     strategy : {"beam", "hill-climbing", "genetic"}, default="beam"
         "beam" adds one column to each of the five best subsets of a size, and ends when a size brings nothing better
-        (Siedlecki and Sklansky, 1993). "hill-climbing" lets one random column enter or leave and keeps what is better
+        (Siedlecki and Sklansky, 1993). "hill-climbing" adds or removes one random column and keeps improvements
         (Skalak, 1994). "genetic" crosses and mutates twenty subsets (Holland, 1992).
 
     max_subsets : int, default=500
-        How many different subsets are scored at most.
+        Maximum number of different subsets that are scored.
 
     cv : int, default=5
-        Folds, shuffled, and stratified where every class has enough rows.
+        Number of folds: shuffled, and stratified if every class has enough rows.
 
     scoring : str or callable, default=None
         As in scikit-learn; None is the estimator's own score.
 
     impute : "median" or None, default=None
-        How gaps in numeric columns are filled, in each train part. None leaves them to estimators that take NaN.
+        How missing values in numeric columns are filled, in each training part. None leaves them to estimators that
+        accept NaN.
 
     always_keep : int, str or collection of them, default=()
-        Columns, by number or name, that are selected in any case.
+        Columns, by number or name, that are always selected.
 
     min_features : int, default=0
-        How many columns to select at least: those are added that keep the score highest. A group counts as one.
+        Select at least this many columns, if necessary by adding those that keep the score highest. A group counts as
+        one.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, such as ``{"address": ["street", "city"]}``.
+        Columns that form one feature, such as ``{"address": ["street", "city"]}``.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
         Which columns are categorical; see `Stepwise`.
 
     random_state : int, Generator, RandomState or None, default=None
-        Decides the folds and the search, and seeds estimators that were left unseeded.
+        Seeds the folds and the search, and estimators without a seed of their own.
 
     n_jobs : int, default=None
-        Parallel folds.
+        Number of folds processed in parallel.
 
     Attributes
     ----------
@@ -69,22 +71,22 @@ class SubsetSearch(BaseWrapper):
         Which columns were selected.
 
     blanket_ : ndarray of int
-        Their numbers, in ascending order: a search of subsets does not rank columns.
+        Their numbers, in ascending order, because a subset search does not rank columns.
 
     trace_ : Trace
-        Why each column was selected or not: ``trace_.explain(name)``. A wrapper asks no questions of a test.
+        Why each column was selected or not: ``trace_.explain(name)``. Wrappers ask no questions.
 
     score_ : float
         The score of the selected columns.
 
     n_subsets_ : int
-        How many subsets were scored.
+        Number of scored subsets.
 
     results_ : data frame
-        One row a column: whether it was selected, its importance and p-value, and why.
+        One row per column: whether it was selected, its importance and p-value, and why.
 
     warnings_ : tuple of ColumnWarning
-        Columns that look odd: identifiers, copies, leakage and the like, each with what to do about it.
+        Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
     task_ : {"classification", "regression"}
         How the target was read.

@@ -1,4 +1,4 @@
-"""What `PPFSCV` chooses among: settings of a search, each with the blanket it finds or a number of columns."""
+"""The candidates of `PPFSCV`: settings of a search, each with its blanket or a number of columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ppfs.exceptions import InvalidInputError
 # One grid of parameters, or several that are searched one after the other.
 Grids = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
-# Keys of a grid that are no parameters of the search: another search, and how many columns to take of its ranking.
+# Keys of a grid that are not parameters of the search: another search, and how many columns of its ranking to take.
 SEARCH, SIZE = "selector", "n_features"
 
 # Parameters that decide how X and y are read, which happens once for all candidates.
@@ -31,13 +31,13 @@ class Candidate:
     Attributes
     ----------
     params : dict
-        As the caller's grid has them.
+        As in the caller's grid.
 
     setting : int
         Which of the settings of a search it belongs to.
 
     n_features : int, float or None
-        How many columns, or which share of them, to take of the search's ranking; None for the blanket as found.
+        How many columns, or which share of them, to take from the search's ranking; None for the blanket.
     """
 
     params: dict[str, Any]
@@ -95,7 +95,7 @@ def _setting(params: dict[str, Any], selector: BaseBlanketSelector) -> BaseBlank
     search = params.get(SEARCH, selector)
     if not isinstance(search, BaseBlanketSelector):
         raise InvalidInputError(
-            f"{SEARCH}={search!r} is no search of ppfs. Use PPFS(...), FBED(...) or another of ppfs.blanket."
+            f"{SEARCH}={search!r} is not a search of ppfs. Use PPFS(...), FBED(...) or another one of ppfs.blanket."
         )
     changed: BaseBlanketSelector = clone(search).set_params(**rest)
     changed._validate_params()
@@ -118,5 +118,5 @@ def _checked_size(size: Any) -> int | float | None:
         return float(size)
     raise InvalidInputError(
         f"{SIZE}={size!r} in candidates must be a number of columns, at least 1, a share of them between 0 and 1, or "
-        "None for the blanket as the search finds it."
+        "None for the blanket that the search finds."
     )

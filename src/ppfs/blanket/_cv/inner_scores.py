@@ -1,4 +1,4 @@
-"""How well a model predicts with the columns that each candidate selects: what `PPFSCV` chooses by."""
+"""Scores of a model with the columns that each candidate of `PPFSCV` selects."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class PartScores:
-    """What came of one division of the rows, one entry a candidate.
+    """The results of one division of the rows, one entry per candidate.
 
     Attributes
     ----------
     scores : ndarray of shape (n_candidates,)
-        Of the model, on the rows that no search has seen.
+        Of the model, on rows that no search used.
 
     sizes : ndarray of shape (n_candidates,)
         How many of the caller's columns were selected.
@@ -49,7 +49,7 @@ class Judge:
         Cloned for every fit.
 
     seed : int
-        Of searches whose `random_state` was left open.
+        For searches without a seed of their own.
     """
 
     table: Table
@@ -87,9 +87,9 @@ class Judge:
 
 
 def searched(settings: Sequence[BaseBlanketSelector], table: Table, seed: int) -> list[BaseBlanketSelector]:
-    """Search a table with each setting; those that have the same test share its splits, models and answers.
+    """Search a table with each setting; settings with the same test share its splits, models and answers.
 
-    So the growth phase is done once for all levels and corrections, and whatever their shrink phases have in common.
+    So all levels and corrections share one growth phase, and the common part of their shrink phases.
     """
     fitted: list[BaseBlanketSelector] = []
     benches: list[tuple[Circumstances, ReusedAnswers]] = []
@@ -107,10 +107,10 @@ def searched(settings: Sequence[BaseBlanketSelector], table: Table, seed: int) -
 
 
 def ready(setting: BaseBlanketSelector, seed: int) -> BaseBlanketSelector:
-    """Return a copy of a search that takes its random numbers from `seed` where that was left open."""
+    """Return a copy of a search, seeded with `seed` if it has no integer seed of its own."""
     selector: BaseBlanketSelector = clone(setting)
     given = selector.random_state
-    # A generator would give other numbers at every turn.
+    # A generator would give different numbers to each fit.
     selector.random_state = int(given) if isinstance(given, int | np.integer) else seed
     selector.checkpoint = None
     selector.progress = False

@@ -1,4 +1,4 @@
-"""A path over size: the members of a blanket, and then the columns that it does without."""
+"""A path over size: the members of a blanket, and then the other columns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from ppfs.blanket._run.base import BaseBlanketSelector
 
 @dataclass(frozen=True)
 class Path:
-    """All features in the order in which a model should be given them.
+    """All features, in the order in which a number of them is selected.
 
-    First what the caller wants to be kept; then the members of the blanket, most important first; then the others by
-    what they tell of the target on their own: the smallest p-value of the growth phase first, among equal ones the
-    largest effect, then by content, so that the order of the columns does not matter. A column that was dropped because
-    a member knows the same therefore comes before one that knows nothing.
+    First the features that are always kept; then the members of the blanket, most important first; then the others by
+    their first test: the smallest p-value, then the largest effect, then by content, so that the order of the columns
+    does not matter. So a column that was dropped as redundant comes before one without any link to the target.
     """
 
     outcome: Outcome
@@ -33,7 +32,7 @@ class Path:
         return cls(outcome, fitted.trace_, table)
 
     def features(self, size: int | None) -> list[int]:
-        """Return the first so many features, those to be kept in any case; None for the blanket that was found."""
+        """Return the first `size` features, at least those that are always kept; None for the blanket."""
         if size is None:
             return [*self.outcome.blanket, *self.outcome.filled_up]
         return self.ranking[: max(size, len(self.outcome.always_keep))]

@@ -1,4 +1,4 @@
-"""The model of `PPFSCV` after the choice: fitted on the selected columns of all rows, it predicts."""
+"""The final model of `PPFSCV`, fitted on the selected columns of all rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ppfs.exceptions import InvalidInputError
 
 
 def _refitted_has(name: str) -> Callable[[RefittedModel], bool]:
-    """Tell whether the model has a method; before the fit, the caller's has."""
+    """Return a check whether the fitted model, or before `fit` the caller's, has a method."""
 
     def check(self: RefittedModel) -> bool:
         if not self.refit:
@@ -42,7 +42,7 @@ def _refitted_has(name: str) -> Callable[[RefittedModel], bool]:
 
 
 class RefittedModel:
-    """A selector that has a model for the columns it selects, and predicts with it."""
+    """A selector that predicts with a model of the selected columns."""
 
     estimator: Any
     refit: bool

@@ -50,9 +50,7 @@ from ppfs.blanket._run.search_in_parts import Searched, search_in_parts
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._run.special_columns import SpecialColumns, read_special_columns
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.exceptions import (
-    InvalidInputError,
-)
+from ppfs.exceptions import InvalidInputError
 from ppfs.independence import Automatic, IndependenceTest, OnError, PredictiveTest
 
 SEARCH_CONSTRAINTS: dict[str, Any] = {
@@ -74,13 +72,13 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
 
 
 class BaseBlanketSelector(Selector):
-    """A selector that finds a Markov blanket by asking an independence test.
+    """A selector that finds a Markov blanket with an independence test.
 
     A subclass has the parameters `n_folds`, `alpha`, `random_state`, `n_jobs` and `progress`, may have
     `always_keep`, `condition_on`, `feature_groups` and `categorical_features`, and implements `_independence_test` and
     `_search`.
 
-    Searches speak of features; what `fit` leaves behind, the trace aside, speaks of the caller's columns.
+    Searches and the trace use numbers of features; the fitted attributes use numbers of the caller's columns.
     """
 
     n_folds: int
@@ -110,14 +108,14 @@ class BaseBlanketSelector(Selector):
 
     @abstractmethod
     def _independence_test(self) -> IndependenceTest:
-        """Return the test to ask, with its parameters checked."""
+        """Return the test, with its parameters checked."""
 
     @abstractmethod
     def _search(self, inquiry: Inquiry) -> list[int]:
-        """Return the blanket of the inquiry's target, asking and recording as needed."""
+        """Return the blanket of the inquiry's target."""
 
     def _find(self, inquiry: Inquiry) -> Found:
-        """Return the blanket, with whatever else this search finds."""
+        """Return the blanket, and the other results of this search."""
         return Found(self._search(inquiry))
 
     def _set_findings(self, found: Found, callers: CallersColumns) -> None:
@@ -204,7 +202,7 @@ class BaseBlanketSelector(Selector):
     def stability_(self) -> NDArray[np.float64]:
         """Share of the folds that selected each column, shape (n_columns,); NaN without folds.
 
-        `StabilitySelection` counts halves of the rows in place of folds, and selects by that.
+        `StabilitySelection` has shares of halves instead of folds, and selects by them.
         """
         check_is_fitted(self)
         if not self.folds_:
@@ -216,13 +214,13 @@ class BaseBlanketSelector(Selector):
 
     @property
     def results_(self) -> Any:
-        """What became of every column: a data frame of the caller's kind, one row a column of X.
+        """The result for every column: a data frame of the caller's library, one row per column of X.
 
         Columns: `column`, `selected`, `importance` and its interval from `importance_low` to `importance_high` (its
-        lower end is above 0 where the p-value is below `alpha`; NaN for tests that tell no direction), `pvalue`,
+        lower end is above 0 if the p-value is below `alpha`; NaN for tests without a direction), `pvalue`,
         `adjusted_pvalue`, `stability` (share of the folds that selected it), `phase`, `reason`, `redundant_with` (a
-        list with the selected column that a dropped one gave way to, or is by far the closest to; empty if none
-        stands out).
+        list with the selected column that made a dropped one redundant, or that it is closest to; empty if none stands
+        out).
         """
         check_is_fitted(self)
         return self._results_of(self.trace_, self.support_)
@@ -250,7 +248,7 @@ class BaseBlanketSelector(Selector):
             )
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was asked is only of use where the data are, and may be large.
+        # The answers may be large, and are useful only together with the data.
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_memory"}
 
@@ -258,13 +256,13 @@ class BaseBlanketSelector(Selector):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        # A gap in a column of text is a category like others, so `transform` must not stumble over it.
+        # A missing value in a text column is a category like any other, so `transform` must accept it.
         tags.input_tags.allow_nan = self._has_missing_labels
         return tags
 
 
 def _require_predictive_test(test: IndependenceTest, on_error: OnError, *, is_file: bool) -> None:
-    """Raise where only a predictive test can be used, and this one is another."""
+    """Raise if only a predictive test can be used, and this one is not."""
     if isinstance(test, PredictiveTest):
         return
     if is_file:

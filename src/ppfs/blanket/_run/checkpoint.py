@@ -44,7 +44,7 @@ from ppfs.independence import (
 _OWN_NAME = re.compile(r"fold-\d+-[a-z]+-\d+-[0-9a-f]{32}\.npz")
 _LIBRARIES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba")
 
-# Answers of the shrink phase come by the thousand: they are written together, at least so often.
+# Answers of the shrink phase come by the thousand: they are collected and written at these intervals.
 _SECONDS_BETWEEN_WRITES = 1.0
 
 
@@ -69,7 +69,7 @@ class Checkpoint:
     folder : Path
 
     circumstances : dict of str to str
-        What must be the same for answers to be used again.
+        What the answers depend on.
     """
 
     def __init__(self, folder: Path, circumstances: dict[str, str]) -> None:
@@ -103,13 +103,13 @@ class Checkpoint:
         self._write("count", {**arrays, "counts": counted.counts, "n_asked": np.array(counted.n_refitted)})
 
     def answer(self, question: Question, result: IndependenceResult) -> None:
-        """Take down an answer given other columns; it is written soon."""
+        """Collect an answer given other columns, to be written soon."""
         self._waiting.append((question, result))
         if time.monotonic() - self._written > _SECONDS_BETWEEN_WRITES:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits to be written."""
+        """Write the collected answers."""
         self._written = time.monotonic()
         if not self._waiting:
             return

@@ -132,7 +132,7 @@ def _row_parts(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[NDArray[An
 
 
 def _same_bits(array: NDArray[np.float64]) -> bool:
-    """Tell whether numbers are so small and whole that 8 bits hold them; -0.0 is none, because it is not 0."""
+    """Return whether numbers are so small and whole that 8 bits hold them; -0.0 is none, because it is not 0."""
     with np.errstate(invalid="ignore"):
         back = array.astype(np.int8).astype(np.float64)
     return bool((back.view(np.int64) == array.view(np.int64)).all())

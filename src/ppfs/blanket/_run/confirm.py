@@ -18,13 +18,13 @@ from ppfs.blanket._steps.correction import adjust
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import Automatic, BoundTest, IndependenceTest
 
-# The number of the stream that sets rows aside: no fold of a search has it.
+# The key of the random stream that holds rows out; no fold has this number.
 _ASIDE = 0xC0DE
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What rows that the search never saw say about the columns it selected, each tested given the others.
+    """Tests of the selected columns, each given the others, on rows that were held out from the search.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class Confirmation:
         The adjusted p-values are those after `correction` for the number of selected columns.
 
     is_confirmed : ndarray of bool, shape (n_selected,)
-        Whether the adjusted p-value is at most `alpha`. With correction "bh", of the confirmed columns a share of
-        `alpha` is expected to be false at most.
+        Whether the adjusted p-value is at most `alpha`. With correction "bh", the expected share of false ones among
+        the confirmed columns is at most `alpha`.
 
     n_rows : int
-        Rows that were set aside.
+        Number of rows that were held out.
     """
 
     features: tuple[str, ...]
@@ -57,11 +57,11 @@ class Confirmation:
 
     @property
     def fdr(self) -> float:
-        """The false discovery rate at which the whole selection is confirmed; 0 where nothing was selected."""
+        """The false discovery rate at which the whole selection is confirmed; 0 if nothing was selected."""
         return float(self.adjusted_pvalues.max(initial=0.0))
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a data frame with one row a selected column."""
+        """Return a data frame with one row per selected column."""
         return nw.from_dict(
             {
                 "feature": list(self.features),
@@ -74,7 +74,7 @@ class Confirmation:
         ).to_native()
 
     def __str__(self) -> str:
-        """Say it in a sentence."""
+        """Return a sentence about it."""
         if not self.features:
             return f"nothing was selected, so the {self.n_rows} rows that the search never saw have nothing to confirm"
         n_confirmed = int(self.is_confirmed.sum())
@@ -93,7 +93,7 @@ class RowsAside:
 
     @classmethod
     def of(cls, table: Table, share: float, random_state: RandomStateLike) -> RowsAside:
-        """Set rows aside at random: rows of one group together, the classes in proportion where there are no groups."""
+        """Hold rows out at random: rows of one group together; without groups, with the proportions of the classes."""
         n_aside = round(share * table.n_rows)
         if min(n_aside, table.n_rows - n_aside) < 2:
             raise InvalidInputError(
@@ -116,7 +116,7 @@ class RowsAside:
     def bind(
         self, test: IndependenceTest, share: float, random_state: RandomStateLike, n_jobs: int | None
     ) -> BoundTest:
-        """Return the test of the rows that were set aside, or say that they are too few for it."""
+        """Bind the test to the rows that were held out, or raise if they are too few for it."""
         try:
             return test.bind(self.aside, fold=_ASIDE, random_state=random_state, n_jobs=n_jobs)
         except InvalidInputError as error:
@@ -127,21 +127,24 @@ class RowsAside:
 
 
 def search_and_confirm(
-    selector: Any, table: Table, test: IndependenceTest, share: float, search: Callable[[Table], None]
-) -> Confirmation:
-    """Set rows aside, search in the others, and test the selection on the rows that were set aside.
+    selector: Any, table: Table, test: IndependenceTest, share: float | None, search: Callable[[Table], None]
+) -> Confirmation | None:
+    """Hold rows out, search in the others, and test the selection on the rows that were held out.
 
     Parameters
     ----------
     selector : PPFS
         Whose selection it is, after `search`.
 
-    share : float
-        Share of the rows to set aside.
+    share : float or None
+        Share of the rows to hold out; None searches in all rows and confirms nothing.
 
     search : callable
         Fits the selector to a table.
     """
+    if share is None:
+        search(table)
+        return None
     rows = RowsAside.of(table, share, selector.random_state)
     if not isinstance(test, Automatic):
         # Before the search: it may take long, and this may fail.
@@ -165,15 +168,15 @@ def confirm(
     correction: str | None,
     alpha: float,
 ) -> Confirmation:
-    """Test every selected feature given the others, and enter the answers into the trace.
+    """Test every selected feature given the others, and add the answers to the trace.
 
     Parameters
     ----------
     bound : BoundTest
-        Of rows that the search never saw.
+        Of rows that were held out from the search.
 
     members, condition_on : sequence of int
-        What was selected, and what every question is conditioned on besides.
+        The selected features, and those in every conditioning set.
 
     correction : {"bh", "by", "bonferroni"} or None
         As in growth; None is "bh".

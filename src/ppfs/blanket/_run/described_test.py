@@ -1,4 +1,4 @@
-"""From a selector's own parameters to the test that they describe."""
+"""The test that a selector's own parameters describe."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ppfs._fitting import changed_parameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, TESTS_BY_NAME, IndependenceTest
 
-# Parameters that say how the paper's test is made. Another test has its own ways and its own defaults.
+# Parameters of the paper's test only; other tests have other parameters and defaults.
 OF_THE_PAPERS_TEST = ("n_splits", "test_size", "knockoff", "significance")
 
-# Parameters that describe the model and the data of any predictive test, and what the tests call them.
+# Parameters of any predictive test, with their names in the tests.
 _OF_ANY_TEST = {
     "estimator": "estimator",
     "growth_estimator": "marginal_estimator",
@@ -31,7 +31,7 @@ _OF_ANY_TEST = {
 
 
 def described_test(selector: Any, independence: IndependenceTest | str | None) -> IndependenceTest:
-    """Return the test of a selector with flat parameters: ready, by name, or the paper's.
+    """Return the test of a selector with flat parameters: an instance, a test by name, or the paper's.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def described_test(selector: Any, independence: IndependenceTest | str | None) -
         else TESTS_BY_NAME.get(independence or "ppi")
     )
     if "task" in described and "task" not in signature(taker.__init__).parameters:  # type: ignore[misc]
-        # Such a test is told by the table what the target is, and the selector reads that itself.
+        # Such a test gets the task from the table, which the selector reads.
         del described["task"]
     if isinstance(independence, IndependenceTest):
         _require_none(described, independence)
-        # Before it is copied: what cannot be used may not be copied either.
+        # Before it is cloned: invalid parameters may make cloning fail.
         independence._validate_params()
         ready: IndependenceTest = clone(independence)
         return ready
@@ -75,7 +75,7 @@ def described_test(selector: Any, independence: IndependenceTest | str | None) -
 
 
 def _require_none(described: Mapping[str, Any], ready: IndependenceTest) -> None:
-    """Refuse parameters beside a ready test, which has its own."""
+    """Raise if parameters are given beside a ready test, which has its own."""
     if not described:
         return
     name, value = next(iter(described.items()))

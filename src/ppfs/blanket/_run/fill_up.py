@@ -1,4 +1,4 @@
-"""More columns than the search selected, where the caller asks for a number of them."""
+"""Columns that are added to a selection to reach `min_features`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def fill_up(
 ) -> list[int]:
     """Return the features that came closest to being selected, as many as are missing.
 
-    Closest are those whose deciding question had the smallest p-value, then the largest effect. Content before
-    number, so that the result does not depend on the order of the columns. Features about which nothing
-    could be told come last.
+    Closest are those whose deciding test had the smallest p-value, then the largest effect, then by content, so that
+    the result does not depend on the order of the columns. Features without a reliable test come last.
 
     Parameters
     ----------

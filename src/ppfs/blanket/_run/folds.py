@@ -17,7 +17,7 @@ from ppfs.exceptions import InvalidInputError
 
 @dataclass(frozen=True)
 class Fold:
-    """What one fold's training part led to.
+    """The result of one fold's training part.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Searches that take any independence test, ready or by name."""
+"""Searches that take any independence test, an instance or a name."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
 
 
 class IndependenceSearch(BaseBlanketSelector):
-    """What all searches but PPFS share: their parameters, which each documents.
+    """The base class of all searches except PPFS: their common parameters, which each documents.
 
-    A subclass implements `_search`. One that adds parameters repeats the signature, because
-    scikit-learn reads it.
+    A subclass implements `_search`. One with more parameters repeats the signature, because scikit-learn reads it.
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -63,7 +62,7 @@ class IndependenceSearch(BaseBlanketSelector):
     def _independence_test(self) -> IndependenceTest:
         if isinstance(self.independence, str):
             return TESTS_BY_NAME[self.independence]()
-        # Before it is copied: what cannot be used may not be copied either.
+        # Before it is cloned: invalid parameters may make cloning fail.
         self.independence._validate_params()
         ready: IndependenceTest = clone(self.independence)
         return ready
@@ -81,7 +80,7 @@ class IndependenceSearch(BaseBlanketSelector):
 
 
 class SubsetsSearch(IndependenceSearch):
-    """What searches share that look for a set that separates two columns: how large it may be."""
+    """The base class of searches that look for separating sets, with the size of the largest one as a parameter."""
 
     _parameter_constraints: dict[str, Any] = {
         **IndependenceSearch._parameter_constraints,

@@ -1,4 +1,4 @@
-"""The results of a search as a table, one row a column of X."""
+"""The results of a search as a table, one row per column of X."""
 
 from __future__ import annotations
 

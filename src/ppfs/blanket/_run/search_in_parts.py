@@ -29,13 +29,13 @@ class Searched:
     Attributes
     ----------
     found : list of Found
-        One a fold.
+        One per fold.
 
     blankets : list of tuple of int
         Their blankets, most important features first.
 
     left_out : list of dict of int to str
-        The features that each had to go without, and why.
+        The features that were left out in each, and why.
     """
 
     found: list[Found]
@@ -81,7 +81,7 @@ def search_in_parts(
         try:
             found.append(selector._find(inquiry))
         finally:
-            # No answers: a later fit that asks again is told what is wrong.
+            # Failures are not answers: a later fit has to raise again.
             bound.known.forget(bound.failures)
         left_out.append(bound.failures)
         trace.notes.extend(_about_failures(inquiry))
@@ -101,7 +101,7 @@ def _warn_if_unreachable(bound: BoundTest, alpha: float) -> None:
 
 
 def _about_failures(inquiry: Inquiry) -> Iterator[str]:
-    """Say which columns were left out, or raise if it was all of them: then it is not the columns' doing."""
+    """Yield a note about the columns that were left out, or raise if all of them were."""
     failures, names = inquiry.test.failures, inquiry.test.table.names
     if not failures:
         return
@@ -114,7 +114,7 @@ def _about_failures(inquiry: Inquiry) -> Iterator[str]:
 
 
 def _most_important_first(blanket: Collection[int], trace: Trace, fold: int) -> tuple[int, ...]:
-    """Sort a blanket by the answers that decided; one that nothing is known of counts as without effect."""
+    """Sort a blanket by the deciding answers; a member without one counts as having no effect."""
     decided_by = trace.decided(fold, blanket)
 
     def rank(x: int) -> tuple[float, float, int]:

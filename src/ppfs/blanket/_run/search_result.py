@@ -1,4 +1,4 @@
-"""What a search finds in one part of the rows."""
+"""The result of a search in one part of the rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Found:
-    """A blanket. A search that finds more than that returns a subclass.
+    """A blanket. A search with more results returns a subclass.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Columns that the caller decides about: those that stay in any case, and those to condition on."""
+"""Columns that the caller decides about: those that are always kept, and those to condition on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SpecialColumns:
     Attributes
     ----------
     always_keep : tuple of int
-        In the blanket from the start; never asked about.
+        Always selected, never tested.
 
     condition_on : tuple of int
         In every conditioning set; never selected.
@@ -26,12 +26,12 @@ class SpecialColumns:
 
     @property
     def all(self) -> tuple[int, ...]:
-        """Those that no question decides about."""
+        """Both together: no test decides about them."""
         return (*self.always_keep, *self.condition_on)
 
 
 def read_special_columns(always_keep: ColumnsLike, condition_on: ColumnsLike, table: Table) -> SpecialColumns:
-    """Turn what the caller gave, names or numbers, into the numbers of features, or say what is wrong with it."""
+    """Return the numbers of the features that the caller gave by name or number, or raise if they are wrong."""
     kept = tuple(sorted(set(table.features.numbers(always_keep, "always_keep"))))
     conditioned = tuple(sorted(set(table.features.numbers(condition_on, "condition_on"))))
     both = [table.names[column] for column in kept if column in conditioned]

@@ -1,4 +1,4 @@
-"""Growth asks about many columns at once: p-values adjusted for their number."""
+"""Adjustment of the growth phase's p-values for the number of columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def adjust_among(pvalues: NDArray[np.float64], correction: str | None, n_all: in
 
     Examples
     --------
-    >>> adjust_among(np.array([1e-4, 0.5]), "bh", 100).tolist()
+    >>> adjust_among(np.array([1e-4, 0.5]), "bh", 100).round(6).tolist()
     [0.01, 1.0]
     """
     if correction is None or n_all <= pvalues.size:

@@ -1,4 +1,4 @@
-"""Growth's small p-values, counted instead of approximated, as far as the correction needs."""
+"""Small p-values of the growth phase by permutation instead of approximation, as precise as the correction needs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ppfs._conventions import Floats
 from ppfs.blanket._steps.correction import adjust, level_of
 from ppfs.independence import EFFECTIVE_VIEWS, ExactTail
 
-# With so many draws over the level, about so many are as extreme as a column whose p-value is at the level.
+# For a column whose p-value equals the level, the expected number of draws that are as extreme.
 _MOST_PER_LEVEL = 10
 _LEAST_PER_LEVEL = 2
 
-# A column with so many draws as extreme is given up: its p-value is twice the level or more.
+# A column with this many draws as extreme is not called: its p-value is at least twice the level.
 _TOO_MANY = 2 * _MOST_PER_LEVEL
 
-# Draws are looked at closely if they stand out, at a glance, from all but this share: so many times the level, within
-# bounds, but twice the level at least.
+# Models are fitted to this share of the draws, those that a quick screening ranks highest: a multiple of the level,
+# within bounds, and at least twice the level.
 _TIMES_LEVEL = 5
 _SHARES = (0.01, 0.1)
 
-# All columns together have this many draws looked at closely for each column of the table, and glanced at, over alpha.
-# Small tables have more: they take no time.
+# The budget of all columns together, per column of the table: draws that models are fitted to, and draws that are
+# screened, divided by alpha. Small tables get more, because they take no time.
 _CLOSE_LOOKS = 5
 _LEAST_CLOSE_LOOKS = 4096
 _GLANCES = 100
@@ -34,23 +34,23 @@ _GLANCES = 100
 
 @dataclass(frozen=True)
 class Counted:
-    """P-values that were counted.
+    """P-values computed by permutation.
 
     Attributes
     ----------
     places : ndarray of int, shape (n_counted,)
-        Whose they are.
+        The positions of the columns.
 
     pvalues : ndarray of shape (n_counted,)
 
     n_draws, n_as_extreme : ndarray of int, shape (n_counted,)
-        How many rearrangements of the column were looked at, and how many looked at least as dependent.
+        The number of permutations of the column, and of those that were at least as extreme.
 
     is_unresolved : ndarray of bool, shape (n_counted,)
-        Whether more draws could have brought the p-value below the level, but there were too many columns for that.
+        Whether more draws could have brought the p-value below the level, but the budget was used up.
 
     n_refitted : int
-        To how many rearrangements models were fitted.
+        The number of permutations that models were fitted to.
     """
 
     places: NDArray[np.intp]
@@ -62,7 +62,7 @@ class Counted:
 
     @property
     def note(self) -> str:
-        """What was done, for the trace."""
+        """A description of what was done, for the trace."""
         said = (
             f"exact growth: {self.places.size} small p-values counted by rearranging columns, "
             f"{int(self.n_draws.sum())} times in all, models refitted to {self.n_refitted} of them"
@@ -77,7 +77,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Effort:
-    """How many draws, and how many of them closely looked at, a number of columns is worth.
+    """How many draws a number of columns gets, and to which share of them models are fitted.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Effort:
         See `ExactTail.n_as_extreme`.
 
     n_columns : int
-        How many columns this can be done for.
+        For how many columns the budget suffices.
     """
 
     n_draws: int
@@ -99,15 +99,16 @@ class Effort:
     def of(
         cls, n_candidates: int, n_columns: int, level: float, alpha: float, share: float | None = None
     ) -> Effort:
-        """Weigh precision against work.
+        """Choose the effort that the budget allows.
 
-        A p-value at the level is counted to a third of itself with 10 / level draws. Fewer are made if these
-        would take more than the work of growth some five times over, and a sharper glance is taken if even two are too
-        many, unless the share is given: the statistic of a column must not change on the way.
+        With 10 / level draws, the relative standard error of a p-value at the level is about a third. Fewer draws are
+        made if these would take more than about five times the work of growth, and the screening becomes stricter if
+        even 2 / level draws are too many. A share that is given stays: a column's statistic must not change between
+        rounds.
 
         Examples
         --------
-        755 of 10,000 columns may be dependent, and p-values below 755 times 0.05 / 10,000 are called:
+        755 of 10,000 columns may be dependent, so p-values below 755 times 0.05 / 10,000 are called:
 
         >>> Effort.of(755, 10_000, level=0.003775, alpha=0.05)
         Effort(n_draws=1595, share=0.018875, n_columns=755)
@@ -122,11 +123,11 @@ class Effort:
 
 
 def expected_refits(n_candidates: int, n_columns: int, correction: str | None, alpha: float) -> float:
-    """Return to how many rearranged columns models are fitted when all candidates are called in the end.
+    """Return to how many permuted columns models are fitted if all candidates are called in the end.
 
     Examples
     --------
-    Some five for each column of the table:
+    About five per column of the table:
 
     >>> round(expected_refits(20, 1_000_000, "bh", 0.05) / 1_000_000, 1)
     4.4
@@ -144,30 +145,30 @@ def count_small_pvalues(
     alpha: float,
     on_progress: Callable[[int], None] = lambda n_ahead: None,
 ) -> Counted:
-    """Replace p-values that matter by counted ones.
+    """Replace small approximate p-values by permutation p-values.
 
-    Those that the approximation would call are counted; the others keep theirs, which is too large to be called even if
-    all counted ones are. So whoever is called has a valid p-value below the corrected level, whatever the approximation
-    was worth.
+    Columns that the approximation would call get a permutation p-value. The others keep theirs, which are too large to
+    be called even if all of the former are. So every column that is called has a valid p-value below the corrected
+    level, however good the approximation is.
 
-    The correction's level depends on how many columns are called. So it is found from above: with K columns left, all
-    of them are drawn as often as the level of K called ones needs, and those above that level leave. When none does,
-    the rest is called. How often a column is drawn depends on the other columns alone, as long as it stays; so its
+    The correction's level depends on how many columns are called, so it is found from above: with K columns left, each
+    gets as many draws as the level for K calls needs, and those above that level are removed. When none is removed, the
+    remaining ones are called. While a column remains, its number of draws depends only on the other columns, so its
     p-value, (1 + draws as extreme) / (1 + draws), is exact.
 
     Parameters
     ----------
     tail : ExactTail
-        Counts rearrangements that are as extreme.
+        Counts permutations that are as extreme.
 
     columns : sequence of int
-        All that were asked about.
+        All columns that were tested.
 
     approximate : ndarray of shape (n_columns,)
         Their p-values.
 
     on_progress : function of int, default=nothing
-        Told now and then how many columns' worth of work is ahead.
+        Called from time to time with the number of columns' worth of work that remains.
     """
     called = np.flatnonzero(adjust(approximate, correction) <= alpha)
     places = called[tail.can_refine([columns[place] for place in called.tolist()])]

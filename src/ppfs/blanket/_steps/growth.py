@@ -1,4 +1,4 @@
-"""Growth: who enters the blanket, asked about alone (the paper) or given the blanket so far (GS, IAMB, FBED)."""
+"""Growth: which columns enter the blanket, tested alone (the paper) or given the blanket so far (GS, IAMB, FBED)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def grow_marginally(inquiry: Inquiry, columns: Sequence[int], correction: str | 
     Parameters
     ----------
     columns : sequence of int
-        Whom to ask about.
+        The columns to test.
 
     correction : {"bh", "by", "bonferroni"} or None
         How p-values are adjusted for the number of columns before they are compared with alpha.
@@ -54,12 +54,12 @@ def _count(
     is_candidate: NDArray[np.bool_],
     correction: str | None,
 ) -> tuple[Answers, NDArray[np.bool_]]:
-    """Ask again about columns with small p-values, whose exact ones decide.
+    """Compute exact p-values of the columns with small approximate ones, and decide by them.
 
     Returns
     -------
     answers : Answers
-        With counted p-values where they were counted.
+        With exact p-values where these were computed.
 
     is_candidate : ndarray of bool, shape (n_columns,)
     """
@@ -109,7 +109,7 @@ class Round:
 
 
 def only_the_strongest(inquiry: Inquiry, blanket: Sequence[int], dependent: Sequence[int]) -> Sequence[int]:
-    """Let one column enter a round, as IAMB does."""
+    """Return one column per round, as IAMB does."""
     return dependent[:1]
 
 
@@ -119,7 +119,7 @@ def grow_once(
     candidates: Sequence[int],
     entrants: Entrants = only_the_strongest,
 ) -> Round:
-    """Ask about all candidates given the blanket, and choose who enters it."""
+    """Test all candidates given the blanket, and choose which enter it."""
     given = inquiry.given(blanket)
     answered = inquiry.ask(candidates, given, "growth")
     dependent = [one for one in answered if one[1].is_dependent(inquiry.alpha)]
@@ -132,7 +132,7 @@ def grow_once(
 
 
 def grow(inquiry: Inquiry, blanket: Sequence[int], *, early_dropping: bool = False) -> list[int]:
-    """Add the strongest dependent column, again and again, until no column depends on the target.
+    """Add the strongest dependent column repeatedly, until no column depends on the target.
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def grow(inquiry: Inquiry, blanket: Sequence[int], *, early_dropping: bool = Fal
         Where to start.
 
     early_dropping : bool, default=False
-        Do not ask again about a column that was once independent. Far fewer questions; a column
-        that depends on the target only given a later member is missed.
+        Do not test a column again once it was independent. This needs far fewer tests, but misses columns that depend
+        on the target only given a later member.
     """
     grown = list(blanket)
     waiting = [x for x in inquiry.candidates if x not in grown]
@@ -155,7 +155,7 @@ def grow(inquiry: Inquiry, blanket: Sequence[int], *, early_dropping: bool = Fal
 
 
 def grow_in_order(inquiry: Inquiry, blanket: Sequence[int], order: Sequence[int]) -> list[int]:
-    """Add the first dependent column of `order`, begin the scan again, until a full scan adds none."""
+    """Add the first dependent column of `order` and start over, until no column is dependent."""
     grown = list(blanket)
     while (added := _first_dependent(inquiry, grown, [x for x in order if x not in grown])) is not None:
         grown.append(added)

@@ -1,4 +1,4 @@
-"""Growth and shrinkage in turns, and what keeps such a search from running in circles."""
+"""Growth and shrinkage in turns, and guards against endless loops."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _MAX_REMOVALS = 10
 
 
 class Guard(Protocol):
-    """Decides which columns may not enter any more."""
+    """Excludes columns from entering again."""
 
     banned: set[int]
 
     def watch(self, grown: Sequence[int], blanket: Sequence[int], added: Sequence[int]) -> None:
-        """Take note of a round: `added` entered, `grown` was shrunk to `blanket`."""
+        """Update the excluded columns after a round: `added` entered, `grown` was shrunk to `blanket`."""
 
 
 class RevisitGuard:
-    """Bans the column that led back to a blanket seen before.
+    """Excludes a column that led back to an earlier blanket.
 
-    A ban ends when a new blanket is reached. It must: a spouse that entered and left before the common
-    child was known has to be let in once it is. There are finitely many blankets, so the search ends.
+    The exclusion ends when a new blanket is reached: a spouse that entered and left before the common child was a
+    member must be able to enter afterwards. There are finitely many blankets, so the search ends.
     """
 
     def __init__(self, start: Sequence[int]) -> None:
@@ -35,7 +35,7 @@ class RevisitGuard:
         self.banned: set[int] = set()
 
     def watch(self, grown: Sequence[int], blanket: Sequence[int], added: Sequence[int]) -> None:
-        """Take note of a round."""
+        """Update the excluded columns after a round."""
         reached = frozenset(blanket)
         if reached in self._seen:
             self.banned.update(added)
@@ -45,14 +45,14 @@ class RevisitGuard:
 
 
 class RemovalGuard:
-    """Bans a column that was removed more than 10 times."""
+    """Excludes a column that was removed more than 10 times."""
 
     def __init__(self) -> None:
         self._removals: Counter[int] = Counter()
         self.banned: set[int] = set()
 
     def watch(self, grown: Sequence[int], blanket: Sequence[int], added: Sequence[int]) -> None:
-        """Take note of a round."""
+        """Update the excluded columns after a round."""
         for removed in set(grown) - set(blanket):
             self._removals[removed] += 1
             if self._removals[removed] > _MAX_REMOVALS:
@@ -70,7 +70,7 @@ def interleave(
         How the blanket is shrunk after each addition.
 
     guard : Guard
-        Keeps the search from running in circles.
+        Prevents endless loops.
 
     entrants : callable (inquiry, blanket, dependent) -> columns
         Which of the dependent columns, strongest first, enter in one round.

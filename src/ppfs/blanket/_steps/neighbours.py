@@ -20,10 +20,10 @@ class Neighbours:
     Attributes
     ----------
     members : list of int
-        Parents and children, and possibly some descendants: whoever was not separated.
+        Variables that were not separated: parents and children, and possibly some descendants.
 
     separators : dict
-        For each variable that was separated, the set that did it.
+        For each variable that was separated, the separating set.
     """
 
     members: list[int]
@@ -34,7 +34,7 @@ FindNeighbours = Callable[[Inquiry, int | None], Neighbours]
 
 
 def max_min_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
-    """MMPC: add the variable whose weakest link, over all subsets of the members, is the strongest.
+    """MMPC: add the variable whose minimum association, over all subsets of the members, is the largest.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def max_min_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
             if not waiting:
                 break
             waiting = _separate(inquiry, waiting, given, weakest, separators)
-        # Without an answer in its favour a variable does not enter.
+        # A variable without any reliable test does not enter.
         linked = strongest_first([(x, weakest[x]) for x in waiting if x in weakest], inquiry.test.table)
         if not linked:
             break
         chosen = linked[0][0]
-        # Only sets that contain the newcomer have not been tried.
+        # All sets without the new member were tried before.
         sets = subsets_with(chosen, members, max_k)
         members.append(chosen)
         waiting = [x for x in waiting if x != chosen]
@@ -71,7 +71,7 @@ def _separate(
     weakest: dict[int, IndependenceResult],
     separators: dict[int, tuple[int, ...]],
 ) -> list[int]:
-    """Ask about all that wait given one set; return those that it does not separate."""
+    """Test all waiting variables given one set; return those that it does not separate."""
     given = inquiry.given(members)
     for x, result in inquiry.ask(waiting, given, _PHASE):
         is_independent = result.is_independent(inquiry.alpha)
@@ -100,7 +100,7 @@ def _drop_separated(
 
 
 def hiton_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
-    """HITON-PC: let variables enter in the order of their marginal links, and drop whoever is separated.
+    """HITON-PC: add variables in the order of their marginal association, and drop members that are separated.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which columns come first: by their answers, then by what they hold."""
+"""The order of columns: by their test results, then by content."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ppfs.blanket._steps.questions import Answered, Inquiry
 
 
 def strongest_first(answered: Iterable[Answered], table: Table) -> list[Answered]:
-    """Sort answers: smaller p-value first, then larger effect, then the column's content.
+    """Sort results: smaller p-value first, then larger effect, then by the column's content.
 
-    P-values underflow to 0 on strong columns, where the effect still tells them apart. Content before
-    number, so that the result does not depend on the order of the columns.
+    P-values of strong columns underflow to 0, but their effects still differ. Content comes before the column's number,
+    so that the result does not depend on the order of the columns.
     """
     return sorted(answered, key=lambda one: (one[1].pvalue, -one[1].effect, table.order.by_content(one[0])))
 
 
 def marginal_order(inquiry: Inquiry) -> list[int]:
-    """Return all candidates, those with the strongest link to the target alone first."""
+    """Return all candidates, those with the strongest marginal association first."""
     return [x for x, _ in ask_marginally(inquiry)]
 
 
 def ask_marginally(inquiry: Inquiry) -> list[Answered]:
-    """Ask about all candidates given nothing but `condition_on`; strongest first."""
+    """Test all candidates given `condition_on` only; return the results, strongest first."""
     given = inquiry.given(())
     columns = inquiry.candidates
     answers = inquiry.gather(columns, given, "order")

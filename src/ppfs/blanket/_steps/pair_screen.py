@@ -1,4 +1,4 @@
-"""Which pairs of many columns are worth a question: those whose quarters tell most about the target together."""
+"""Screening of pairs of columns: those whose quartile classes explain most of the target together."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ppfs._conventions import Floats
 from ppfs._data import Table, dense_column
 from ppfs.exceptions import InvalidInputError
 
-# Scores that are held at once, and columns that are read at once: some megabytes of them.
+# The number of scores held at once, and of values read at once: a few megabytes.
 _SCORES_AT_ONCE = 2**20
 
 Pair = tuple[int, int]
 
 
 def all_pairs(features: Sequence[int], settled: frozenset[int]) -> list[Pair]:
-    """Return all pairs of features, but those of which both are settled."""
+    """Return all pairs of features except those in which both are settled."""
     return [
         (a, b)
         for i, a in enumerate(features)
@@ -39,22 +39,22 @@ def n_pairs(features: Sequence[int], settled: frozenset[int]) -> int:
 def most_promising_pairs(
     table: Table, features: Sequence[int], settled: frozenset[int], at_most: int, n_jobs: int | None
 ) -> list[Pair]:
-    """Return the pairs of features that tell most about the target together.
+    """Return the pairs of features that explain most of the target together.
 
-    Every column is cut into quarters of its ranks, a target that is a quantity too, and a pair scores by the smaller of
-    two likelihood ratios: of the one column given the other, and the other way round. A feature of several columns
-    scores by the best of them.
+    Every column is divided into quarters of its ranks, and so is a numeric target. The score of a pair is the smaller
+    of two likelihood ratios: of each column given the other. A feature of several columns has the score of its best
+    one.
 
     Parameters
     ----------
     features : sequence of int
-        Whose pairs are in question.
+        The features to pair.
 
     settled : frozenset of int
         Features that are candidates already: pairs of two of them are left out.
 
     at_most : int
-        How many pairs of columns to return. Those that tie at the edge stay outside together, so that the choice does
+        The maximum number of pairs of columns. Pairs that tie at the limit are all left out, so that the choice does
         not depend on the order of the columns.
     """
     labels, n_classes = _labels(table)
@@ -66,7 +66,7 @@ def most_promising_pairs(
 
 
 def _labels(table: Table) -> tuple[NDArray[np.int64], int]:
-    """Return the class of each row, or the quarter of its quantity."""
+    """Return the class of each row, or the quarter of its numeric target."""
     if table.codes.ndim > 1:
         raise InvalidInputError(
             f"interactions='pairs' chooses among the pairs of many columns by a target of one column, and this one has "
@@ -80,7 +80,7 @@ def _labels(table: Table) -> tuple[NDArray[np.int64], int]:
 def quarters_of(values: Floats) -> NDArray[np.uint8]:
     """Return the quarter of the ranks that each value falls into, 0 to 3; equal values share their mean rank.
 
-    Gaps come last, as equal values.
+    Missing values come last, as equal values.
     """
     known = np.where(np.isnan(values), np.inf, values)
     quarters: NDArray[np.uint8] = ((rankdata(known) - 0.5) * (4.0 / values.size)).astype(np.uint8)
@@ -134,7 +134,7 @@ def _highest(
             best = np.concatenate([best, scores[above[:, 0], above[:, 1]]])
             places = np.concatenate([places, above + np.array([first, 0])])
             if best.size > at_most:
-                # What is not above the next one after the wanted number ties with it, or lies below.
+                # The highest score outside the wanted number: what is not above it ties with it or is lower.
                 edge = np.partition(best, best.size - at_most - 1)[best.size - at_most - 1]
                 kept = best > edge
                 best, places = best[kept], places[kept]

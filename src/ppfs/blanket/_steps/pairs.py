@@ -1,4 +1,4 @@
-"""Growth by pairs: columns that tell about the target only together."""
+"""Growth by pairs: columns that predict the target only together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppfs.blanket._steps.correction import adjust
 from ppfs.blanket._steps.pair_screen import Pair, all_pairs, most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 
-#: So many pairs are asked about at most: all of 45 columns.
+#: The maximum number of pairs that are tested: all pairs of 45 columns.
 MOST_PAIRS = 1000
 
 
@@ -23,28 +23,28 @@ def grow_by_pairs(
     correction: str | None,
     n_jobs: int | None,
 ) -> list[Answered]:
-    """Return the columns that the target depends on given one other column, which it depends on given them.
+    """Return the columns of pairs in which the target depends on each column given the other.
 
-    Both sides of an exclusive-or do so. A column of noise beside a strong one does not: it adds nothing to the
-    strong one. So the p-value of a pair is the larger of the two, and where the first is above alpha the second is not
-    asked for.
+    Both inputs of an exclusive-or form such a pair. A strong column and noise do not, because the noise adds nothing to
+    the strong column. So the p-value of a pair is the larger of the two, and if the first is above alpha the second is
+    not computed.
 
     Parameters
     ----------
     columns : sequence of int
-        Whose pairs are asked about: all of them, or the most promising of many; see `most_promising_pairs`.
+        The columns to pair: all pairs are tested, or the most promising of many; see `most_promising_pairs`.
 
     candidates : collection of int
-        Columns that entered alone. Two of them need not be asked about.
+        Columns that entered alone. Pairs of two of them are not tested.
 
     correction : {"bh", "by", "bonferroni"} or None
-        How p-values are adjusted for the number of all pairs, those left out included: they count as p = 1. None
-        is "bh" here, because there are many more pairs than columns.
+        How p-values are adjusted for the number of all pairs; pairs that were not tested count as p = 1. None is "bh"
+        here, because there are many more pairs than columns.
 
     Returns
     -------
     list of Answered
-        The columns that were no candidates, each with its answer in the strongest of its pairs.
+        The columns that were not candidates before, each with its result in the strongest of its pairs.
     """
     settled = frozenset(candidates)
     n_all = n_pairs(columns, settled)
@@ -53,8 +53,8 @@ def grow_by_pairs(
     else:
         pairs = most_promising_pairs(inquiry.test.table, columns, settled, MOST_PAIRS, n_jobs)
         inquiry.note(
-            f"pairs: {len(pairs):,} of {n_all:,} were asked about, those whose quarters tell most about the target; "
-            "the p-values are adjusted for all of them"
+            f"pairs: {len(pairs):,} of {n_all:,} were tested, those whose quartile classes explain most of the target; "
+            "the p-values are adjusted for all pairs"
         )
     answers = _ask(inquiry, pairs)
     pvalues = np.ones(n_all)
@@ -64,7 +64,7 @@ def grow_by_pairs(
 
 
 def _ask(inquiry: Inquiry, pairs: Sequence[Pair]) -> list[list[Answered]]:
-    """Ask about the members of each pair given each other: about both, or about the first alone if that decides."""
+    """Test the members of each pair given each other: both, or only the first if that decides."""
     alone = dict.fromkeys(x for pair in pairs for x in pair)
     results = inquiry.test.answers(list(alone), inquiry.target, inquiry.given(()))
     pvalues = {x: result.pvalue for x, result in zip(alone, results, strict=True)}
@@ -94,7 +94,7 @@ def _enter(
     adjusted: Floats,
     settled: frozenset[int],
 ) -> list[Answered]:
-    """Record what was asked, and return the columns of the pairs that passed, but those that are candidates already."""
+    """Record the results, and return the columns of significant pairs that are not candidates yet."""
     entered: dict[int, Answered] = {}
     for pair, answered, pvalue in zip(pairs, answers, adjusted.tolist(), strict=True):
         given = inquiry.given(pair)

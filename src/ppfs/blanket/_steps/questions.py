@@ -1,4 +1,4 @@
-"""Whom a search asks, what about, and where the answers go."""
+"""The questions of a search: to which test, about which target, and recorded in which trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Answered = tuple[int, IndependenceResult]
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A bound test, the target it is asked about, and where the answers are recorded.
+    """A bound test, the target of its questions, and the trace that records the answers.
 
     Attributes
     ----------
@@ -29,13 +29,13 @@ class Inquiry:
         Columns in every conditioning set, which are never selected.
 
     withheld : tuple of int
-        Columns that the search has to do without.
+        Columns that the search must not use.
 
     asked_for : int or None
-        The target of the whole search, where this inquiry is about another variable.
+        The target of the whole search, if this inquiry is about another variable.
 
     entropy : int
-        The seed of whatever is random in the search itself.
+        The seed of the search itself.
     """
 
     test: BoundTest
@@ -52,36 +52,36 @@ class Inquiry:
 
     @property
     def candidates(self) -> list[int]:
-        """The variables that may enter the blanket: not those that are in it from the start."""
+        """The variables that may enter the blanket, without those that are in it from the start."""
         barred = {self.target, *self.always_keep, *self.condition_on, *self.withheld}
         return [x for x in range(self.test.table.n_features + 1) if x not in barred]
 
     def about(self, variable: int) -> Inquiry:
-        """Return the same inquiry about another variable, to which the search's target is a column."""
+        """Return the same inquiry about another variable; the search's target becomes a column."""
         asked_for = self.target if self.asked_for is None else self.asked_for
         return replace(self, target=variable, always_keep=(), asked_for=asked_for)
 
     def without(self, withheld: Collection[int]) -> Inquiry:
-        """Return the same inquiry with fewer columns at hand."""
+        """Return the same inquiry without some columns."""
         return replace(self, withheld=tuple(withheld))
 
     def given(self, members: Collection[int]) -> tuple[int, ...]:
-        """Return the conditioning set of these members: them, and what every question is conditioned on."""
+        """Return the conditioning set of these members: the members and `condition_on`."""
         return (*members, *self.condition_on)
 
     def answers(self, xs: Sequence[int], given: tuple[int, ...], bar: ProgressBar) -> Iterator[Answered]:
-        """Yield each x with the answer for it."""
+        """Yield each x with its answer."""
         for x, result in zip(xs, self.test.answers(xs, self.target, given), strict=True):
             bar.advance()
             yield x, result
 
     def ask(self, xs: Sequence[int], given: tuple[int, ...], phase: str) -> list[Answered]:
-        """Return each x with the answer for it, under a progress bar of its own."""
+        """Return each x with its answer, with a progress bar."""
         with self.bar(phase, len(xs)) as bar:
             return list(self.answers(xs, given, bar))
 
     def gather(self, xs: Sequence[int], given: tuple[int, ...], phase: str) -> Answers:
-        """Return all answers as arrays, under a progress bar of its own."""
+        """Return all answers as arrays, with a progress bar."""
         if given:
             return Answers.of([result for _, result in self.ask(xs, given, phase)], len(self.test.models))
         answers = Answers.independent(len(xs), len(self.test.models))
@@ -100,7 +100,7 @@ class Inquiry:
         return ProgressBar(label, total, self.progress, lambda: self.test.n_fits, compile_seconds)
 
     def note(self, remark: str) -> None:
-        """Enter a remark about the whole search into the trace."""
+        """Add a remark about the whole search to the trace."""
         self.trace.notes.append(f"fold {self.fold}: {remark}" if self.fold else remark)
 
     def record(
@@ -112,7 +112,7 @@ class Inquiry:
         decision: Decision,
         adjusted_pvalue: float | None = None,
     ) -> None:
-        """Enter an answer and its consequence into the trace."""
+        """Add an answer and its consequence to the trace."""
         is_aside = self.asked_for is not None and self.asked_for != self.target
         self.trace.record(
             Step(
@@ -141,7 +141,7 @@ class Inquiry:
         is_candidate: NDArray[np.bool_],
         adjusted_pvalues: Floats | None = None,
     ) -> None:
-        """Enter the answers of a phase that asks about all columns alike: each is a candidate, or rejected."""
+        """Add the answers of a phase that tests all columns in the same way: each is a candidate or rejected."""
         is_aside = self.asked_for is not None and self.asked_for != self.target
         self.trace.record_batch(
             StepBatch(

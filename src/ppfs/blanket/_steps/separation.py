@@ -1,4 +1,4 @@
-"""Sets that separate two variables: what the searches for parents and children look for."""
+"""Sets that separate two variables, as searches for parents and children need them."""
 
 from __future__ import annotations
 

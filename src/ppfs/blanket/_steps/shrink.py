@@ -1,4 +1,4 @@
-"""Shrinkage: members that the target does not depend on given the others go."""
+"""Shrinkage: drop members that the target does not depend on given the others."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ def shrink(
     Parameters
     ----------
     members : sequence of int
-        In the order in which they are asked about, least important first. Those that are always kept
-        are not asked about.
+        In the order in which they are tested, least important first. Those in `always_keep` are not tested.
 
     restart : bool, default=False
-        Begin again after each removal, the paper's plain version, instead of one ordered pass.
+        Start over after each removal, as in the paper's plain version, instead of one ordered pass.
 
     phase : str, default="shrink"
         What the trace calls it.
@@ -29,7 +28,7 @@ def shrink(
     Returns
     -------
     list of int
-        Those that stay, in the given order.
+        The remaining members, in the given order.
     """
     kept = list(members)
     waiting = [x for x in members if x not in inquiry.always_keep]
@@ -55,14 +54,14 @@ def _judge_members(
     *,
     stop_at_first: bool,
 ) -> int:
-    """Ask about members in order, take the independent ones out of `kept`, and return how many were asked about.
+    """Test members in order, remove the independent ones from `kept`, and return how many were tested.
 
-    The questions are put given what `kept` holds at the start. They stay right after a removal as long as
-    the removed column was inert; after any other removal the rest has to be asked anew.
+    All tests are given the content of `kept` at the start. They stay valid after the removal of an inert column; after
+    any other removal the remaining members have to be tested again.
     """
     given = inquiry.given(kept)
     for n_asked, (x, result) in enumerate(inquiry.answers(waiting, given, bar), start=1):
-        # Too few rows to tell is no reason to drop a column.
+        # A member is not dropped because there are too few rows for a test.
         is_independent = result.is_independent(inquiry.alpha)
         inquiry.record(phase, x, given, result, "dropped" if is_independent else "kept")
         if is_independent:
@@ -75,7 +74,7 @@ def _judge_members(
 def shrink_weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
     """Drop members that are independent of the target given the others, in one pass, weakest first.
 
-    Members that there are too few rows to judge come last: when others have gone there may be enough.
+    Members for which there are too few rows come last: without others there may be enough rows.
     """
     members = [x for x in blanket if x not in inquiry.always_keep]
     answered = inquiry.ask(members, inquiry.given(blanket), "shrink")

@@ -1,4 +1,4 @@
-"""The PC algorithm on a few variables: who is joined to whom, and who are spouses."""
+"""The PC algorithm on a few variables: which are joined, and which are spouses."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ppfs.blanket._steps.separation import first_separator
 class Skeleton:
     """The undirected graph that the PC algorithm leaves of a blanket and its target.
 
-    Starts with everyone joined to everyone. Level by level, an edge goes when a set of that many
-    neighbours of one end separates the two. Each level looks at the neighbours as they were when
-    it began, so the order of the variables does not matter.
+    It starts with all variables joined. At each level, an edge is removed if a set of that many neighbors of one end
+    separates the two. Each level uses the neighbors at its beginning, so the order of the variables does not matter.
 
     Parameters
     ----------
@@ -40,14 +39,14 @@ class Skeleton:
             self._remove_edges(level)
 
     def blanket(self) -> list[int]:
-        """Return the target's neighbours, and those who share a collider with it."""
+        """Return the target's neighbors, and the variables that share a collider with it."""
         target = self._inquiry.target
         return [x for x in self._nodes[1:] if x in self._joined[target] or self._is_spouse(x)]
 
     def _is_spouse(self, x: int) -> bool:
-        """Tell whether a common neighbour of `x` and the target is not in the set that separates them.
+        """Return whether a common neighbor of `x` and the target is not in the set that separates them.
 
-        Such a neighbour is an effect of both: any other kind would keep them joined unless it is given.
+        Such a neighbor is an effect of both: any other kind would have to be in the separating set.
         """
         common = self._joined[x] & self._joined[self._inquiry.target]
         return bool(common - set(self._separators[x]))
@@ -70,7 +69,7 @@ class Skeleton:
 
 
 def _sets(neighbours: dict[int, list[int]], a: int, b: int, size: int) -> Iterator[tuple[int, ...]]:
-    """Yield sets of neighbours of `a`, then those of `b` that were not among them."""
+    """Yield sets of neighbors of `a`, then those of `b` that were not among them."""
     near_a = [x for x in neighbours[a] if x != b]
     near_b = [x for x in neighbours[b] if x != a]
     yield from combinations(near_a, size)
@@ -80,5 +79,5 @@ def _sets(neighbours: dict[int, list[int]], a: int, b: int, size: int) -> Iterat
 
 
 def keep_joined(inquiry: Inquiry, blanket: Sequence[int], max_k: int | None) -> list[int]:
-    """Run the PC algorithm on the target and its blanket; return the neighbours and spouses it finds."""
+    """Run the PC algorithm on the target and its blanket; return the neighbors and spouses it finds."""
     return Skeleton(inquiry, blanket, max_k).blanket()

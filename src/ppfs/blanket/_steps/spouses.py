@@ -1,4 +1,4 @@
-"""From neighbours to a blanket: confirm them from the other side, and find the spouses."""
+"""From neighbors to a blanket: confirm them from the other side, and find the spouses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ppfs.blanket._steps.questions import Inquiry
 
 
 class Neighbourhoods:
-    """The neighbours of several variables, each searched once.
+    """The neighbors of several variables, each searched once.
 
     Parameters
     ----------
@@ -15,7 +15,7 @@ class Neighbourhoods:
         About the search's target.
 
     find : callable (inquiry, max_k) -> Neighbours
-        How neighbours are found.
+        How neighbors are found.
     """
 
     def __init__(self, inquiry: Inquiry, find: FindNeighbours, max_k: int | None) -> None:
@@ -25,7 +25,7 @@ class Neighbourhoods:
         self._found: dict[int, Neighbours] = {}
 
     def around(self, variable: int) -> Neighbours:
-        """Return what the search around one variable finds."""
+        """Return the neighbors of one variable."""
         if variable not in self._found:
             is_target = variable == self._inquiry.target
             inquiry = self._inquiry if is_target else self._inquiry.about(variable)
@@ -33,10 +33,10 @@ class Neighbourhoods:
         return self._found[variable]
 
     def confirmed(self, variable: int) -> list[int]:
-        """Return the neighbours of `variable` that have it among theirs.
+        """Return the neighbors of `variable` that have it among theirs.
 
-        A descendant can pass for a child as long as its own parents are not looked at; they are when
-        the question is put the other way round.
+        A descendant can be mistaken for a child as long as its own parents are not conditioned on; the search around
+        the descendant does that.
         """
         taken = self._inquiry.always_keep if variable == self._inquiry.target else ()
         return [x for x in self.around(variable).members if x in taken or variable in self.around(x).members]
@@ -55,7 +55,7 @@ def neighbours_and_spouses(inquiry: Inquiry, find: FindNeighbours, max_k: int | 
     spouses: list[int] = []
     for child in neighbours:
         strangers = [y for y in hoods.confirmed(child) if y != inquiry.target and y not in neighbours]
-        # Every child is looked at, also for a spouse found before: the answers belong to the trace.
+        # Every child is tested, also for a spouse found before, so that the trace is complete.
         spouses += [
             y for y in strangers if _is_spouse(inquiry, y, child, hoods.separator(y)) and y not in spouses
         ]
@@ -63,7 +63,7 @@ def neighbours_and_spouses(inquiry: Inquiry, find: FindNeighbours, max_k: int | 
 
 
 def _is_spouse(inquiry: Inquiry, y: int, child: int, separator: tuple[int, ...] | None) -> bool:
-    """Tell whether `y`, separated from the target, depends on it once the common child is known."""
+    """Return whether `y`, separated from the target, depends on it once the common child is known."""
     if separator is None or child in separator:
         return False
     given = inquiry.given((*separator, child))

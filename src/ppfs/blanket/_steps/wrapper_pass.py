@@ -1,4 +1,4 @@
-"""HITON's last step: drop members without which a model predicts as well."""
+"""HITON's last step: drop members without which a model predicts equally well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppfs.blanket._steps.questions import Inquiry
 def drop_while_score_holds(inquiry: Inquiry, blanket: Sequence[int], estimator: Any, cv: int) -> list[int]:
     """Drop the member whose removal leaves the best score, as long as the score does not fall.
 
-    What was dropped is noted in the trace.
+    Dropped members are listed in the notes of the trace.
     """
     table = inquiry.test.table
     scores = CrossValidated(table, estimator, cv=cv, entropy=inquiry.entropy)
