@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ppfs._conventions import separates_missing_from_one_value
 from ppfs.cli.input import read_frame
 
 
@@ -125,6 +126,15 @@ def test_a_column_with_the_other_decimal_sign_is_named(tmp_path):
     assert read_frame(str(path), decimal=",").frame["y"].tolist() == ["2.5", "3.5", "1.25"]
 
 
+def test_numbers_are_read_to_the_last_bit(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=200).tolist()
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["x", *map(repr, numbers)]))
+    assert read_frame(str(path)).frame["x"].tolist() == numbers
+    path.write_text("\n".join(["x;y", *(f"{number!r};1".replace(".", ",") for number in numbers)]))
+    assert read_frame(str(path)).frame["x"].tolist() == numbers
+
+
 def test_streamed_text_is_read_alike(select, export):
     flags = (export, "-t", "krank", "--format", "json", "--on-error", "drop")
     streamed = json.loads(select(*flags, "--stream").stdout)
@@ -132,7 +142,9 @@ def test_streamed_text_is_read_alike(select, export):
     pvalues = [
         {row["column"]: row["pvalue"] for row in result["columns"]} for result in (streamed, in_memory)
     ]
-    for name in ("betrag", "plz", "anteil"):
+    # A streamed file has no column with missing values, beside which some trees of scikit-learn take the other copy.
+    names = ("betrag", "plz", "anteil") if separates_missing_from_one_value() else ("plz",)
+    for name in names:
         assert pvalues[0][name] == pvalues[1][name]
 
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-# Before 8.4 Click's types took no parameter.
-if TYPE_CHECKING:
-    ObjectType = click.ParamType[dict[str, Any]]
-else:
-    ObjectType = click.ParamType
 
 # Longer texts are cut in messages.
 _MOST_SHOWN = 100
 
 
-class _JSONObject(ObjectType):
+class _JSONObject(click.ParamType[dict[str, Any]]):
     """An object in JSON, never evaluated."""
 
     name = "JSON"

@@ -37,7 +37,8 @@ class SectionedCommand(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            # Click 8.5 has a line for arguments too; the usage names them already.
+            if record is not None and isinstance(parameter, click.Option):
                 sections.setdefault(getattr(parameter, "section", "Other"), []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
