@@ -20,8 +20,7 @@ from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._run.reused_answers import ReusedAnswers
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
-from ppfs.blanket._steps.joint_growth import bind_to_all, grow_jointly
-from ppfs.blanket._steps.joint_shrink import shrink_jointly
+from ppfs.blanket._steps.joint_growth import bind_to_all, grow_jointly, shrink_jointly
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.second_look import look_again

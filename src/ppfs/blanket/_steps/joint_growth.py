@@ -16,10 +16,14 @@ from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.pair_screen import most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
+from ppfs.blanket._steps.shrink import shrink
 from ppfs.independence import Answers, BoundTest, CrossFitPPI, IndependenceTest, OnError
 
 #: The phase that tests each column given all others.
 JOINT = "joint growth"
+
+#: The phase in which its candidates are judged by the model that found them.
+JOINT_SHRINK = "joint shrink"
 
 # A model of all columns has at least so many rows per column, one of the most promising columns more; either may have
 # at least `_FEWEST` columns.
@@ -166,3 +170,34 @@ def bind_to_all(
     return partial(
         test.bind, fold=inquiry.fold, random_state=inquiry.entropy, n_jobs=n_jobs, on_error=on_error
     )
+
+
+def shrink_jointly(
+    inquiry: Inquiry, found: Sequence[Answered], blanket: Sequence[int], bind: Callable[[Table], BoundTest]
+) -> list[int]:
+    """Return the blanket with the candidates of joint growth that its model needs beside the blanket.
+
+    The models of a panel see one or two columns at a time. They drop the inputs of an exclusive-or of three columns,
+    which a model of all columns found. So what they dropped is asked about again, weakest first, by that model, given
+    the blanket and the other candidates that were dropped. They share the level: it is their second chance.
+
+    Parameters
+    ----------
+    found : sequence of Answered
+        The candidates of joint growth.
+
+    blanket : sequence of int
+        What the shrink phase left.
+
+    bind : callable
+        Returns the test of a table.
+    """
+    dropped = [(x, result) for x, result in found if x not in set(blanket)]
+    if not dropped:
+        return list(blanket)
+    dropped.sort(
+        key=lambda one: (-one[1].pvalue, one[1].effect, inquiry.test.table.order.key(one[0]), -one[0])
+    )
+    test = bind(inquiry.test.table)
+    joint = replace(inquiry, test=test, always_keep=tuple(blanket), alpha=inquiry.alpha / len(dropped))
+    return shrink(joint, [*(x for x, _ in dropped), *blanket], phase=JOINT_SHRINK)
