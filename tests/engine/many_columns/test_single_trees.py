@@ -43,6 +43,21 @@ def test_removing_columns_equals_growing_without_them(problem):
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)
+@given(problems(max_columns=6))
+def test_a_sequence_of_removals_equals_one_removal_at_a_time(problem):
+    forest = grow_forest(problem.columns, *problem.arguments)
+    order = np.random.default_rng(1).permutation(problem.X.shape[1]).tolist()
+    step_by_step = forest
+    every = np.arange(problem.X.shape[1])
+    for column, (ahead, n_ahead) in zip(order, forest.without_each(order), strict=True):
+        step_by_step, n_refits = step_by_step.without(column)
+        assert n_ahead == n_refits
+        assert ahead.n_fits == step_by_step.n_fits
+        np.testing.assert_array_equal(ahead.active, step_by_step.active)
+        _assert_same_forests(ahead, step_by_step, every)
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
 @given(problems(max_columns=1))
 def test_risks_of_one_column_equal_the_single_column_kernel(problem):
     columns = problem.columns

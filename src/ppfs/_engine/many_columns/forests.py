@@ -1,8 +1,8 @@
 """The forests of the shrink phase, one a split, and what removing a column does to them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from ppfs._engine.trees.rules import Limits
 
 # Test rows times trees over all splits: with fewer, starting threads takes longer than replacing a column.
 _ROWS_FOR_THREADS = 100_000
+
+# Bytes of forests that are grown ahead of their removals.
+_BYTES_AHEAD = 2**26
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,10 @@ class ScoredGrove:
     losses: Float64s  # (n_test,)
     risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
 
+    def uses(self, column: int) -> bool:
+        """Tell whether any tree splits on a column."""
+        return bool((self.grove.nodes["feature"] == column).any())
+
 
 @dataclass(frozen=True, eq=False)
 class BaggedForest:
@@ -126,20 +133,12 @@ class BaggedForest:
     def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every forest when columns are permuted together, (n_splits,); see `Forest`."""
         asked = np.unique(np.asarray(columns, dtype=np.intp))
-        values = self._data.columns.look_up(asked)
-        splits = self._data.prepared.shared.splits
-        weights = self._data.prepared.shared.total_weights
 
         def risk(split: int) -> float:
-            is_used = self.used[split, asked]
-            key = tuple(asked[is_used].tolist())
-            known = self._groves[split].risks
-            if key and key not in known:
-                sources = splits.test[split][splits.permutations[split]]
-                drawn = values[is_used][:, np.newaxis, sources]
-                losses = self._replaced(split, asked[is_used], drawn)
-                known[key] = weighted_mean(losses[0], weights[split], np.empty(2))
-            return known[key] if key else float(self.base_risk[split])
+            key = tuple(asked[self.used[split, asked]].tolist())
+            if not key:
+                return float(self.base_risk[split])
+            return _permuted_risk(self._data, split, self._groves[split], key)
 
         return np.array(self._over_splits(risk))
 
@@ -157,7 +156,7 @@ class BaggedForest:
             places = np.flatnonzero(self.used[split, asked])
             if places.size == 0:
                 return np.broadcast_to(self._groves[split].losses, np.shape(drawn)[1:])
-            return self._replaced(split, asked[places], drawn[places])
+            return _replaced(self._data, split, self._groves[split], asked[places], drawn[places])
 
         return self._over_splits(losses)
 
@@ -171,47 +170,70 @@ class BaggedForest:
         n_refits : int
             Forests in which a tree was grown again.
         """
-        active = self.active.copy()
-        active[column] = False
-        if self.idle[column]:
-            return replace(self, active=active), 0
+        return next(self.without_each([column]))
+
+    @property
+    def most_ahead(self) -> int:
+        """How many removals may be planned at once: the forests of all of them are kept; see `Forest`."""
+        n_bytes = sum(array.nbytes for scored in self._groves for array in scored.grove)
+        return max(1, _BYTES_AHEAD // max(n_bytes, 1))
+
+    def without_each(self, columns: Sequence[int]) -> Iterator[tuple["BaggedForest", int]]:
+        """Remove columns one after the other, and yield after each what `without` returns; see `Forest`."""
+        if self.idle[columns[0]]:
+            active = self.active.copy()
+            active[columns[0]] = False
+            after, n_refits = replace(self, active=active), 0
+            yield after, n_refits
+            if len(columns) > 1:
+                yield from after.without_each(columns[1:])
+            return
+        # Whether a column is idle depends on all splits, so that none can go ahead of the others.
         n_active = int(self.active.sum())
-        removal = Removal(column, self._data.rules.n_tried(n_active), n_active)
-
-        def regrow(split: int) -> tuple[ScoredGrove, bool]:
-            old = self._groves[split]
-            grove, is_changed = _grow(self._data, split, active, removal, old.grove)
-            if is_changed:
-                return _scored(self._data, split, grove), True
-            return replace(old, grove=grove), False
-
-        answers = run_tasks(regrow, range(self._data.n_splits), self._data.n_threads)
-        groves = [grove for grove, _ in answers]
-        n_refits = sum(is_changed for _, is_changed in answers)
-        return _noted(self._data, active, groves, self.n_fits + n_refits), n_refits
-
-    def _replaced(self, split: int, columns: npt.NDArray[np.intp], values: Float32s) -> Float64s:
-        """Losses (n_draws, n_test) when columns hold ``values`` (n_replaced, n_draws, n_test)."""
-        data, scored = self._data, self._groves[split]
-        place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
-        place_of[columns] = np.arange(columns.size)
-        sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)
-        replace_columns(
-            scored.grove,
-            place_of,
-            np.array(values, dtype=np.float32, order="C"),
-            data.tests(split),
-            data.store,
-            data.prepared.shared.target.weights,
-            np.empty(int(np.diff(scored.grove.node_ends).max()) + 1, dtype=np.int32),
-            sums,
+        sizes = range(n_active - len(columns) + 1, n_active)
+        n_ahead = 1 if any(self._data.rules.n_tried(n) >= n for n in sizes) else len(columns)
+        regrown = run_tasks(
+            lambda split: self._regrown(split, columns[:n_ahead]),
+            range(self._data.n_splits),
+            self._data.n_threads,
         )
-        return _losses(data, split, sums)
+        forest = self
+        for place in range(n_ahead):
+            active = forest.active.copy()
+            active[columns[place]] = False
+            n_refits = sum(steps[place].is_changed for steps in regrown)
+            groves = [steps[place].scored for steps in regrown]
+            forest = _noted(self._data, active, groves, forest.n_fits + n_refits)
+            yield forest, n_refits
+        if n_ahead < len(columns):
+            yield from forest.without_each(columns[n_ahead:])
+
+    def _regrown(self, split: int, columns: Sequence[int]) -> "list[_Regrown]":
+        """Return the forests of a split after the removal of each column, with the risk of permuting the next one."""
+        scored, active, steps = self._groves[split], self.active.copy(), []
+        for place, column in enumerate(columns):
+            n_active = int(active.sum())
+            active[column] = False
+            removal = Removal(column, self._data.rules.n_tried(n_active), n_active)
+            grove, is_changed = _grow(self._data, split, active, removal, scored.grove)
+            scored = _scored(self._data, split, grove) if is_changed else replace(scored, grove=grove)
+            steps.append(_Regrown(scored, is_changed))
+            following = columns[place + 1 : place + 2]
+            if following and scored.uses(following[0]):
+                _permuted_risk(self._data, split, scored, tuple(following))
+        return steps
 
     def _over_splits(self, function: Callable[[int], Any]) -> list[Any]:
         n_asked = sum(grove.grove.leaf_of.size for grove in self._groves)
         n_threads = self._data.n_threads if n_asked > _ROWS_FOR_THREADS else 1
         return run_tasks(function, range(self._data.n_splits), n_threads)
+
+
+class _Regrown(NamedTuple):
+    """The forest of a split after a removal, and whether it is another one than before."""
+
+    scored: ScoredGrove
+    is_changed: bool
 
 
 def grow_bagged_forest(
@@ -309,6 +331,39 @@ def _scored(data: BaggedData, split: int, grove: Grove) -> ScoredGrove:
     losses = _losses(data, split, sums[np.newaxis])[0]
     losses.flags.writeable = False
     return ScoredGrove(grove, sums, losses)
+
+
+def _permuted_risk(data: BaggedData, split: int, scored: ScoredGrove, columns: tuple[int, ...]) -> float:
+    """Mean test loss when columns that the forest uses are permuted together; computed once and kept."""
+    if columns not in scored.risks:
+        splits = data.prepared.shared.splits
+        sources = splits.test[split][splits.permutations[split]]
+        numbers = np.array(columns)
+        drawn = data.columns.look_up(numbers)[:, np.newaxis, sources]
+        losses = _replaced(data, split, scored, numbers, drawn)
+        weight = data.prepared.shared.total_weights[split]
+        scored.risks[columns] = weighted_mean(losses[0], weight, np.empty(2))
+    return scored.risks[columns]
+
+
+def _replaced(
+    data: BaggedData, split: int, scored: ScoredGrove, columns: npt.NDArray[np.intp], values: Float32s
+) -> Float64s:
+    """Losses (n_draws, n_test) when columns hold ``values`` (n_replaced, n_draws, n_test)."""
+    place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
+    place_of[columns] = np.arange(columns.size)
+    sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)
+    replace_columns(
+        scored.grove,
+        place_of,
+        np.array(values, dtype=np.float32, order="C"),
+        data.tests(split),
+        data.store,
+        data.prepared.shared.target.weights,
+        np.empty(int(np.diff(scored.grove.node_ends).max()) + 1, dtype=np.int32),
+        sums,
+    )
+    return _losses(data, split, sums)
 
 
 def _losses(data: BaggedData, split: int, sums: Int64s) -> Float64s:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from ppfs._engine.trees.scored_tree import (
 
 # With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
 _ENTRIES_FOR_THREADS = 1_000_000
+
+# So many removals give every thread work for a while, even where each column is used by a tree or two.
+_MOST_AHEAD = 256
 
 
 @dataclass(frozen=True)
@@ -190,26 +193,72 @@ class Forest:
         n_refits : int
             Trees that had to be grown again: those that split on the column.
         """
+        return next(self.without_each([column]))
+
+    @property
+    def most_ahead(self) -> int:
+        """How many removals may be planned at once: single trees take little memory."""
+        return _MOST_AHEAD
+
+    def without_each(self, columns: Sequence[int]) -> Iterator[tuple["Forest", int]]:
+        """Remove columns one after the other, and yield after each what `without` returns.
+
+        A tree depends on the columns that were removed, not on the trees of other splits. So every split grows its
+        own sequence of trees, on its own thread, before the first forest is yielded.
+        """
+        n_entries = int(self._data.columns.n_stored[self.active].sum())
+        is_worth_threads = int(self.used[:, columns].sum()) * n_entries > _ENTRIES_FOR_THREADS
+        n_threads = self._data.n_threads if is_worth_threads else 1
+        stale = np.flatnonzero(self.used[:, columns].any(axis=1)).tolist()
+        regrown = dict(
+            zip(stale, run_tasks(lambda split: self._regrown(split, columns), stale, n_threads), strict=True)
+        )
+        every = [step.grown.used for steps in regrown.values() for step in steps]
+        if every:
+            self._data.table.add(np.unique(np.concatenate(every)))
+
+        def score(split: int) -> None:
+            for step in regrown[split]:
+                permuted_risks(self._data, split, step.grown, step.asked)
+
+        run_tasks(score, stale, n_threads)
+        forest = self
+        for place, column in enumerate(columns):
+            changed = {
+                split: step.grown for split, steps in regrown.items() for step in steps if step.place == place
+            }
+            forest = forest._changed(column, changed)
+            yield forest, len(changed)
+
+    def _regrown(self, split: int, columns: Sequence[int]) -> "list[_Regrown]":
+        """Return the trees of a split that are grown when columns are removed one after the other."""
+        grown, active = self._trees[split], self.active.copy()
+        used = set(np.flatnonzero(self.used[split]).tolist())
+        steps = []
+        for place, column in enumerate(columns):
+            active[column] = False
+            if column not in used:
+                continue
+            candidates = np.flatnonzero(active).astype(np.int32)
+            grown = _grow_tree(self._data, candidates, grown.tree, grown.rows, column)
+            used = set(grown.used.tolist())
+            following = [other for other in columns[place + 1 :] if other in used][:1]
+            steps.append(_Regrown(place, grown, [NOTHING, *following]))
+        return steps
+
+    def _changed(self, removed: int, trees: dict[int, GrownTree]) -> "Forest":
+        """Return the forest without a column, with the trees that were grown again by split."""
         active = self.active.copy()
-        active[column] = False
-        stale = np.flatnonzero(self.used[:, column]).tolist()
-        if not stale:
-            return replace(self, active=active), 0
-        candidates = np.flatnonzero(active).astype(np.int32)
-
-        def regrow(split: int) -> GrownTree:
-            grown = self._trees[split]
-            return _grow_tree(self._data, candidates, grown.tree, grown.rows, column)
-
-        is_worth_threads = len(stale) * self._data.columns.n_stored[candidates].sum() > _ENTRIES_FOR_THREADS
-        regrown = run_tasks(regrow, stale, self._data.n_threads if is_worth_threads else 1)
-        trees = list(self._trees)
-        for split, tree in zip(stale, regrown, strict=True):
-            trees[split] = tree
-        used, base_risk = self.used.copy(), self.base_risk.copy()
-        _note_trees(self._data, stale, regrown, used, base_risk)
-        forest = Forest(active, used, base_risk, self.n_fits + len(stale), tuple(trees), self._data)
-        return forest, len(stale)
+        active[removed] = False
+        if not trees:
+            return replace(self, active=active)
+        all_trees, used, base_risk = list(self._trees), self.used.copy(), self.base_risk.copy()
+        for split, grown in trees.items():
+            all_trees[split] = grown
+            used[split] = False
+            used[split, grown.used] = True
+            base_risk[split] = grown.risks[NOTHING]
+        return Forest(active, used, base_risk, self.n_fits + len(trees), tuple(all_trees), self._data)
 
     def tree(self, split: int) -> Tree:
         """Return the tree of one split, to look at."""
@@ -221,6 +270,14 @@ class Forest:
         names = ("feature", "threshold", "left", "gaps_left")
         feature, threshold, left, gaps_left = (nodes[name].copy() for name in names)
         return Tree(feature, threshold, left, right, n_samples, value, gaps_left)
+
+
+class _Regrown(NamedTuple):
+    """A tree that is grown when the column at ``place`` of a sequence goes, and whose permutations are asked for."""
+
+    place: int
+    grown: GrownTree
+    asked: list[int]
 
 
 def grow_forest(

@@ -111,7 +111,10 @@ class BoundPredictiveTest(BoundTest):
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
             panel = self._panel_of(len(members) - are_members)
-            sizes = [risks.batch_sizes(are_members) for risks in self._risks_of(target, panel)]
+            sources = self._risks_of(target, panel)
+            for source in sources if are_members else ():
+                source.expected_removals = run
+            sizes = [source.batch_sizes(are_members) for source in sources]
             for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
                 yield from self._judge(batch, target, members)
 

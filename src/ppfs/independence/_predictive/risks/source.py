@@ -51,11 +51,16 @@ class RiskSource(ABC):
 
     note : str
         How the models are fitted: a sentence for the trace.
+
+    expected_removals : sequence of int
+        The features that a search asks about next, and is likely to remove in this order. A source may fit models ahead
+        of the removals; the answers are the same.
     """
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str) -> None:
         self.problem = problem
         self.n_fits = 0
+        self.expected_removals: Sequence[int] = ()
         self.note = self._note(type(problem.estimator).__name__, reason)
         self._table = table
         self._n_jobs = n_jobs

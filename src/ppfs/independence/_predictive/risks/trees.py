@@ -19,6 +19,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.engine import EngineGrower, Kernels, engine_splits, sorted_columns
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.planned_removals import PlannedRemovals
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource, refusal_of_target
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class TreeRisks(RiskSource):
         self._members: Set[int] = frozenset()
         self._places: dict[int, slice] = {}
         self._forest: AnyForest | None = None
+        self._removals = PlannedRemovals(is_ahead=self._n_threads > 1)
         self._design: Design | None = None
 
     @classmethod
@@ -173,12 +175,8 @@ class TreeRisks(RiskSource):
         if forest is None or len(members) + len(gone) != len(self._members):
             forest = self._grow(members)
         else:
-            # Columns that no tree uses are removed first: that costs nothing, and no new tree can use them then.
-            n_users = forest.used.sum(axis=0).tolist()
-            positions = [p for x in gone for p in range(self._places[x].start, self._places[x].stop)]
-            for position in sorted(positions, key=n_users.__getitem__):
-                forest, n_refits = forest.without(position)
-                self.n_fits += n_refits
+            forest, n_refits = self._removals.apply(forest, gone, self._places, self.expected_removals)
+            self.n_fits += n_refits
         self._forest = forest
         self._members = members
         self._design = None
@@ -187,6 +185,7 @@ class TreeRisks(RiskSource):
     def _grow(self, members: Set[int]) -> AnyForest:
         ordered = self._table.order.canonical(members)
         self._places = dict(zip(ordered, self._table.places(ordered), strict=True))
+        self._removals.forget()
         self.n_fits += len(self.problem.splits)
         return self._grow_on(self._columns(ordered))
 

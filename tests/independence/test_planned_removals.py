@@ -1,0 +1,83 @@
+"""Trees grown ahead of removals: the same answers, fits and trace as one removal at a time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from ppfs import PPFS
+from ppfs.blanket import GrowShrink
+from ppfs.independence import PPI
+from ppfs.independence._predictive.risks.planned_removals import PlannedRemovals
+
+MODELS = [
+    DecisionTreeClassifier(),
+    RandomForestClassifier(10),
+    RandomForestClassifier(5, max_depth=3, max_features=None),
+]
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Many columns of noise that enter by chance, some true columns between them, and a copy."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 150))
+    X[:, 140] = X[:, 7]
+    y = (X[:, 7] + X[:, 50] + X[:, 51] + 0.7 * rng.normal(size=120) > 0).astype(int)
+    return X, y
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """How many features each plan expects to go beside those that do."""
+    lengths = []
+    plan = PlannedRemovals._plan
+
+    def noted(self, forest, gone, *arguments):
+        plan(self, forest, gone, *arguments)
+        lengths.append(len(self._planned) - len(gone))
+
+    monkeypatch.setattr(PlannedRemovals, "_plan", noted)
+    return lengths
+
+
+def _everything(selector):
+    return selector.trace_.to_frame(), selector.n_fits_, selector.pvalues_.tolist()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_threads_grow_trees_ahead_and_nothing_else_changes(noisy, planned, model, n_jobs):
+    alone = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0, n_jobs=1).fit(*noisy))
+    assert max(planned) == 0
+    planned.clear()
+    together = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0, n_jobs=n_jobs).fit(*noisy))
+    assert max(planned) >= 3
+    assert 0 in planned[1:], "no plan was cut, so that nothing is tested of it"
+    assert together[0].equals(alone[0])
+    assert together[1:] == alone[1:]
+
+
+def test_beginning_again_after_each_removal_is_not_changed_by_threads(noisy):
+    X, y = noisy[0][:, :40], noisy[1]
+    one, two = (
+        _everything(GrowShrink(independence=PPI(n_splits=5), random_state=0, n_jobs=n).fit(X, y))
+        for n in (1, 2)
+    )
+    assert two[0].equals(one[0])
+    assert two[1:] == one[1:]
+
+
+def test_features_of_several_columns_are_removed_alike(noisy):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(noisy[0][:, :30])
+    frame.columns = [f"x{number}" for number in range(30)]
+    for name in ("x3", "x9", "x12"):
+        frame[name] = pd.Categorical(rng.choice(list("abcd"), size=len(frame)))
+    one, two = (
+        _everything(PPFS(n_splits=5, alpha=0.5, random_state=0, n_jobs=n).fit(frame, noisy[1]))
+        for n in (1, 2)
+    )
+    assert two[0].equals(one[0])
+    assert two[1:] == one[1:]
