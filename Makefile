@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-scale test-browser docs lint types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-oldest test-pythons test-scale test-browser docs lint types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -28,6 +28,29 @@ layers: $(VENV)/test.stamp
 # says otherwise: the processes that tests start then compile no sources.
 unit: $(VENV)/test.stamp
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+
+# As other machines run the tests: with the code of other processors, the oldest versions that pyproject.toml allows, and
+# other Pythons, of which those that are not here are named and left out. An hour or two on two cores.
+test-portable: test-cpus test-oldest test-pythons
+
+test-cpus: $(VENV)/test.stamp
+	$(BIN)/python tests/portable/cpus.py
+
+# Old versions beside newer ones warn of each other.
+OLDEST := .venv-oldest
+test-oldest: $(OLDEST)/test.stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/pytest -n auto --dist worksteal \
+		-W ignore::DeprecationWarning -W "ignore:Mismatched null-like:FutureWarning"
+
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+test-pythons:
+	for python in $(PYTHONS); do \
+		venv=.venv-$$(basename $$python); \
+		$$python --version || { echo "$$python is not here"; continue; }; \
+		$$python -m venv $$venv || exit 1; \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' || exit 1; \
+		OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $$venv/bin/pytest -n auto --dist worksteal || exit 1; \
+	done
 
 # Kills, damaged checkpoints and schedulers in full, then tables of a million columns and of a million rows: an hour or
 # two on two cores. The calibrated test on a million rows and the panel on a million columns take as long again each:
@@ -74,6 +97,13 @@ $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
+$(OLDEST)/test.stamp: pyproject.toml
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python tests/portable/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt \
+		--editable '.[dev]'
+	touch $@
+
 $(VENV)/browser.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	touch $@
@@ -83,4 +113,4 @@ $(VENV)/docs.stamp: $(VENV)/test.stamp
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis site docs/generated
+	rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis site docs/generated
