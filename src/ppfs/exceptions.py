@@ -43,7 +43,7 @@ class EstimatorFailedError(RuntimeError):
 
 
 class AmbiguousTargetWarning(UserWarning):
-    """The target's numbers may be labels or quantities; the message names the parameter that decides it."""
+    """The target's numbers may be class labels or numeric values; the message names the parameter that decides."""
 
 
 class UnreachableAlphaWarning(UserWarning):

@@ -327,7 +327,7 @@ def _no_values(n_features):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_samples": 0}, "n_samples is 0; it must be a whole number of at least 1"),
+        ({"n_samples": 0}, "n_samples is 0; it must be an integer of at least 1"),
         ({"n_samples": 10.5}, "n_samples is 10.5"),
         ({"n_features": 6}, "n_features is 6, but n_parents=2, .* need 10 columns. Raise n_features"),
         ({"n_parents": -1}, "n_parents is -1"),
@@ -337,7 +337,7 @@ def _no_values(n_features):
         ({"task": "ranking"}, "task is 'ranking'; choose one of: regression, classification"),
         ({"mechanism": "quadratic"}, "mechanism is 'quadratic'; choose one of: linear, nonlinear, mixed"),
         ({"structure": "star"}, "structure is 'star'; choose one of: planted, random"),
-        ({"n_classes": 1}, "n_classes is 1; it must be a whole number of at least 2"),
+        ({"n_classes": 1}, "n_classes is 1; it must be an integer of at least 2"),
         ({"noise": 0}, "noise is 0; it must be positive and finite"),
         ({"noise": float("nan")}, "noise is nan"),
         ({"structure": "random", "edge_probability": 1.5}, "edge_probability is 1.5; it must lie between 0 and 1"),

@@ -6,15 +6,15 @@ import sys
 import warnings
 from types import FrameType
 
-# What calls a selector for the caller, and is no place to mend anything.
+# Packages that call a selector on behalf of the caller: no warning should point into them.
 _INSIDE = ("ppfs", "sklearn", "joblib")
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn, as of the line that called into the package, or into a tool of scikit-learn's around it.
+    """Issue a warning that points to the line that called into the package, or into a scikit-learn tool around it.
 
-    However deep inside the package the reason was found: that line is where the caller can mend it, and Python shows a
-    warning once a line.
+    That line is where the caller can fix the cause, however deep inside the package it was found. Python also shows a
+    warning once per line.
     """
     warnings.warn(message, category, stacklevel=1 + _callers_level())
 

@@ -85,8 +85,8 @@ class ProgressBar:
         How many models have been fitted so far.
 
     compiling : function that returns two floats, default=one that returns 0
-        How many seconds have gone into compilation so far, by the clock and of the CPU. They are left out of the time
-        that is predicted.
+        How many seconds compilation has taken so far, in wall-clock and in CPU time. The predicted time leaves them
+        out.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class ProgressBar:
         return ", ".join(parts)
 
     def _compiled(self) -> tuple[float, float]:
-        """Return the seconds of compilation since the start, by the clock and of the CPU."""
+        """Return the seconds of compilation since the start, in wall-clock and in CPU time."""
         (clock, cpu), (clock_before, cpu_before) = self._compiling(), self._compiled_before
         return clock - clock_before, cpu - cpu_before
 

@@ -18,7 +18,7 @@ _SEED_BITS = 32
 
 
 def root_entropy(random_state: RandomStateLike) -> int:
-    """Turn what the caller gave into one whole number that all streams grow from.
+    """Turn what the caller passed into one integer that seeds all streams.
 
     A `Generator` or `RandomState` is asked for one number, as scikit-learn's own
     estimators do; ``None`` takes fresh entropy from the system.

@@ -1,6 +1,6 @@
-"""The names of scikit-learn that it does not promise to keep, in one place.
+"""Private names of scikit-learn, in one place.
 
-Whoever needs one imports it from here, so that a new version of scikit-learn can break one file only. Each name is
+All other modules import them from here, so that a new version of scikit-learn can break this file only. Each name is
 listed with the versions that it was checked with.
 """
 
@@ -51,7 +51,7 @@ __all__ = [
     "take_rows",
 ]
 
-# For joblib no number of workers is 0; negative ones are counted from the number of cores.
+# joblib rejects 0 workers; negative numbers are counted back from the number of cores.
 N_JOBS_RULE: list[Any] = [
     Interval(Integral, None, 0, closed="neither"),
     Interval(Integral, 1, None, closed="left"),
@@ -60,7 +60,7 @@ N_JOBS_RULE: list[Any] = [
 
 
 def can_predict(model: Any) -> bool:
-    """Tell whether a model can be fitted and will then predict.
+    """Return whether a model can be fitted and will then predict.
 
     Some have `predict` only from their fit on, such as StackingClassifier without a final estimator: what they call
     themselves counts too.
@@ -78,7 +78,7 @@ class IsModel(HasMethods):
         super().__init__(["fit", "predict", "get_params"])
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Tell whether a value keeps to the rule."""
+        """Return whether a value keeps to the rule."""
         return can_predict(val)
 
 
@@ -94,7 +94,7 @@ def refuse_wrong_parameters(estimator: Any) -> None:
 
 @cache
 def method_of_bins() -> str | None:
-    """Tell how HistGradientBoosting finds the edges of bins in long columns, by NumPy's name of the method.
+    """Return how HistGradientBoosting finds the edges of bins in long columns, by NumPy's name of the method.
 
     It changed from "midpoint" to "averaged_inverted_cdf", and the function has no public name: 1.6.1, 1.7.2, 1.8.0,
     1.9.1. None where the installed version does neither.
@@ -114,7 +114,7 @@ def method_of_bins() -> str | None:
 
 @cache
 def are_bins_weighted() -> bool:
-    """Tell whether HistGradientBoosting finds the edges of bins in long columns by the weights of rows, as 1.9 does.
+    """Return whether HistGradientBoosting finds the edges of bins in long columns by the weights of rows, as 1.9 does.
 
     Older versions look at the rows alone: 1.6.1, 1.7.2, 1.8.0.
     """
@@ -131,7 +131,7 @@ def are_bins_weighted() -> bool:
 
 @cache
 def separates_missing_from_one_value() -> bool:
-    """Tell whether trees separate missing values from a single value, as the engine does.
+    """Return whether trees separate missing values from a single value, as the engine does.
 
     They do since 1.8: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
@@ -143,7 +143,7 @@ def separates_missing_from_one_value() -> bool:
 
 @cache
 def scales_in_input_type() -> bool:
-    """Tell whether StandardScaler rounds mean and deviation to the type of the columns before it uses them.
+    """Return whether StandardScaler rounds mean and deviation to the type of the columns before it uses them.
 
     It does since 1.8. Before, columns of 32 bits were scaled in 64 bits, and then rounded: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
@@ -170,7 +170,7 @@ def bootstrapped_rows(
 
 @cache
 def draw_by_weight() -> bool:
-    """Tell whether forests draw rows by their weights, and grow trees from how often each was drawn, as since 1.9.
+    """Return whether forests draw rows by their weights, and grow trees from how often each was drawn, as since 1.9.
 
     Before, rows were drawn alike and weighed in the trees: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
@@ -181,7 +181,7 @@ def draw_by_weight() -> bool:
 
 @cache
 def bags_draw_by_weight() -> bool:
-    """Tell whether bags draw rows by their weights; see `draw_by_weight`."""
+    """Return whether bags draw rows by their weights; see `draw_by_weight`."""
     from sklearn.ensemble._bagging import _generate_bagging_indices
 
     return "sample_weight" in signature(_generate_bagging_indices).parameters

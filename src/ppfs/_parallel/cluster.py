@@ -13,7 +13,7 @@ import sklearn
 from ppfs._parallel.shared import Shared
 from ppfs._parallel.workers import Workers
 
-# So many tasks a worker are on their way: one is worked on, the next is there when it is done.
+# Tasks sent per worker: one is running, and the next is there when it ends.
 _AHEAD = 3
 
 
@@ -27,7 +27,7 @@ class Cluster(Workers):
     @classmethod
     @abstractmethod
     def is_meant_by(cls, backend: Any) -> bool:
-        """Tell whether joblib's backend stands for this scheduler."""
+        """Return whether joblib's backend stands for this scheduler."""
 
     @abstractmethod
     def __init__(self, backend: Any) -> None:

@@ -26,7 +26,7 @@ class DaskCrew(Cluster):
 
     @classmethod
     def is_meant_by(cls, backend: Any) -> bool:
-        """Tell whether joblib's backend stands for this scheduler."""
+        """Return whether joblib's backend stands for this scheduler."""
         return type(backend).__name__ == "DaskDistributedBackend"
 
     def n_workers(self) -> int:

@@ -10,7 +10,7 @@ from ppfs._parallel.cluster import Cluster
 
 
 class RayCrew(Cluster):
-    """A Ray cluster: what is shared lies in its object store, once a machine.
+    """A Ray cluster: shared objects are in its object store, once per machine.
 
     Joblib's backend for Ray stands for it, but tasks are Ray's own: actors of the backend's pool are not
     replaced when they die.
@@ -31,7 +31,7 @@ class RayCrew(Cluster):
 
     @classmethod
     def is_meant_by(cls, backend: Any) -> bool:
-        """Tell whether joblib's backend stands for this scheduler."""
+        """Return whether joblib's backend stands for this scheduler."""
         return type(backend).__name__ == "RayBackend"
 
     def n_workers(self) -> int:

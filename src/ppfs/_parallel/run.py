@@ -39,7 +39,7 @@ def run_tasks(
         A function of a module, so that it can be sent.
 
     shared : object
-        What all tasks need. On a cluster it is sent once to each machine or worker, not once a task.
+        What all tasks need. On a cluster it is sent once to each machine or worker, not once per task.
 
     items : sequence
         What to work on.
@@ -87,7 +87,7 @@ def count_workers(n_jobs: int | None) -> int:
 
 
 def tasks_are_sent(n_workers: int, prefer: Literal["threads"] | None) -> bool:
-    """Tell whether tasks go to other processes, where each of them costs its sending."""
+    """Return whether tasks go to other processes, where each of them costs its sending."""
     if _cluster() is not None:
         return True
     backend, _ = get_active_backend(prefer=prefer)

@@ -1,4 +1,4 @@
-"""What whoever does the work offers."""
+"""What threads, processes and clusters have in common."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Workers(ABC):
     Attributes
     ----------
     lost : tuple of exception classes
-        What is raised where a worker did not survive its task: the task may be tried again.
+        Raised if a worker died during its task: the task may be tried again.
 
     gave_up : tuple of exception classes
-        Those among them that are raised after the scheduler's own retries: trying again is in vain.
+        Those of them that are raised after the scheduler's own retries: trying again is useless.
     """
 
     lost: tuple[type[BaseException], ...]

@@ -47,11 +47,11 @@ class BIFText:
         return ValueError(f"{self._source}, line {line}: {message}.")
 
     def at_end(self) -> bool:
-        """Tell whether only white space is left."""
+        """Return whether only white space is left."""
         return self.position >= len(self._text)
 
     def comes(self, symbol: str) -> bool:
-        """Tell whether `symbol` is next."""
+        """Return whether `symbol` is next."""
         return self._text.startswith(symbol, self.position)
 
     def take(self, symbol: str) -> bool:
@@ -116,7 +116,7 @@ class BIFText:
             raise self.error(f"{what} has {len(values)} probabilities, expected {count}", start)
         bad = [word for word, value in zip(words, values, strict=True) if not value >= 0]
         if bad:
-            raise self.error(f"{what}: {bad[0]} is no probability", start)
+            raise self.error(f"{what}: {bad[0]} is not a probability", start)
         return values
 
     def _blank(self, found: re.Match[str]) -> str:

@@ -61,7 +61,7 @@ def make_blanket_problem(
           leave no correlation.
         - "mixed": as "linear", but every second column is categorical with 2 to 4 levels in no
           meaningful order. Categorical columns hold the codes 0, 1, ...; they are the columns with
-          whole numbers only: ``np.flatnonzero((X == X.round()).all(axis=0))``.
+          integers only: ``np.flatnonzero((X == X.round()).all(axis=0))``.
     n_classes : int, default=2
         Number of classes of a classification target.
     noise : float, default=0.5
@@ -116,7 +116,7 @@ def make_blanket_problem(
     >>> edges
     [(0, 8), (1, 8), (4, 2), (5, 0), (8, 2), (8, 3)]
 
-    A table as people have them: text, gaps, and features of two columns.
+    A realistic table: text, missing values, and features of two columns.
 
     >>> X, y, blanket, feature_groups = make_blanket_problem(
     ...     200, n_features=6, n_relatives=0, n_categorical=2, n_grouped=1, missing=0.1, shuffle=False, random_state=0

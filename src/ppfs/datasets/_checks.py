@@ -6,10 +6,10 @@ import numpy as np
 
 
 def check_count(name: str, value: int, *, at_least: int) -> None:
-    """Require a whole number that is large enough."""
+    """Require an integer that is large enough."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < at_least:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {at_least}.")
+        raise ValueError(f"{name} is {value!r}; it must be an integer of at least {at_least}.")
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> None:

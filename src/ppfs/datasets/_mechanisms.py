@@ -64,7 +64,7 @@ def simulate(
     mechanism : Mechanism
     n_samples : int
     seeds : SeedTree
-        Node j uses stream (0, j): weights first, then one draw a row, so that fewer rows are a prefix.
+        Node j uses stream (0, j): weights first, then one draw per row, so that fewer rows are a prefix.
 
     Returns
     -------

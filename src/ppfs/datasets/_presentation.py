@@ -1,4 +1,4 @@
-"""How a caller gets to see simulated values: as text, with gaps, spread over several columns."""
+"""How simulated values are presented: as text, with missing values, spread over several columns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Presentation:
         order : sequence of int
             The node of each feature.
         seeds : SeedTree
-            The gaps of node j's column k use stream (3, j, k), one draw a row.
+            The missing values of node j's column k use stream (3, j, k), one draw per row.
 
         Returns
         -------
@@ -88,11 +88,11 @@ class Presentation:
 
 
 def harmless_gaps(parents: Mapping[int, Sequence[int]], target: int) -> frozenset[int]:
-    """Return the nodes whose gaps, made by chance, leave the target's Markov blanket as it is.
+    """Return the nodes whose values can be missing at random without changing the target's Markov blanket.
 
-    Where a member of the blanket is missing, whatever stands behind it tells of the target: a
-    grandparent in place of a missing parent, say. Nothing stands behind a member whose own blanket lies
-    within the target's. Outside the blanket gaps never matter.
+    If a value of a blanket member is missing, nodes behind it become informative about the target: a
+    grandparent in place of a missing parent, for example. There are none behind a member whose own blanket is
+    within the target's. Outside the blanket missing values do not matter.
 
     Parameters
     ----------

@@ -88,16 +88,16 @@ class BoostedLinearRegressor(RegressorMixin, _BoostedLinear):
     """Ridge regression, then a few shallow boosted trees on what it leaves.
 
     Made for tests that should see everything: a line is seen at the price of a line, and what is bent, stepped or
-    interacting is left to the trees. Missing values are taken: the linear part sees the mean of the column in place
-    of a gap, and the trees see the gap. Nothing is drawn at random.
+    interacting is left to the trees. Missing values are accepted: the linear part uses the mean of the column instead,
+    and the trees treat them as missing. Nothing is drawn at random.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Penalty of the linear part on the squares of the coefficients of standardised columns.
+        Penalty of the linear part on the squares of the coefficients of standardized columns.
 
     n_rounds : int, default=15
-        How many times a tree is added. 0 leaves the linear part alone.
+        Number of trees that are added. 0 leaves the linear part alone.
 
     learning_rate : float, default=0.2
         What the values of the leaves are multiplied by.
@@ -165,17 +165,18 @@ class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
     """Logistic regression, then a few shallow boosted trees on what it leaves.
 
     Made for tests that should see everything: a line is seen at the price of a line, and what is bent, stepped or
-    interacting is left to the trees. Missing values are taken: the linear part sees the mean of the column in place
-    of a gap, and the trees see the gap. Nothing is drawn at random.
+    interacting is left to the trees. Missing values are accepted: the linear part uses the mean of the column instead,
+    and the trees treat them as missing. Nothing is drawn at random.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Penalty of the linear part on the squares of the coefficients of standardised columns;
+        Penalty of the linear part on the squares of the coefficients of standardized columns;
         C of scikit-learn's LogisticRegression is 1 / alpha.
 
     n_rounds : int, default=15
-        How many times a tree, or one a class where there are more than two, is added. 0 leaves the linear part alone.
+        Number of rounds of boosting: one tree each, or one per class if there are more than two. 0 leaves the linear
+        part alone.
 
     learning_rate : float, default=0.2
         What the values of the leaves are multiplied by.

@@ -27,7 +27,7 @@ class Results:
         )
 
     def flags(self, name: str) -> NDArray[np.bool_]:
-        """Return a column of truth values."""
+        """Return a column of booleans."""
         return np.array(self.frame[name].to_list(), dtype=bool)
 
     def texts(self, name: str) -> list[str]:
