@@ -34,12 +34,12 @@ from ppfs._engine.one_column.neighbours import (
     ENTANGLED,
     TIED,
     Line,
-    goes_left,
     group_end,
     make_line,
     mark_groups,
     mark_groups_of_numbers,
     mark_mixed_classes,
+    step_outwards,
 )
 from ppfs._engine.one_column.shared_plan import Plan
 from ppfs._engine.trees.losses import Scoring, class_losses, plus_loss, row_loss
@@ -295,10 +295,7 @@ def _ask_trees(
                     sums[leaf, 0] += votes * numbers[rows[met]]
             if pending == NONE:
                 break
-            is_left_nearer = goes_left(value, left, right, halves)
-            met = left if is_left_nearer else right
-            left -= is_left_nearer
-            right += not is_left_nearer
+            met, left, right = step_outwards(value, left, right, halves)
 
 
 @kernel_function

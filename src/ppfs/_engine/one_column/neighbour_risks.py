@@ -27,7 +27,6 @@ from ppfs._engine.one_column.neighbours import (
     DISTINCT,
     ENTANGLED,
     Line,
-    goes_left,
     group_end,
     has,
     lay_out,
@@ -35,6 +34,7 @@ from ppfs._engine.one_column.neighbours import (
     mark_groups,
     mark_groups_of_numbers,
     mark_mixed_classes,
+    step_outwards,
 )
 from ppfs._engine.trees.losses import (
     Scoring,
@@ -322,20 +322,14 @@ def _tally_distinct(word: int, target: Target, parts: Parts, line: Line, tallies
         left, right = place - 1, place + 1
         pending, wrong, pleased = tested, NONE, NONE
         for _ in range(2):
-            is_left_nearer = value <= halves[left] + halves[right]
-            met = left if is_left_nearer else right
-            left -= is_left_nearer
-            right += not is_left_nearer
+            met, left, right = step_outwards(value, left, right, halves)
             answered = pending & trained[met]
             pending ^= answered
             says = classes[rows[met]]
             wrong |= answered if says != label else NONE
             pleased |= answered & dealt[says, word, row]
         while pending != NONE:
-            is_left_nearer = value <= halves[left] + halves[right]
-            met = left if is_left_nearer else right
-            left -= is_left_nearer
-            right += not is_left_nearer
+            met, left, right = step_outwards(value, left, right, halves)
             answered = pending & trained[met]
             pending ^= answered
             says = classes[rows[met]]
@@ -395,10 +389,7 @@ def _tally_any(
             if end - group > _SMALL_GROUP and mixed_of[place] != NONE:
                 _tally_group(group, end, trained, rows, classes, grouped)
         while pending != NONE:
-            is_left_nearer = goes_left(value, left, right, halves)
-            met = left if is_left_nearer else right
-            left -= is_left_nearer
-            right += not is_left_nearer
+            met, left, right = step_outwards(value, left, right, halves)
             answered = pending & trained[met]
             pending ^= answered
             says = classes[rows[met]]
@@ -528,10 +519,7 @@ def _add_numbers(
         if is_tied and first_of[place] != group:
             group, ready = int64(first_of[place]), NONE
         while pending != NONE:
-            is_left_nearer = goes_left(value, left, right, halves)
-            met = left if is_left_nearer else right
-            left -= is_left_nearer
-            right += not is_left_nearer
+            met, left, right = step_outwards(value, left, right, halves)
             answered = pending & trained[met]
             pending ^= answered
             says = values[rows[met]]

@@ -18,7 +18,6 @@ from ppfs._engine.one_column.neighbours import (
     DISTINCT,
     ENTANGLED,
     Line,
-    goes_left,
     group_end,
     has,
     lay_out,
@@ -26,6 +25,7 @@ from ppfs._engine.one_column.neighbours import (
     mark_groups,
     mark_groups_of_numbers,
     mark_mixed_classes,
+    step_outwards,
 )
 from ppfs._engine.trees.losses import Scoring, add_repeated_loss
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
@@ -105,13 +105,9 @@ def _find_leaves(
             continue
         bit = int64(split)
         value, left, right = 2.0 * halves[place], place - 1, place + 1
-        is_left_nearer = goes_left(value, left, right, halves)
-        met = left if is_left_nearer else right
+        met, left, right = step_outwards(value, left, right, halves)
         while not has(trained[met], bit):
-            left -= is_left_nearer
-            right += not is_left_nearer
-            is_left_nearer = goes_left(value, left, right, halves)
-            met = left if is_left_nearer else right
+            met, left, right = step_outwards(value, left, right, halves)
         if not (is_tied and has(mixed_of[met], bit)):
             if has_classes:
                 leaf_of[row] = classes[rows[met]]

@@ -144,9 +144,11 @@ def mark_groups_of_numbers(n_rows: int, line: Line) -> None:
 
 
 @kernel_part
-def goes_left(value: float, left: int, right: int, halves: Float64s) -> bool:
-    """Tell which of two rows is on the value's side of their midpoint."""
-    return bool(value <= halves[left] + halves[right])
+def step_outwards(value: float, left: int, right: int, halves: Float64s) -> tuple[int, int, int]:
+    """Return which of two rows is on the value's side of their midpoint, and the next rows to the left and right."""
+    is_left_nearer = bool(value <= halves[left] + halves[right])
+    met = left if is_left_nearer else right
+    return met, left - is_left_nearer, right + (not is_left_nearer)
 
 
 @kernel_part
