@@ -10,6 +10,10 @@ from scipy import sparse
 from ppfs import _engine
 from ppfs._engine import SortedColumns, Splits, TreeRules
 
+# Older versions, which `benchmarks/versions/speed.py` compares with, have other names.
+grow_tree_per_split = getattr(_engine, "grow_tree_per_split", None) or _engine.grow_forest
+grow_forest_per_split = getattr(_engine, "grow_forest_per_split", None) or _engine.grow_bagged_forest
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -99,13 +103,13 @@ def single_columns(problem):
 
 def many_columns(problem):
     """Grow one tree per split on all columns."""
-    return lambda: _engine.grow_forest(*problem.arguments)
+    return lambda: grow_tree_per_split(*problem.arguments)
 
 
 def many_weighted_columns(problem):
     """Grow one tree per split on all columns, whose rows have weights."""
     weights = np.random.default_rng(1).uniform(0.5, 2.0, problem.columns.n_rows)
-    return lambda: _engine.grow_forest(*problem.arguments, fit_weights=weights)
+    return lambda: grow_tree_per_split(*problem.arguments, fit_weights=weights)
 
 
 def weighted_columns(problem, n_trees, share_missing=0.0):
@@ -148,7 +152,7 @@ def forests(problem, n_trees, is_random=False):
     """Grow one forest per split on all columns, the square root of which are tried in a node."""
     prepared, keys = _forest(problem, n_trees, is_random)
     rules = _engine.ForestRules(lambda n: max(1, int(np.sqrt(n))), keys, is_random)
-    return lambda: _engine.grow_bagged_forest(problem.columns, prepared, rules)
+    return lambda: grow_forest_per_split(problem.columns, prepared, rules)
 
 
 def _boosting(n_rows, n_columns, n_splits, n_classes):

@@ -10,7 +10,7 @@ import pytest
 from kernel_problems import FOREST_CASES, SINGLE_COLUMN_CASES, dense_problem, sparse_problem
 from scipy import sparse
 
-from ppfs._engine import SortedColumns, grow_forest, single_column_risks
+from ppfs._engine import SortedColumns, grow_tree_per_split, single_column_risks
 
 pytest.importorskip("pytest_benchmark", reason="pip install pytest-benchmark to time the kernels")
 
@@ -50,20 +50,20 @@ def test_single_column_risks(benchmark, single_column_problem):
     benchmark(single_column_risks, *single_column_problem.arguments)
 
 
-def test_grow_forest(benchmark, forest_problem):
-    grow_forest(*forest_problem.arguments)
-    benchmark(grow_forest, *forest_problem.arguments)
+def test_grow_tree_per_split(benchmark, forest_problem):
+    grow_tree_per_split(*forest_problem.arguments)
+    benchmark(grow_tree_per_split, *forest_problem.arguments)
 
 
 def test_remove_a_used_column(benchmark, forest_problem):
     """The column that most trees use."""
-    forest = grow_forest(*forest_problem.arguments)
+    forest = grow_tree_per_split(*forest_problem.arguments)
     column = int(forest.used.sum(axis=0).argmax())
     benchmark(forest.without, column)
 
 
 def test_remove_an_unused_column(benchmark):
-    forest = grow_forest(*dense_problem(100, 2000, 10).arguments)
+    forest = grow_tree_per_split(*dense_problem(100, 2000, 10).arguments)
     column = int(np.flatnonzero(~forest.used.any(axis=0))[0])
     benchmark(forest.without, column)
 
@@ -72,13 +72,13 @@ def test_permuted_risk_of_used_columns(benchmark, forest_problem):
     """Every round asks a forest that has not been asked before."""
 
     def new_forest():
-        forest = grow_forest(*forest_problem.arguments)
+        forest = grow_tree_per_split(*forest_problem.arguments)
         return (forest, np.flatnonzero(forest.used.any(axis=0))), {}
 
     benchmark.pedantic(lambda forest, columns: forest.permuted_risk(columns), setup=new_forest, rounds=5)
 
 
 def test_permuted_risk_of_an_unused_column(benchmark):
-    forest = grow_forest(*dense_problem(100, 2000, 10).arguments)
+    forest = grow_tree_per_split(*dense_problem(100, 2000, 10).arguments)
     column = int(np.flatnonzero(~forest.used.any(axis=0))[0])
     benchmark(forest.permuted_risk, [column])

@@ -73,7 +73,7 @@ class NodeComparison:
             self._assert_same_value(node, twin)
             self.n_same += 1
             return
-        mine = self.engine.feature[node], self.engine.threshold[node], self.engine.gaps_left[node]
+        mine = self.engine.feature[node], self.engine.threshold[node], self.engine.missing_left[node]
         theirs = (
             self.other.feature[twin],
             self.other.threshold[twin],
@@ -88,9 +88,9 @@ class NodeComparison:
         self._compare(self.engine.left[node], self.other.children_left[twin], left)
         self._compare(self.engine.right[node], self.other.children_right[twin], right)
 
-    def _sides(self, rows, feature, threshold, gaps_left):
+    def _sides(self, rows, feature, threshold, missing_left):
         values = self.problem.X[rows, feature].astype(np.float32)
-        goes_left = np.where(np.isnan(values), gaps_left, values <= threshold)
+        goes_left = np.where(np.isnan(values), missing_left, values <= threshold)
         return rows[goes_left], rows[~goes_left]
 
     def _assert_same_value(self, node, twin):
@@ -109,8 +109,8 @@ class NodeComparison:
         # Within one column only rounded sums of numbers leave a choice, and then not to the engine alone.
         assert mine[0] != theirs[0] or not self.problem.n_classes or self.problem.is_weighted
 
-    def _gain(self, rows, feature, threshold, gaps_left):
-        sides = [side.tolist() for side in self._sides(rows, feature, threshold, gaps_left)]
+    def _gain(self, rows, feature, threshold, missing_left):
+        sides = [side.tolist() for side in self._sides(rows, feature, threshold, missing_left)]
         return split_gain(self.problem.y, *sides, self.problem.rules.criterion, self.problem.weights)
 
     def _assert_negligible(self, rows):
@@ -120,7 +120,7 @@ class NodeComparison:
         assert impurity(self.problem.y, rows.tolist(), criterion, self.problem.weights) < 1e-12
 
 
-def assert_twin(tree, node, twin, *, has_gaps=False):
+def assert_twin(tree, node, twin, *, has_missing=False):
     """Compare what lies below a node of an engine tree with the slow twin; with missing values, their side too."""
     assert tree.n_samples[node] == len(twin.rows)
     np.testing.assert_allclose(tree.value[node], twin.value, rtol=1e-12, atol=1e-12)
@@ -128,7 +128,7 @@ def assert_twin(tree, node, twin, *, has_gaps=False):
         assert tree.feature[node] == -1
         return
     assert (tree.feature[node], tree.threshold[node]) == (twin.feature, twin.threshold)
-    if has_gaps:
-        assert tree.gaps_left[node] == twin.gaps_left
-    assert_twin(tree, tree.left[node], twin.left, has_gaps=has_gaps)
-    assert_twin(tree, tree.right[node], twin.right, has_gaps=has_gaps)
+    if has_missing:
+        assert tree.missing_left[node] == twin.missing_left
+    assert_twin(tree, tree.left[node], twin.left, has_missing=has_missing)
+    assert_twin(tree, tree.right[node], twin.right, has_missing=has_missing)

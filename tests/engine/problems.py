@@ -26,19 +26,19 @@ class Problem:
     rules: TreeRules
     is_sparse: bool
     weights: np.ndarray | None = None
-    has_gaps: bool = False
+    has_missing: bool = False
 
     @property
     def columns(self):
         """The columns as the engine takes them."""
         if self.is_sparse:
             return SortedColumns.from_sparse(sparse.csc_array(self.X))
-        return SortedColumns.from_dense(self.X, has_gaps=self.has_gaps)
+        return SortedColumns.from_dense(self.X, has_missing=self.has_missing)
 
     @property
     def is_weighted(self):
         """Whether rows have weights, or columns missing values."""
-        return self.weights is not None or self.has_gaps
+        return self.weights is not None or self.has_missing
 
     @property
     def arguments(self):
@@ -182,4 +182,4 @@ def weighted_problems(draw, exact=False, shares=SHARES):
         weights = None
     X = plain.X.copy()
     X[rng.random(X.shape) < share] = np.nan
-    return replace(plain, X=X, is_sparse=False, weights=weights, has_gaps=share > 0.0)
+    return replace(plain, X=X, is_sparse=False, weights=weights, has_missing=share > 0.0)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from engine.problems import CLASS_LOSSES, COLUMN_KINDS, draw_splits
-from ppfs._engine import SortedColumns, TreeRules, grow_forest, single_column_risks
+from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split, single_column_risks
 
 
 @pytest.fixture(params=[0, 3], ids=["numbers", "classes"])
@@ -33,7 +33,7 @@ def test_single_column_risks_on_threads_and_in_blocks(monkeypatch, build, X, arg
     columns = build(X)
     expected = single_column_risks(columns, *arguments)
     for n_entries in (1, 100, 10**6):
-        monkeypatch.setattr("ppfs._engine.one_column.shared_plan._ENTRIES_PER_TASK", n_entries)
+        monkeypatch.setattr("ppfs._engine.one_column.prepared_columns._ENTRIES_PER_TASK", n_entries)
         for n_threads in (1, 2):
             found = single_column_risks(columns, *arguments, n_threads=n_threads)
             np.testing.assert_array_equal(found, expected)
@@ -61,14 +61,14 @@ def test_order_of_the_train_rows_does_not_matter(build, X, arguments):
     backwards = type(splits)(
         tuple(rows[::-1].copy() for rows in splits.train), splits.test, splits.permutations
     )
-    forest, other = (grow_forest(build(X), y, n_classes, each, rules) for each in (splits, backwards))
+    forest, other = (grow_tree_per_split(build(X), y, n_classes, each, rules) for each in (splits, backwards))
     every_column = np.arange(X.shape[1])
     np.testing.assert_array_equal(forest.permuted_risk(every_column), other.permuted_risk(every_column))
 
 
 def test_forests_on_threads(monkeypatch, build, X, arguments):
-    monkeypatch.setattr("ppfs._engine.many_columns.single_trees._ENTRIES_FOR_THREADS", 0)
-    forests = [grow_forest(build(X), *arguments, n_threads=n_threads) for n_threads in (1, 2)]
+    monkeypatch.setattr("ppfs._engine.many_columns.tree_per_split._ENTRIES_FOR_THREADS", 0)
+    forests = [grow_tree_per_split(build(X), *arguments, n_threads=n_threads) for n_threads in (1, 2)]
     every_column = np.arange(X.shape[1])
     for column in np.flatnonzero(forests[0].used.any(axis=0))[:3].tolist():
         for split in range(4):

@@ -93,7 +93,7 @@ def test_tall_columns_leave_no_worker_idle():
 def test_what_all_columns_share_is_prepared_once(monkeypatch):
     made = []
     from ppfs import _engine
-    from ppfs._engine.one_column.shared_plan import prepare_columns
+    from ppfs._engine.one_column.prepared_columns import prepare_columns
 
     def counted(*arguments):
         made.append(1)

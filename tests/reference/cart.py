@@ -24,7 +24,7 @@ class Node:
     value: object
     feature: int | None = None
     threshold: float = 0.0
-    gaps_left: bool = False
+    missing_left: bool = False
     left: "Node | None" = None
     right: "Node | None" = None
 
@@ -45,12 +45,12 @@ def predict(node, row_values):
     while node.feature is not None:
         # Beside a Python float, NumPy would compare in float32.
         value = float(np.float32(row_values[node.feature]))
-        node = node.left if _is_left(value, node.threshold, node.gaps_left) else node.right
+        node = node.left if _is_left(value, node.threshold, node.missing_left) else node.right
     return node
 
 
-def _is_left(value, threshold, gaps_left):
-    return gaps_left if value != value else value <= threshold
+def _is_left(value, threshold, missing_left):
+    return missing_left if value != value else value <= threshold
 
 
 def _counts(rules, n_train):
@@ -69,7 +69,7 @@ def _grow(X, y, n_classes, rows, criterion, limits, depth, whole, weights):
     best = best_split(X, y, rows, criterion, min_leaf, weights)
     if best is None:
         return leaf
-    feature, threshold, gaps_left, left, right = best
+    feature, threshold, missing_left, left, right = best
     weight = _weight(rows, weights)
     loss_right = _weight(right, weights) / weight * impurity(y, right, criterion, weights)
     loss_left = _weight(left, weights) / weight * impurity(y, left, criterion, weights)
@@ -78,7 +78,7 @@ def _grow(X, y, n_classes, rows, criterion, limits, depth, whole, weights):
     children = [
         _grow(X, y, n_classes, side, criterion, limits, depth + 1, whole, weights) for side in (left, right)
     ]
-    return Node(rows, leaf.value, feature, threshold, gaps_left, *children)
+    return Node(rows, leaf.value, feature, threshold, missing_left, *children)
 
 
 def best_split(X, y, rows, criterion, min_leaf, weights=None):
@@ -88,19 +88,19 @@ def best_split(X, y, rows, criterion, min_leaf, weights=None):
         column = X[:, feature].tolist()
         # Missing values that go left are added up first.
         order = sorted(rows, key=lambda row: (column[row] == column[row], column[row], row))
-        for threshold, gaps_left in _cuts(X[rows, feature]):
-            left = [row for row in order if _is_left(column[row], threshold, gaps_left)]
-            right = [row for row in order if not _is_left(column[row], threshold, gaps_left)]
+        for threshold, missing_left in _cuts(X[rows, feature]):
+            left = [row for row in order if _is_left(column[row], threshold, missing_left)]
+            right = [row for row in order if not _is_left(column[row], threshold, missing_left)]
             if min(len(left), len(right)) < min_leaf:
                 continue
             gain = split_gain(y, left, right, criterion, weights)
             if gain > best_gain:
-                has_gaps = column[order[0]] != column[order[0]]
+                has_missing = column[order[0]] != column[order[0]]
                 best_gain = gain
                 best = (
                     feature,
                     threshold,
-                    gaps_left if has_gaps else len(left) > len(right),
+                    missing_left if has_missing else len(left) > len(right),
                     sorted(left),
                     sorted(right),
                 )
@@ -110,11 +110,11 @@ def best_split(X, y, rows, criterion, min_leaf, weights=None):
 def _cuts(values):
     """Yield the thresholds to try and where missing values go, in order."""
     known = np.sort(values[~np.isnan(values)])
-    has_gaps = known.size < values.size
+    has_missing = known.size < values.size
     between = [float(low) / 2.0 + float(high) / 2.0 for low, high in pairwise(known) if not high <= low + TIE]
     for threshold in between:
         yield threshold, False
-    if has_gaps and known.size:
+    if has_missing and known.size:
         yield np.inf, False
         for threshold in between:
             yield threshold, True

@@ -68,15 +68,15 @@ class Tree:
         best = self._best(rows, key, leaf)
         if best is None:
             return node
-        column, threshold, gaps_left = best
-        left, right = self._sides(rows, column, threshold, gaps_left)
+        column, threshold, missing_left = best
+        left, right = self._sides(rows, column, threshold, missing_left)
         if self._improvement(rows, left, right) + EPSILON < 0:
             return node
         children = (
             self._node(left, combine(key, LEFT), depth + 1),
             self._node(right, combine(key, RIGHT), depth + 1),
         )
-        split = {"column": column, "threshold": threshold, "gaps_left": gaps_left}
+        split = {"column": column, "threshold": threshold, "missing_left": missing_left}
         return {**node, **split, "left": children[0], "right": children[1]}
 
     def _counts(self):
@@ -94,29 +94,29 @@ class Tree:
             if n_seen >= self.n_tried and n_constant < n_seen:
                 break
             values = sorted(np.float32(self.X[row, column]) for row in rows if not self._is_gap(row, column))
-            has_gaps = len(values) < len(rows)
-            if not values or (values[-1] <= values[0] + TIE and not has_gaps):
+            has_missing = len(values) < len(rows)
+            if not values or (values[-1] <= values[0] + TIE and not has_missing):
                 n_constant += 1
                 continue
-            for threshold, gaps_left in self._cuts(values, has_gaps, key, column):
-                left, right = self._sides(rows, column, threshold, gaps_left)
+            for threshold, missing_left in self._cuts(values, has_missing, key, column):
+                left, right = self._sides(rows, column, threshold, missing_left)
                 if min(len(left), len(right)) < min_leaf:
                     continue
                 gain = self._gain(left, right)
                 if gain > best_gain:
                     best_gain = gain
-                    best = column, threshold, gaps_left if has_gaps else len(left) > len(right)
+                    best = column, threshold, missing_left if has_missing else len(left) > len(right)
         return best
 
     def _is_gap(self, row, column):
         return np.isnan(self.X[row, column])
 
-    def _cuts(self, values, has_gaps, key, column):
+    def _cuts(self, values, has_missing, key, column):
         """Yield thresholds, and whether missing values go left: first cuts with them on the right, perhaps alone."""
         thresholds = self._thresholds(values, key, column)
         for threshold in thresholds:
             yield threshold, False
-        if has_gaps:
+        if has_missing:
             yield np.inf, False
             for threshold in thresholds:
                 yield threshold, True
@@ -129,8 +129,8 @@ class Tree:
             return [low if threshold >= high else threshold]
         return [float(low) / 2.0 + float(high) / 2.0 for low, high in pairwise(values) if high > low + TIE]
 
-    def _sides(self, rows, column, threshold, gaps_left):
-        left = [row for row in rows if goes_left(self.X[row, column], threshold, gaps_left)]
+    def _sides(self, rows, column, threshold, missing_left):
+        left = [row for row in rows if goes_left(self.X[row, column], threshold, missing_left)]
         return left, [row for row in rows if row not in set(left)]
 
     def _weight(self, rows):
@@ -176,20 +176,20 @@ class Tree:
         return -sum(share * log(share) / log(2.0) for share in shares)
 
 
-def goes_left(value, threshold, gaps_left):
+def goes_left(value, threshold, missing_left):
     """Return where a value goes; NaN is a missing value."""
-    return gaps_left if np.isnan(value) else float(np.float32(value)) <= threshold
+    return missing_left if np.isnan(value) else float(np.float32(value)) <= threshold
 
 
 def predict(node, values):
     """What a tree predicts for a row with these values."""
     while "column" in node:
-        is_left = goes_left(values[node["column"]], node["threshold"], node["gaps_left"])
+        is_left = goes_left(values[node["column"]], node["threshold"], node["missing_left"])
         node = node["left"] if is_left else node["right"]
     return node["value"]
 
 
-def grow_forest(X, y, n_classes, train, rules, counts, keys, n_tried, is_random=False, weights=None):
+def grow_tree_per_split(X, y, n_classes, train, rules, counts, keys, n_tried, is_random=False, weights=None):
     """Grow one tree for each row of ``counts`` (n_trees, n_train)."""
     own = np.ones(len(y)) if weights is None else weights
     column_keys = [column_key(X[:, column]) for column in range(X.shape[1])]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ppfs._engine.boosting.binned_columns import BinnedColumns, bin_columns
+    from ppfs._engine.boosting.column_models import boosted_column_losses
     from ppfs._engine.boosting.linear_start import (
         LinearStart,
         boosted_linear_rules,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         fit_starts,
     )
     from ppfs._engine.boosting.models import BoostedModels, Starts, grow_models
-    from ppfs._engine.boosting.one_column import boosted_column_losses
     from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
     from ppfs._engine.boosting.rules import BoostingRules
     from ppfs._engine.boosting.scores import Outcome
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from ppfs._engine.linear.sparse_logistic import sparse_logistic_columns
     from ppfs._engine.linear.spline_bases import spline_values
     from ppfs._engine.many_columns.forest_nodes import MOST_TREES
-    from ppfs._engine.many_columns.forests import BaggedForest, ForestRules, grow_bagged_forest
-    from ppfs._engine.many_columns.single_trees import Forest, Tree, grow_forest
+    from ppfs._engine.many_columns.forest_per_split import ForestPerSplit, ForestRules, grow_forest_per_split
+    from ppfs._engine.many_columns.tree_per_split import Tree, TreePerSplit, grow_tree_per_split
     from ppfs._engine.one_column.bags import MOST_DRAWN
-    from ppfs._engine.one_column.forests import (
+    from ppfs._engine.one_column.forest_risks import (
         PreparedForest,
         prepare_forest,
         prepared_forest_risks,
         prepared_forest_row_losses,
         with_permutations,
     )
-    from ppfs._engine.one_column.shared_plan import PreparedColumns, prepare_columns
+    from ppfs._engine.one_column.prepared_columns import PreparedColumns, prepare_columns
     from ppfs._engine.one_column.tree_risks import prepared_column_risks, single_column_risks
     from ppfs._engine.one_column.tree_rows import (
         make_draws,
@@ -69,7 +69,7 @@ _MODULES = {
     "boosting.binned_columns": ("BinnedColumns", "bin_columns"),
     "boosting.linear_start": ("LinearStart", "boosted_linear_rules", "fit_linear", "fit_lines", "fit_starts"),
     "boosting.models": ("BoostedModels", "Starts", "grow_models"),
-    "boosting.one_column": ("boosted_column_losses",),
+    "boosting.column_models": ("boosted_column_losses",),
     "boosting.problem": ("BoostingProblem", "prepare_boosting"),
     "boosting.rules": ("BoostingRules",),
     "boosting.scores": ("Outcome",),
@@ -92,17 +92,17 @@ _MODULES = {
     "linear.sparse_logistic": ("sparse_logistic_columns",),
     "linear.spline_bases": ("spline_values",),
     "many_columns.forest_nodes": ("MOST_TREES",),
-    "many_columns.forests": ("BaggedForest", "ForestRules", "grow_bagged_forest"),
-    "many_columns.single_trees": ("Forest", "Tree", "grow_forest"),
+    "many_columns.forest_per_split": ("ForestPerSplit", "ForestRules", "grow_forest_per_split"),
+    "many_columns.tree_per_split": ("Tree", "TreePerSplit", "grow_tree_per_split"),
     "one_column.bags": ("MOST_DRAWN",),
-    "one_column.forests": (
+    "one_column.forest_risks": (
         "PreparedForest",
         "prepare_forest",
         "prepared_forest_risks",
         "prepared_forest_row_losses",
         "with_permutations",
     ),
-    "one_column.shared_plan": ("PreparedColumns", "prepare_columns"),
+    "one_column.prepared_columns": ("PreparedColumns", "prepare_columns"),
     "one_column.tree_risks": ("prepared_column_risks", "single_column_risks"),
     "one_column.tree_rows": ("make_draws", "prepared_column_row_losses", "single_column_row_losses"),
     "one_column.weighted_trees": ("order_columns", "tree_predictions"),

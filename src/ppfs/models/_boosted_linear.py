@@ -63,8 +63,8 @@ class _BoostedLinear(BaseEstimator):
         rows, nothing = np.arange(len(X)), np.empty(0, dtype=np.int64)
         rules = _engine.boosted_linear_rules(self.get_params(), n_classes)
         problem = _engine.prepare_boosting(labels, n_classes, [rows], [nothing], [nothing[np.newaxis]], rules)
-        kind, n_trees = int(problem.lessons.kinds[0]), int(problem.lessons.n_trees[0])
-        self._start = _engine.fit_linear(X, problem.lessons.labels[0], kind, n_trees, self.alpha, weights)
+        kind, n_trees = int(problem.train_parts.kinds[0]), int(problem.train_parts.n_trees[0])
+        self._start = _engine.fit_linear(X, problem.train_parts.labels[0], kind, n_trees, self.alpha, weights)
         starts = _engine.Starts((self._start.raw(X).T,), np.empty((0, n_trees)))
         self._trees = _engine.grow_models(
             _engine.bin_columns(X, problem), problem, starts=starts, weights=weights
@@ -247,7 +247,7 @@ class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return probabilities, shape (n_rows, n_classes)."""
         raw = self._raw(X)
-        seen = self._trees.problem.exams.places[0] >= 0
+        seen = self._trees.problem.test_parts.places[0] >= 0
         shares = np.zeros((len(raw), self.classes_.size))
         if seen.sum() == 1:
             shares[:, seen] = 1.0

@@ -13,18 +13,19 @@ import numpy as np
 import pytest
 
 import ppfs
-from ppfs._engine.boosting.one_column import _boost_columns
+from ppfs._engine.boosting.column_models import _boost_columns
 from ppfs._engine.boosting.scores import score
 from ppfs._engine.jit import disk_cache
 from ppfs._engine.jit.kernels import ENGINE_STAMP, allocating_kernel
 from ppfs._engine.many_columns.cart import grow
+from ppfs._engine.many_columns.routing import losses_of_rows, risks, weighted_mean
 from ppfs._engine.one_column.forest_leaves import forest_leaf_losses
-from ppfs._engine.one_column.forest_neighbours import forest_losses
-from ppfs._engine.one_column.neighbour_risks import class_risks, fill_verdicts, number_risks
-from ppfs._engine.one_column.neighbour_rows import neighbour_row_losses
+from ppfs._engine.one_column.forest_neighbors import forest_losses
+from ppfs._engine.one_column.neighbor_inputs import fill_known_losses
+from ppfs._engine.one_column.neighbor_risks import class_risks, number_risks
+from ppfs._engine.one_column.neighbor_rows import neighbor_row_losses
 from ppfs._engine.one_column.tree_risks import _column_risks
 from ppfs._engine.one_column.tree_rows import _column_row_losses
-from ppfs._engine.trees.routing import losses_of_rows, risks, weighted_mean
 
 compiles = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
@@ -40,8 +41,8 @@ compiles = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason
         _column_risks,
         _column_row_losses,
         class_risks,
-        fill_verdicts,
-        neighbour_row_losses,
+        fill_known_losses,
+        neighbor_row_losses,
         number_risks,
         forest_losses,
         forest_leaf_losses,
@@ -61,7 +62,7 @@ import warnings
 import numpy as np
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
-    from ppfs._engine.trees.routing import weighted_mean
+    from ppfs._engine.many_columns.routing import weighted_mean
     mean = weighted_mean(np.array([1.0, 5.0]), 2.0, np.zeros(2))
 assert mean == 3.0, mean
 print("hits", sum(weighted_mean.stats.cache_hits.values()))

@@ -71,7 +71,7 @@ def test_columns_equal_scikit_learns_models(n_classes, has_intercept, n_regresso
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_column_does_not_depend_on_its_neighbours(n_classes):
+def test_a_column_does_not_depend_on_its_neighbors(n_classes):
     X, codes = data(1, 50, 7, n_classes)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 50)
     block = X[np.newaxis]

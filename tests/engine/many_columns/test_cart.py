@@ -20,12 +20,12 @@ from reference.single_column_tree import tree_risk
 
 from engine.grown_trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk
 from engine.problems import COLUMN_KINDS, Problem, draw_splits, problems
-from ppfs._engine import SortedColumns, Splits, TreeRules, grow_forest
+from ppfs._engine import SortedColumns, Splits, TreeRules, grow_tree_per_split
 from ppfs._engine.many_columns import cart
 
 
 def _compare_with_sklearn(problem):
-    forest = grow_forest(problem.columns, *problem.arguments)
+    forest = grow_tree_per_split(problem.columns, *problem.arguments)
     comparisons = []
     for split in range(problem.splits.n_splits):
         model = fit_sklearn(problem, split, range(problem.X.shape[1]))
@@ -78,7 +78,7 @@ def test_trees_of_large_nodes_equal_scikit_learn_without_ties(criterion):
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(problems(kinds=COLUMN_KINDS, max_columns=4, exact=True))
 def test_trees_with_ties_equal_the_slow_twin(problem):
-    forest = grow_forest(problem.columns, *problem.arguments)
+    forest = grow_tree_per_split(problem.columns, *problem.arguments)
     every_column = np.arange(problem.X.shape[1])
     permuted = forest.permuted_risk(every_column)
     for split in range(problem.splits.n_splits):
@@ -119,7 +119,7 @@ def test_a_second_attempt_with_more_room_starts_from_the_root(monkeypatch):
     rules = TreeRules(criterion="squared_error", loss="squared")
 
     def forests():
-        whole = grow_forest(SortedColumns.from_dense(X), y, 0, splits, rules)
+        whole = grow_tree_per_split(SortedColumns.from_dense(X), y, 0, splits, rules)
         return whole, whole.without(int(whole.tree(0).feature[0]))[0]
 
     at_once = forests()

@@ -19,13 +19,13 @@ from engine.problems import (
     skip_unless_like_sklearn,
     weighted_problems,
 )
-from ppfs._engine import SortedColumns, Splits, TreeRules, grow_forest
+from ppfs._engine import SortedColumns, Splits, TreeRules, grow_tree_per_split
 
 REAL_NUMBERS = {"criterion": "squared_error", "loss": "squared"}
 
 
 def _forest(problem, columns=None, n_threads=1):
-    return grow_forest(
+    return grow_tree_per_split(
         problem.columns if columns is None else columns,
         *problem.arguments,
         n_threads,
@@ -97,7 +97,7 @@ def test_trees_with_ties_equal_the_slow_twin(problem):
     permuted = forest.permuted_risk(range(problem.X.shape[1]))
     for split, train in enumerate(problem.splits.train):
         twin = cart.grow(problem.X, problem.y, problem.n_classes, train, problem.rules, problem.weights)
-        assert_twin(forest.tree(split), 0, twin, has_gaps=True)
+        assert_twin(forest.tree(split), 0, twin, has_missing=True)
         assert forest.base_risk[split] == pytest.approx(
             _twin_risk(twin, problem, split), rel=1e-10, abs=1e-12
         )
@@ -136,5 +136,5 @@ def test_gaps_of_either_sign_sort_behind_every_number():
     """A division of zero by zero gives a NaN with the sign bit set on some machines."""
     X = np.array([[np.nan], [-np.nan], [1.0], [-2.0]])
     X[:2] = np.copysign(X[:2], [[1.0], [-1.0]])
-    arrays = SortedColumns.from_dense(X, has_gaps=True).arrays
+    arrays = SortedColumns.from_dense(X, has_missing=True).arrays
     assert arrays.rows.tolist() == [3, 2, 0, 1]

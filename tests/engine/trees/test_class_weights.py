@@ -12,7 +12,7 @@ from ppfs._engine import (
     SortedColumns,
     Splits,
     TreeRules,
-    grow_forest,
+    grow_tree_per_split,
     single_column_risks,
     single_column_row_losses,
 )
@@ -46,8 +46,8 @@ def test_weighted_risks_of_single_columns_equal_the_slow_twin(problem, data):
 @given(problems(max_columns=3, is_classification=True, exact=True), st.data())
 def test_weighted_risks_of_forests_equal_the_slow_twin(problem, data):
     weights = _draw_weights(data, problem.n_classes)
-    forest = grow_forest(problem.columns, *problem.arguments, class_weights=weights)
-    plain = grow_forest(problem.columns, *problem.arguments)
+    forest = grow_tree_per_split(problem.columns, *problem.arguments, class_weights=weights)
+    plain = grow_tree_per_split(problem.columns, *problem.arguments)
     splits, loss = problem.splits, problem.rules.loss
     for split, (train, test) in enumerate(zip(splits.train, splits.test, strict=True)):
         np.testing.assert_array_equal(forest.tree(split).feature, plain.tree(split).feature)
@@ -89,7 +89,7 @@ def test_weights_of_one_change_no_bit(problem):
     np.testing.assert_array_equal(
         single_column_risks(columns, *arguments, class_weights=ones), single_column_risks(columns, *arguments)
     )
-    plain, weighted = (grow_forest(columns, *arguments, class_weights=each) for each in (None, ones))
+    plain, weighted = (grow_tree_per_split(columns, *arguments, class_weights=each) for each in (None, ones))
     every_column = np.arange(problem.X.shape[1])
     np.testing.assert_array_equal(plain.base_risk, weighted.base_risk)
     np.testing.assert_array_equal(plain.permuted_risk(every_column), weighted.permuted_risk(every_column))
@@ -124,7 +124,7 @@ def test_bad_weights_are_refused(weights):
     columns = SortedColumns.from_dense(np.ones((4, 1)))
     splits = Splits.from_sequences([[0, 1]], [[2, 3]], [[0, 1]])
     with pytest.raises(ValueError, match="one positive number for each of the 2 classes"):
-        grow_forest(columns, [0, 1, 0, 1], 2, splits, TreeRules(), class_weights=weights)
+        grow_tree_per_split(columns, [0, 1, 0, 1], 2, splits, TreeRules(), class_weights=weights)
 
 
 def test_weights_are_refused_for_numbers():

@@ -13,7 +13,7 @@ from ppfs._engine import (
     SortedColumns,
     Splits,
     TreeRules,
-    grow_forest,
+    grow_tree_per_split,
     single_column_risks,
     single_column_row_losses,
 )
@@ -104,7 +104,7 @@ def test_single_columns_on_threads_in_blocks_and_alone(monkeypatch, n_classes, l
     arguments = y, n_classes, splits, rules, _draw_orders(rng, splits, 5)
     expected = single_column_row_losses(build(X), *arguments)
     for n_entries in (1, 500):
-        monkeypatch.setattr("ppfs._engine.one_column.shared_plan._ENTRIES_PER_TASK", n_entries)
+        monkeypatch.setattr("ppfs._engine.one_column.prepared_columns._ENTRIES_PER_TASK", n_entries)
         for n_threads in (1, 2):
             for mine, theirs in zip(
                 single_column_row_losses(build(X), *arguments, n_threads=n_threads), expected, strict=True
@@ -181,7 +181,7 @@ def test_forests_equal_the_slow_twin(n_classes, loss, max_depth, build):
     X, y = _table(n_classes, 40)
     rng = np.random.default_rng(4)
     splits, rules = draw_folds(rng, 40, 3), _rules(n_classes, loss, max_depth)
-    forest = grow_forest(build(X), y, n_classes, splits, rules)
+    forest = grow_tree_per_split(build(X), y, n_classes, splits, rules)
     trees = [cart.grow(X, y, n_classes, train, rules) for train in splits.train]
     for tree, test, found in zip(trees, splits.test, forest.row_losses(), strict=True):
         expected = row_losses.losses_of_rows(tree, X, y, test, loss)
@@ -203,7 +203,7 @@ def test_forests_equal_the_slow_twin(n_classes, loss, max_depth, build):
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(problems(max_columns=4))
 def test_forests_agree_with_their_own_risks(problem):
-    forest = grow_forest(problem.columns, *problem.arguments)
+    forest = grow_tree_per_split(problem.columns, *problem.arguments)
     splits = problem.splits
     for losses, risk in zip(forest.row_losses(), forest.base_risk, strict=True):
         np.testing.assert_allclose(losses.mean(), risk, rtol=1e-12, atol=1e-15)
@@ -224,7 +224,9 @@ def forest():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))
     y = (X[:, 2] + X[:, 5] + 0.3 * rng.normal(size=60) > 0).astype(int)
-    return grow_forest(SortedColumns.from_dense(X), y, 2, draw_splits(rng, 60, 4), TreeRules(max_depth=2))
+    return grow_tree_per_split(
+        SortedColumns.from_dense(X), y, 2, draw_splits(rng, 60, 4), TreeRules(max_depth=2)
+    )
 
 
 def test_unused_columns_leave_exactly_the_base_losses(forest):

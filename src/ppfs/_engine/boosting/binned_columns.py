@@ -188,18 +188,18 @@ def bin_columns(
             n_edges=np.empty(n_columns, dtype=np.int64),
             has_missing=np.empty(n_columns, dtype=np.bool_),
         )
-        lessons = problem.lessons
+        train_parts = problem.train_parts
         _bin_split(
             split,
             columns,
             by_value,
             are_categories,
-            lessons.roles,
+            train_parts.roles,
             places,
-            lessons.weights,
+            train_parts.weights,
             limits,
             np.empty(n_rows),
-            None if lessons.weights is None else np.empty(n_rows),
+            None if train_parts.weights is None else np.empty(n_rows),
             bins,
         )
         return bins

@@ -127,13 +127,13 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
     columns = np.asarray(block, dtype=np.float64)
     lines = np.zeros((columns.shape[1], problem.n_splits, problem.n_trees, 3))
     for split, rows in enumerate(problem.train):
-        kind, n_trees = int(problem.lessons.kinds[split]), int(problem.lessons.n_trees[split])
-        # Column after column in memory: then the sums of one do not depend on its neighbours.
+        kind, n_trees = int(problem.train_parts.kinds[split]), int(problem.train_parts.n_trees[split])
+        # Column after column in memory: then the sums of one do not depend on its neighbors.
         centre, scale, Z = _standardised(np.asfortranarray(columns[rows]), None)
         lines[:, split, :, 2] = centre[:, np.newaxis]
         if kind == Kind.ONE_CLASS:
             continue
-        labels, regressors = problem.lessons.labels[split, rows], np.ascontiguousarray(Z[np.newaxis])
+        labels, regressors = problem.train_parts.labels[split, rows], np.ascontiguousarray(Z[np.newaxis])
         if kind == Kind.NUMBERS:
             slopes, intercept, _ = ridge_columns(regressors, np.ones(rows.size), labels, alpha, True)
             intercepts = intercept[:, np.newaxis]
@@ -155,9 +155,9 @@ def fit_starts(
     """Fit one linear model a split."""
 
     def run(split: int) -> LinearStart:
-        rows, lessons = problem.train[split], problem.lessons
-        kind, n_trees = int(lessons.kinds[split]), int(lessons.n_trees[split])
-        return fit_linear(X[rows], lessons.labels[split, rows], kind, n_trees, alpha)
+        rows, train_parts = problem.train[split], problem.train_parts
+        kind, n_trees = int(train_parts.kinds[split]), int(train_parts.n_trees[split])
+        return fit_linear(X[rows], train_parts.labels[split, rows], kind, n_trees, alpha)
 
     return run_tasks(run, range(problem.n_splits), n_threads)
 

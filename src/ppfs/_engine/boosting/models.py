@@ -7,10 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine.boosting.binned_columns import BinnedColumns, bin_values
+from ppfs._engine.boosting.model_cuts import Runs
+from ppfs._engine.boosting.model_growth import NODE, Rows, boost
+from ppfs._engine.boosting.model_trees import SPLIT, Model, add_changes, add_trees
 from ppfs._engine.boosting.problem import BoostingProblem
 from ppfs._engine.boosting.rules import Kind
 from ppfs._engine.boosting.scores import Outcome, empty_outcome, score
-from ppfs._engine.boosting.trees import _NODE, SPLIT, Model, Rows, Runs, add_changes, add_trees, boost
 from ppfs._engine.jit.kernels import Bools, Float64s, Int64s
 from ppfs._engine.jit.threads import run_tasks
 
@@ -130,7 +132,7 @@ class BoostedModels:
         raw = np.tile(self.raw, (n_draws + 1, 1, 1))
         if shifts is not None:
             raw[1:] += shifts
-        ends = self.problem.lessons.ends
+        ends = self.problem.train_parts.ends
 
         def run(split: int) -> None:
             bins, model = self.columns.splits[split], self.models[split]
@@ -156,11 +158,11 @@ class BoostedModels:
 
     def _score(self, raw: Float64s, sources: Int64s, outcome: Outcome) -> None:
         loss = self.problem.rules.limits.loss
-        score(0, self.problem.is_by_row, loss, raw, sources, self.problem.exams, outcome)
+        score(0, self.problem.is_by_row, loss, raw, sources, self.problem.test_parts, outcome)
 
     @property
     def _n_trees(self) -> list[int]:
-        n_trees: list[int] = self.problem.lessons.n_trees.tolist()
+        n_trees: list[int] = self.problem.train_parts.n_trees.tolist()
         return n_trees
 
 
@@ -222,7 +224,7 @@ def _grow(
     """Grow the model of a split, from a round on where there is one that agrees up to it."""
     rules, n_train = problem.rules, problem.train[split].size
     limits = rules.limits
-    kind, n_trees = int(problem.lessons.kinds[split]), int(problem.lessons.n_trees[split])
+    kind, n_trees = int(problem.train_parts.kinds[split]), int(problem.train_parts.n_trees[split])
     n_nodes = 2 * rules.most_leaves(n_train) - 1
     n_grown = 0 if kind == Kind.ONE_CLASS else limits.n_rounds * n_trees
     n_bins = 256 if columns.is_category.any() else 0
@@ -259,13 +261,13 @@ def _grow(
         np.flatnonzero(active),
         columns.is_category,
         columns.splits[split],
-        problem.lessons.labels[split, problem.train[split]],
+        problem.train_parts.labels[split, problem.train[split]],
         weights,
         limits,
         rows,
         runs,
         np.empty((columns.n_columns, n_train), dtype=np.uint32),
-        np.zeros(n_nodes + 2, dtype=_NODE),
+        np.zeros(n_nodes + 2, dtype=NODE),
         np.empty(n_nodes + 1, dtype=np.int64),
         model,
     )
@@ -281,8 +283,8 @@ def _predict(
     raw: npt.NDArray[np.float64],
 ) -> None:
     """Fill the part of ``raw`` (n_tested, n_trees) that belongs to a split."""
-    begin, end = problem.lessons.ends[split : split + 2]
-    n_trees = int(problem.lessons.n_trees[split])
+    begin, end = problem.train_parts.ends[split : split + 2]
+    n_trees = int(problem.train_parts.n_trees[split])
     if starts is None:
         part = np.tile(problem.baseline[split, :n_trees], (end - begin, 1))
     else:

@@ -15,7 +15,7 @@ from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
-class Lessons(NamedTuple):
+class TrainParts(NamedTuple):
     """What is learnt in each split, as kernels read it.
 
     Attributes
@@ -43,13 +43,13 @@ class Lessons(NamedTuple):
     weights: Float64s | None = None
 
 
-class Exams(NamedTuple):
+class TestParts(NamedTuple):
     """How the predictions for the test rows are scored, as kernels read it.
 
     Attributes
     ----------
     kinds, n_trees, ends
-        As in `Lessons`.
+        As in `TrainParts`.
     places : array of shape (n_splits, n_classes), int64
         Place of each class among those of the train part, or -1.
     tested : array of shape (n_tested,), int64
@@ -89,8 +89,8 @@ class BoostingProblem:
         Raw prediction before the first round; the columns are as many as any split has trees a round.
     sources : array of shape (n_draws, n_tested), int64
         Place among the tested rows from which a permuted copy takes its value.
-    lessons : Lessons
-    exams : Exams
+    train_parts : TrainParts
+    test_parts : TestParts
     """
 
     train: tuple[npt.NDArray[np.int64], ...]
@@ -99,8 +99,8 @@ class BoostingProblem:
     is_by_row: bool
     baseline: Float64s
     sources: Int64s
-    lessons: Lessons
-    exams: Exams
+    train_parts: TrainParts
+    test_parts: TestParts
 
     @property
     def n_splits(self) -> int:
@@ -110,7 +110,7 @@ class BoostingProblem:
     @property
     def n_tested(self) -> int:
         """Rows of all test parts."""
-        return int(self.exams.tested.size)
+        return int(self.test_parts.tested.size)
 
     @property
     def n_trees(self) -> int:
@@ -119,7 +119,7 @@ class BoostingProblem:
 
     def weights_of(self, split: int) -> Float64s | None:
         """How much the rows of a train part count, shape (n_train,)."""
-        weights = self.lessons.weights
+        weights = self.train_parts.weights
         return None if weights is None else weights[self.train[split]]
 
 
@@ -168,7 +168,7 @@ def prepare_boosting(
         of_split[train_rows] = TRAIN
         of_split[test_rows] = np.arange(test_rows.size)
     sources = [np.atleast_2d(places) + begin for places, begin in zip(draws, ends[:-1], strict=True)]
-    exams = Exams(
+    test_parts = TestParts(
         kinds=kinds,
         n_trees=n_trees,
         ends=ends,
@@ -186,8 +186,10 @@ def prepare_boosting(
         is_by_row=is_by_row,
         baseline=np.array([np.resize(baseline, n_trees.max()) for _, _, _, baseline in learnt]),
         sources=np.concatenate(sources, axis=1).astype(np.int64),
-        lessons=Lessons(kinds, n_trees, np.array([labels for _, labels, _, _ in learnt]), roles, ends, own),
-        exams=exams,
+        train_parts=TrainParts(
+            kinds, n_trees, np.array([labels for _, labels, _, _ in learnt]), roles, ends, own
+        ),
+        test_parts=test_parts,
     )
 
 

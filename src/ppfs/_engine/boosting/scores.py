@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppfs._engine.boosting.gradients import fill_shares
-from ppfs._engine.boosting.problem import BoostingProblem, Exams
+from ppfs._engine.boosting.problem import BoostingProblem, TestParts
 from ppfs._engine.boosting.rules import Kind
 from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_kernel, kernel_part
 from ppfs._engine.trees.losses import add_loss, log_loss, number_loss
@@ -46,12 +46,14 @@ def _class_losses(likeliest: int, shares: Float64s, places: Int64s, loss: int, o
 
 
 @kernel_part
-def _loss(row: int, place: int, loss: int, exams: Exams, losses: Float64s) -> float:
+def _loss(row: int, place: int, loss: int, test_parts: TestParts, losses: Float64s) -> float:
     """Weighted loss of a row whose prediction is that at a place of ``losses``."""
-    if exams.truth.classes.size:
-        known: float = exams.weights[row] * losses[place, exams.truth.classes[row]]
+    if test_parts.truth.classes.size:
+        known: float = test_parts.weights[row] * losses[place, test_parts.truth.classes[row]]
         return known
-    missed: float = exams.weights[row] * number_loss(exams.truth.values[row] - losses[place, 0], loss)
+    missed: float = test_parts.weights[row] * number_loss(
+        test_parts.truth.values[row] - losses[place, 0], loss
+    )
     return missed
 
 
@@ -62,7 +64,7 @@ def score(
     loss: int,
     raw: Float64s,
     sources: Int64s,
-    exams: Exams,
+    test_parts: TestParts,
     outcome: Outcome,
 ) -> None:
     """Fill rows of an outcome, ``first`` and those that follow.
@@ -76,9 +78,9 @@ def score(
     """
     n_questions, n_predicted, n_trees = raw.shape
     n_draws, n_tested = sources.shape
-    n_splits = exams.kinds.size
+    n_splits = test_parts.kinds.size
     # By class; or the predicted number.
-    losses = np.empty((n_predicted, max(1, exams.places.shape[1])))
+    losses = np.empty((n_predicted, max(1, test_parts.places.shape[1])))
     shares = np.empty(max(2, n_trees))
     sums = np.empty((n_draws + 1, 2))
     whole = np.empty((n_draws, 2))
@@ -86,24 +88,24 @@ def score(
         whole.fill(0.0)
         for place in range(n_predicted):
             # Further predictions stand in the order of the test parts, too, draw after draw.
-            split = exams.splits[place % n_tested]
-            kind = exams.kinds[split]
+            split = test_parts.splits[place % n_tested]
+            kind = test_parts.kinds[split]
             if kind == Kind.NUMBERS:
                 losses[place, 0] = raw[question, place, 0]
             else:
-                n_shares = max(2, exams.n_trees[split]) if kind != Kind.ONE_CLASS else 1
+                n_shares = max(2, test_parts.n_trees[split]) if kind != Kind.ONE_CLASS else 1
                 likeliest = fill_shares(kind, raw[question, place], shares[:n_shares])
-                _class_losses(likeliest, shares[:n_shares], exams.places[split], loss, losses[place])
+                _class_losses(likeliest, shares[:n_shares], test_parts.places[split], loss, losses[place])
         for split in range(n_splits):
-            begin, end = exams.ends[split], exams.ends[split + 1]
+            begin, end = test_parts.ends[split], test_parts.ends[split + 1]
             sums.fill(0.0)
             for place in range(begin, end):
-                row = exams.tested[place]
-                base = _loss(row, place, loss, exams, losses)
+                row = test_parts.tested[place]
+                base = _loss(row, place, loss, test_parts, losses)
                 add_loss(sums[n_draws], base)
                 rise = 0.0
                 for draw in range(n_draws):
-                    suffered = _loss(row, sources[draw, place], loss, exams, losses)
+                    suffered = _loss(row, sources[draw, place], loss, test_parts, losses)
                     add_loss(sums[draw], suffered)
                     rise += suffered - base
                 if is_by_row:
@@ -112,12 +114,12 @@ def score(
             risk = 0.0
             for draw in range(n_draws):
                 total = sums[draw, 0] + sums[draw, 1]
-                risk += total / exams.totals[split]
+                risk += total / test_parts.totals[split]
                 add_loss(whole[draw], total)
             if not is_by_row:
-                outcome.base[first + question, split] = (sums[n_draws, 0] + sums[n_draws, 1]) / exams.totals[
-                    split
-                ]
+                outcome.base[first + question, split] = (
+                    sums[n_draws, 0] + sums[n_draws, 1]
+                ) / test_parts.totals[split]
                 outcome.replaced[first + question, split] = risk / n_draws
         for draw in range(n_draws):
             outcome.by_draw[first + question, draw] = (whole[draw, 0] + whole[draw, 1]) / n_tested
@@ -125,6 +127,6 @@ def score(
 
 def empty_outcome(n_questions: int, problem: BoostingProblem, n_draws: int) -> Outcome:
     """Reserve the memory of an outcome."""
-    n_pairs = problem.exams.tested.size if problem.is_by_row else problem.n_splits
+    n_pairs = problem.test_parts.tested.size if problem.is_by_row else problem.n_splits
     shape = (n_questions, n_pairs)
     return Outcome(np.empty(shape), np.empty(shape), np.empty((n_questions, n_draws)))

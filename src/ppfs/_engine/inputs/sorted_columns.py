@@ -34,28 +34,28 @@ class SortedColumns:
     n_rows, n_columns : int
     n_stored : array of shape (n_columns,), int64
         Stored entries of each column.
-    has_gaps : bool
+    has_missing : bool
         Whether there may be gaps, which are NaN and come last.
     arrays : ColumnArrays
         ``indptr`` (n_columns + 1,) int64, ``rows`` (n_entries,) int32, ``values`` (n_entries,) float32.
     """
 
-    def __init__(self, n_rows: int, arrays: ColumnArrays, *, has_gaps: bool = False) -> None:
+    def __init__(self, n_rows: int, arrays: ColumnArrays, *, has_missing: bool = False) -> None:
         self.n_rows = n_rows
         self.n_columns = arrays.indptr.size - 1
         self.arrays = arrays
-        self.has_gaps = has_gaps
+        self.has_missing = has_missing
         self.n_stored = np.diff(arrays.indptr)
 
     @classmethod
-    def from_dense(cls, block: npt.ArrayLike, *, has_gaps: bool = False) -> Self:
+    def from_dense(cls, block: npt.ArrayLike, *, has_missing: bool = False) -> Self:
         """Sort the columns of a dense block.
 
         Parameters
         ----------
         block : array of shape (n_rows, n_columns)
             Finite numbers that fit float32: see `fits_float32`.
-        has_gaps : bool
+        has_missing : bool
             Whether a number may be missing, as NaN.
 
         Examples
@@ -72,12 +72,12 @@ class SortedColumns:
         for first in range(0, n_columns, step):
             part = slice(first, first + step)
             turned = dense[:, part].T
-            numbers = _with_gaps(turned) if has_gaps else _as_float32(turned)
+            numbers = _with_gaps(turned) if has_missing else _as_float32(turned)
             keys = _sort_keys(numbers, np.arange(n_rows, dtype=np.uint64))
             keys.sort(axis=1)
             rows[part], values[part] = _unpack(keys)
         indptr = np.arange(n_columns + 1, dtype=np.int64) * n_rows
-        return cls(n_rows, ColumnArrays(indptr, rows.ravel(), values.ravel()), has_gaps=has_gaps)
+        return cls(n_rows, ColumnArrays(indptr, rows.ravel(), values.ravel()), has_missing=has_missing)
 
     @classmethod
     def from_sparse(cls, matrix: Any) -> Self:
@@ -101,7 +101,7 @@ class SortedColumns:
         starts = self.arrays.indptr[chosen]
         entries = np.repeat(starts - indptr[:-1], self.n_stored[chosen]) + np.arange(indptr[-1])
         arrays = ColumnArrays(indptr, self.arrays.rows[entries], self.arrays.values[entries])
-        return SortedColumns(self.n_rows, arrays, has_gaps=self.has_gaps)
+        return SortedColumns(self.n_rows, arrays, has_missing=self.has_missing)
 
     def look_up(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float32s:
         """Return the values of a few columns in row order, shape (len(columns), n_rows)."""

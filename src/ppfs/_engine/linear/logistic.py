@@ -1,7 +1,7 @@
 """Logistic regression of two or more classes, by Newton's method: for many single columns, or for one matrix.
 
 A model has one score a class; that of class 0 is zero, and the probabilities are the shares of the exponentials. What
-the data are multiplied and summed with is laid out regressor by regressor, so that the sums run over neighbours
+the data are multiplied and summed with is laid out regressor by regressor, so that the sums run over neighbors
 in memory. Every model is fitted by itself from the same start, so it does not depend on what else is fitted.
 """
 

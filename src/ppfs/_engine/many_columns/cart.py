@@ -23,12 +23,12 @@ from ppfs._engine.jit.kernels import (
     kernel_function,
     kernel_part,
 )
+from ppfs._engine.many_columns.segments import Segments, divide, first_place, load, make_segments, search
 from ppfs._engine.trees.criterion import add_row, weight_of
 from ppfs._engine.trees.cuts import Sides, make_sides
 from ppfs._engine.trees.leaf_rule import is_worthless, may_split
 from ppfs._engine.trees.nodes import LEAF, Nodes, goes_right, make_nodes, topmost
 from ppfs._engine.trees.rules import Limits
-from ppfs._engine.trees.segments import Segments, divide, first_place, load, make_segments, search
 
 #: What `grow` returns when it must be called again with a longer ``Segments.listed``.
 OUT_OF_ROOM = -1
@@ -75,7 +75,7 @@ def _mark_sides(
     stop: int,
     segment: int,
     threshold: float,
-    gaps_left: bool,
+    missing_left: bool,
     train: Int32s,
     segments: Segments,
     target: Target,
@@ -87,7 +87,7 @@ def _mark_sides(
         marks[train[place]] = zero_side
     for place in range(segments.listed[segment]["start"], segments.listed[segment]["stop"]):
         entry = segments.entries[place]
-        marks[entry["row"]] = not goes_right(entry["value"], threshold, gaps_left, target.weights)
+        marks[entry["row"]] = not goes_right(entry["value"], threshold, missing_left, target.weights)
 
 
 @kernel_function
@@ -126,7 +126,7 @@ def _add_children(
         leaf["depth"] = nodes[node]["depth"] + 1
         leaf["threshold"] = 0.0
         leaf["weight"] = right_weight if side else left_weight
-        leaf["gaps_left"] = False
+        leaf["missing_left"] = False
 
 
 @kernel_function
@@ -183,16 +183,16 @@ def _split(
     record["feature"] = LEAF
     record["left"] = 0
     record["threshold"] = 0.0
-    record["gaps_left"] = False
+    record["missing_left"] = False
     if not _may_split(node, tree, limits):
         return end
     start, stop = record["start"], record["stop"]
-    place, threshold, gaps_left, end = search(
+    place, threshold, missing_left, end = search(
         stop - start, record["weight"], begin, end, stats[node], segments, target, limits, sides
     )
     if place < 0:
         return end
-    _mark_sides(start, stop, place, threshold, gaps_left, train, segments, target, scratch.marks)
+    _mark_sides(start, stop, place, threshold, missing_left, train, segments, target, scratch.marks)
     _add_children(node, child, tree, train, target, scratch)
     if is_worthless(
         stats[node],
@@ -207,7 +207,7 @@ def _split(
     record["feature"] = segments.listed[place]["column"]
     record["left"] = child
     record["threshold"] = threshold
-    record["gaps_left"] = gaps_left
+    record["missing_left"] = missing_left
     return end
 
 

@@ -19,7 +19,7 @@ FOREST_NODE = np.dtype(
         ("depth", np.int32),
         ("n_tried", np.int32),  # columns that were looked at; 0 if the node was not to be split
         ("last_tried", np.int32),  # the last of them, by their order
-        ("gaps_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
+        ("missing_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
         ("threshold", np.float64),  # values up to and including it go left
         ("gain", np.float64),  # of the best cut; minus infinity if there is none
         ("key", np.uint64),  # what is drawn here depends on it
@@ -29,13 +29,13 @@ FOREST_NODE = np.dtype(
 )
 
 
-class Grove(NamedTuple):
+class ForestTrees(NamedTuple):
     """All trees of a forest, one after the other. It never changes, so forests share it.
 
     Attributes
     ----------
     nodes : records of shape (n_nodes,), of the type `FOREST_NODE`
-    said : array of shape (n_nodes, n_outputs), int64
+    predictions : array of shape (n_nodes, n_outputs), int64
         What a leaf predicts, class fractions or a number, in units of the forest; see `Units`.
     node_ends, row_ends : arrays of shape (n_trees + 1,), int64
         The nodes of a tree are nodes[node_ends[tree]:node_ends[tree + 1]], likewise its rows.
@@ -48,7 +48,7 @@ class Grove(NamedTuple):
     """
 
     nodes: Records
-    said: Int64s
+    predictions: Int64s
     node_ends: Int64s
     row_ends: Int64s
     rows: Int32s

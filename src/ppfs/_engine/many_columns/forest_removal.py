@@ -16,6 +16,7 @@ from ppfs._engine.jit.kernels import (
     int64,
     kernel_function,
 )
+from ppfs._engine.many_columns.forest_memory import NOTHING, ForestMemory, sort_rows, stamp_rows, sum_rows
 from ppfs._engine.many_columns.forest_search import (
     Candidates,
     SearchWork,
@@ -25,7 +26,6 @@ from ppfs._engine.many_columns.forest_search import (
     turn_of,
     was_tried,
 )
-from ppfs._engine.many_columns.tree_scratch import NOTHING, TreeScratch, sort_rows, stamp_rows, sum_rows
 from ppfs._engine.trees.rules import Limits
 
 
@@ -45,7 +45,7 @@ def _beats(
     store: ColumnStore,
     target: Target,
     limits: Limits,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     work: SearchWork,
 ) -> bool:
     """Tell whether a column makes a better cut in a node than the one it has."""
@@ -73,14 +73,14 @@ def _beats(
 
 
 @kernel_function
-def stays(
+def is_unchanged(
     node: int,
     removal: Removal,
     candidates: Candidates,
     store: ColumnStore,
     target: Target,
     limits: Limits,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     work: SearchWork,
 ) -> bool:
     """Tell whether a node, copied from the old tree, is the one to be grown without the removed column.

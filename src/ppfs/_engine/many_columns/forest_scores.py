@@ -7,26 +7,26 @@ and taking a leaf off and putting another one on gives, to the last bit, what ad
 from ppfs._engine.inputs.column_store import ColumnStore, value_of
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s, Int64s, int64, kernel
-from ppfs._engine.many_columns.forest_nodes import Grove, Units
-from ppfs._engine.trees.losses import Scoring, class_losses, number_loss, weighed
+from ppfs._engine.many_columns.forest_nodes import ForestTrees, Units
+from ppfs._engine.trees.losses import Scoring, class_losses, number_loss, weighted_loss
 from ppfs._engine.trees.nodes import goes_right
 
 
 @kernel
-def add_up(grove: Grove, sums: Int64s) -> None:
+def add_up(forest: ForestTrees, sums: Int64s) -> None:
     """Add what the leaves of all trees say to ``sums`` (n_test, n_outputs)."""
-    said, leaf_of = grove.said, grove.leaf_of
+    predictions, leaf_of = forest.predictions, forest.leaf_of
     for tree in range(leaf_of.shape[0]):
-        first = grove.node_ends[tree]
+        first = forest.node_ends[tree]
         for position in range(leaf_of.shape[1]):
             leaf = first + leaf_of[tree, position]
             for output in range(sums.shape[1]):
-                sums[position, output] += said[leaf, output]
+                sums[position, output] += predictions[leaf, output]
 
 
 @kernel
 def replace(
-    grove: Grove,
+    forest: ForestTrees,
     place_of: Int32s,
     values: Float32s,
     tests: Int64s,
@@ -41,7 +41,7 @@ def replace(
 
     Parameters
     ----------
-    grove : Grove
+    forest : ForestTrees
     place_of : array of shape (n_columns,), int32
         Where ``values`` holds a column, or -1.
     values : array of shape (n_replaced, n_draws, n_test), float32
@@ -54,10 +54,10 @@ def replace(
     sums : array of shape (n_draws, n_test, n_outputs), int64
         On entry what the forest says as it is, for every draw.
     """
-    nodes, said, leaf_of, order = grove.nodes, grove.said, grove.leaf_of, grove.tests
+    nodes, predictions, leaf_of, order = forest.nodes, forest.predictions, forest.leaf_of, forest.tests
     n_draws, _, n_outputs = sums.shape
     for tree in range(leaf_of.shape[0]):
-        first = grove.node_ends[tree]
+        first = forest.node_ends[tree]
         pending[0] = 0
         height = 1
         while height > 0:
@@ -83,13 +83,15 @@ def replace(
                         place = place_of[feature]
                         value = values[place, draw, position] if place >= 0 else value_of(feature, row, store)
                         is_right = goes_right(
-                            value, nodes[node]["threshold"], nodes[node]["gaps_left"], weights
+                            value, nodes[node]["threshold"], nodes[node]["missing_left"], weights
                         )
                         node = first + nodes[node]["left"] + is_right
                         feature = nodes[node]["feature"]
                     if node != before:
                         for output in range(n_outputs):
-                            sums[draw, position, output] += said[node, output] - said[before, output]
+                            sums[draw, position, output] += (
+                                predictions[node, output] - predictions[before, output]
+                            )
 
 
 @kernel
@@ -114,6 +116,6 @@ def losses_of_sums(
                 class_losses(votes, whole, scoring.loss, scoring.class_weights, of_class)
                 loss = of_class[target.classes[row]]
             else:
-                said = float(sums[draw, position, 0]) / whole
-                loss = number_loss(target.values[row] - said, scoring.loss)
-            losses[draw, position] = weighed(row, loss, scoring.row_weights)
+                predictions = float(sums[draw, position, 0]) / whole
+                loss = number_loss(target.values[row] - predictions, scoring.loss)
+            losses[draw, position] = weighted_loss(row, loss, scoring.row_weights)

@@ -12,7 +12,7 @@ from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, int64, kernel, kernel_function
 from ppfs._engine.one_column.bags import Bags
-from ppfs._engine.one_column.forest_neighbours import (
+from ppfs._engine.one_column.forest_neighbors import (
     ForestWork,
     add_risks,
     find_values,
@@ -21,7 +21,7 @@ from ppfs._engine.one_column.forest_neighbours import (
 )
 from ppfs._engine.one_column.groups import add_to_group, add_zeros_to_group, group_for
 from ppfs._engine.one_column.leaves import Work, limited_leaves
-from ppfs._engine.one_column.shared_plan import Plan
+from ppfs._engine.one_column.prepared_columns import Plan
 from ppfs._engine.trees.criterion import TIE, add_row
 from ppfs._engine.trees.losses import Scoring
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, add_losses
@@ -36,7 +36,7 @@ class Growth(NamedTuple):
     limits : array of shape (n_splits, 4), int64
         The fields of `Limits` for each split.
     is_exhaustive : bool
-        Whether nothing but purity ends the growth, and near ties are all that stands in the way of neighbours.
+        Whether nothing but purity ends the growth, and near ties are all that stands in the way of neighbors.
     tree_keys : array of shape (n_splits, n_trees), uint64
         Decide where trees cut that do so at random; empty for trees that look for the best cut.
     """

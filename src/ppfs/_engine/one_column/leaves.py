@@ -19,7 +19,7 @@ from ppfs._engine.one_column.groups import Groups, make_groups
 from ppfs._engine.trees.criterion import TIE, add_stats, midpoint, subtract_stats
 from ppfs._engine.trees.cuts import ENTRY, Sides, best_cut, draw_threshold, make_sides, sum_squares
 from ppfs._engine.trees.leaf_rule import is_clear, is_worthless, may_split
-from ppfs._engine.trees.rules import Limits
+from ppfs._engine.trees.rules import Criterion, Limits
 
 _LEFT, _RIGHT = np.uint64(1), np.uint64(2)
 
@@ -134,6 +134,7 @@ def _add_group(
     weights: Float64s | None,
     stats: Float64s,
     target: Target,
+    criterion: int,
     left: Float64s,
     left_sum: float,
     right_sum: float,
@@ -142,7 +143,8 @@ def _add_group(
     if target.classes.size:
         for label in range(stats.size):
             left[label] += groups.stats[group, label]
-        left_sum, right_sum = sum_squares(stats, left)
+        if criterion == Criterion.GINI:
+            left_sum, right_sum = sum_squares(stats, left)
     else:
         left_sum += groups.stats[group, 0]
         right_sum = stats[0] - left_sum
@@ -235,6 +237,12 @@ def _chance(key: np.uint64, column_key: np.uint64, is_random: bool | None) -> fl
     return uniform(combine(key, column_key)) if is_random else nan
 
 
+@kernel_part
+def _child_key(key: np.uint64, side: np.uint64, is_random: bool | None) -> np.uint64:
+    """Return the key of a child; only trees that cut at random have keys."""
+    return key if is_random is None else combine(key, side)
+
+
 @kernel_function
 def limited_leaves(
     n_known: int,
@@ -310,10 +318,19 @@ def limited_leaves(
                 _add_missing(leaf, n_known, n_groups, groups)
             n_leaves += end > first
         else:
-            is_right, is_left = takes_missing and not missing_left, takes_missing and missing_left
-            _push(height, cut, end, depth + 1, is_right, limit, combine(key, _RIGHT), pending)
+            is_right, is_unsolved = takes_missing and not missing_left, takes_missing and missing_left
+            _push(height, cut, end, depth + 1, is_right, limit, _child_key(key, _RIGHT, is_random), pending)
             limit = min(limit, threshold)
-            _push(height + 1, first, cut, depth + 1, is_left, limit, combine(key, _LEFT), pending)
+            _push(
+                height + 1,
+                first,
+                cut,
+                depth + 1,
+                is_unsolved,
+                limit,
+                _child_key(key, _LEFT, is_random),
+                pending,
+            )
             height += 2
     return n_leaves, missing_leaf
 

@@ -19,14 +19,9 @@ from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_f
 from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.one_column.groups import Groups, count_zeros, gather
 from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
-from ppfs._engine.one_column.neighbour_risks import (
-    Neighbours,
-    class_risks,
-    make_neighbour_work,
-    number_risks,
-    store_all_rows,
-)
-from ppfs._engine.one_column.shared_plan import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
+from ppfs._engine.one_column.neighbor_risks import class_risks, make_neighbor_work, number_risks
+from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns, column_blocks, prepare_columns
 from ppfs._engine.trees.losses import (
     add_loss,
     add_repeated_loss,
@@ -212,9 +207,9 @@ def prepared_column_risks(
     columns: SortedColumns, prepared: PreparedColumns, n_threads: int = 1
 ) -> tuple[Float64s, Float64s]:
     """Return what `single_column_risks` does, from what was prepared once for all columns."""
-    neighbours, weights = prepared.neighbours, prepared.total_weights
-    if neighbours is not None and store_all_rows(columns):
-        base, permuted = _by_neighbours(columns, prepared, neighbours, n_threads)
+    neighbors, weights = prepared.neighbors, prepared.total_weights
+    if neighbors is not None and store_all_rows(columns):
+        base, permuted = _by_neighbors(columns, prepared, neighbors, n_threads)
     else:
         base, permuted = _by_leaves(columns, prepared, n_threads)
     return base / weights, permuted / weights
@@ -238,28 +233,39 @@ def _by_leaves(
     return base, permuted
 
 
-def _by_neighbours(
-    columns: SortedColumns, prepared: PreparedColumns, neighbours: Neighbours, n_threads: int
+def _by_neighbors(
+    columns: SortedColumns, prepared: PreparedColumns, neighbors: Neighbors, n_threads: int
 ) -> tuple[Float64s, Float64s]:
     """Sum the losses of full trees by walking outwards from each test row; the rest is left to the leaves."""
     target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
-    parts, verdicts = neighbours
-    n_classes = parts.tested.shape[1]
+    split_sets, known_losses = neighbors
+    n_classes = split_sets.tested.shape[1]
     base = np.empty((columns.n_columns, splits.n_splits))
     permuted = np.empty_like(base)
-    is_left = np.zeros(columns.n_columns, dtype=np.bool_)
+    is_unsolved = np.zeros(columns.n_columns, dtype=np.bool_)
 
     def run(bounds: tuple[int, int]) -> None:
-        work = make_neighbour_work(columns.n_rows, n_classes, scoring.class_weights is not None)
+        work = make_neighbor_work(columns.n_rows, n_classes, scoring.class_weights is not None)
         if n_classes:
             class_risks(
-                *bounds, columns.arrays, target, scoring, parts, verdicts, work, is_left, base, permuted
+                *bounds,
+                columns.arrays,
+                target,
+                scoring,
+                split_sets,
+                known_losses,
+                work,
+                is_unsolved,
+                base,
+                permuted,
             )
         else:
-            number_risks(*bounds, columns.arrays, target, scoring, parts, work, is_left, base, permuted)
+            number_risks(
+                *bounds, columns.arrays, target, scoring, split_sets, work, is_unsolved, base, permuted
+            )
 
     run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    left = np.flatnonzero(is_left)
+    left = np.flatnonzero(is_unsolved)
     if left.size:
         base[left], permuted[left] = _by_leaves(columns.take(left), prepared, n_threads)
     return base, permuted

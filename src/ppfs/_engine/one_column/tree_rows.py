@@ -19,15 +19,15 @@ from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
 from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.one_column.groups import count_zeros, gather
 from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
-from ppfs._engine.one_column.neighbour_risks import Neighbours, store_all_rows
-from ppfs._engine.one_column.neighbour_rows import (
+from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
+from ppfs._engine.one_column.neighbor_rows import (
     Folds,
     is_one_word,
     make_fold_work,
-    neighbour_row_losses,
+    neighbor_row_losses,
     tested_in,
 )
-from ppfs._engine.one_column.shared_plan import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns, column_blocks, prepare_columns
 from ppfs._engine.trees.losses import Scoring, predict
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
 from ppfs._engine.trees.rules import Limits, TreeRules
@@ -166,9 +166,9 @@ def prepared_column_row_losses(
     columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int = 1
 ) -> tuple[Float64s, Float64s, Float64s]:
     """Return what `single_column_row_losses` does, from what was prepared once for all columns."""
-    neighbours = prepared.neighbours
-    if neighbours is not None and is_one_word(prepared.splits) and store_all_rows(columns):
-        return _by_neighbours(columns, prepared, neighbours, drawn, n_threads)
+    neighbors = prepared.neighbors
+    if neighbors is not None and is_one_word(prepared.splits) and store_all_rows(columns):
+        return _by_neighbors(columns, prepared, neighbors, drawn, n_threads)
     return _by_leaves(columns, prepared, drawn, n_threads)
 
 
@@ -197,29 +197,29 @@ def _by_leaves(columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRo
     return losses
 
 
-def _by_neighbours(
+def _by_neighbors(
     columns: SortedColumns,
     prepared: PreparedColumns,
-    neighbours: Neighbours,
+    neighbors: Neighbors,
     drawn: DrawnRows,
     n_threads: int,
 ) -> Losses:
     """Find the leaf of every test row of a full tree by walking outwards from it; the rest is left to the leaves."""
     target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
-    parts, verdicts = neighbours
-    n_classes, n_draws = parts.tested.shape[1], drawn.sources.shape[0]
-    folds = Folds(parts.train, tested_in(splits, columns.n_rows))
+    split_sets, known_losses = neighbors
+    n_classes, n_draws = split_sets.tested.shape[1], drawn.sources.shape[0]
+    folds = Folds(split_sets.train, tested_in(splits, columns.n_rows))
     losses = _make_losses(columns, n_draws)
-    is_left = np.zeros(columns.n_columns, dtype=np.bool_)
+    is_unsolved = np.zeros(columns.n_columns, dtype=np.bool_)
 
     def run(bounds: tuple[int, int]) -> None:
-        work = make_fold_work(columns.n_rows, n_classes, n_draws, verdicts)
-        neighbour_row_losses(
-            *bounds, columns.arrays, target, scoring, folds, verdicts, drawn, work, is_left, losses
+        work = make_fold_work(columns.n_rows, n_classes, n_draws, known_losses)
+        neighbor_row_losses(
+            *bounds, columns.arrays, target, scoring, folds, known_losses, drawn, work, is_unsolved, losses
         )
 
     run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    left = np.flatnonzero(is_left)
+    left = np.flatnonzero(is_unsolved)
     if left.size:
         rest = _by_leaves(columns.take(left), prepared, drawn, n_threads)
         for answer, part in zip(losses, rest, strict=True):

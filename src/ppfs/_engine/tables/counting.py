@@ -33,7 +33,7 @@ _DEEPEST = 160
 
 @kernel_function
 def _sum_block(values: Float64s, start: int, n: int) -> float:
-    """Return the sum of at most 128 neighbours."""
+    """Return the sum of at most 128 neighbors."""
     total = 0.0
     if n < _UNROLLED:
         for i in range(start, start + n):
@@ -53,7 +53,7 @@ def _sum_block(values: Float64s, start: int, n: int) -> float:
 
 @allocating_function
 def _numpy_sum(values: Float64s, n: int) -> float:
-    """Return the sum of the first `n` values, added in the order in which NumPy adds neighbours.
+    """Return the sum of the first `n` values, added in the order in which NumPy adds neighbors.
 
     So a statistic has the same bits whoever computed it. NumPy halves what is longer than a block, to a multiple of
     eight, and adds the sums of the halves. Its recursion is written out: Numba does not keep functions that call
@@ -96,7 +96,7 @@ def _count_four(
 ) -> None:
     """Count the tables of four columns in one pass.
 
-    Neighbouring rows often fall into the same cell, and the second has to wait for the first. Meanwhile the other
+    Neighboring rows often fall into the same cell, and the second has to wait for the first. Meanwhile the other
     tables are counted: that takes a third of the time. Indices without a sign need no check for negative ones.
     """
     a, b, c, d = first, first + 1, first + 2, first + 3

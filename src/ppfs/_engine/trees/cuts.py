@@ -102,6 +102,7 @@ def _add_entry(
     weights: Float64s | None,
     stats: Float64s,
     target: Target,
+    criterion: int,
     left: Float64s,
     left_sum: float,
     right_sum: float,
@@ -251,7 +252,7 @@ def best_cut(
         if side == 1:
             for item in range(missing_first, missing_end):
                 n_added, added, left_sum, right_sum = add(
-                    item, items, weights, stats, target, left, left_sum, right_sum
+                    item, items, weights, stats, target, limits.criterion, left, left_sum, right_sum
                 )
                 n_left += n_added
                 left_weight += added
@@ -289,7 +290,7 @@ def best_cut(
                 left_sum, right_sum = _add_unstored(unstored, stats, target, left, left_sum)
                 continue
             n_added, added, left_sum, right_sum = add(
-                item, items, weights, stats, target, left, left_sum, right_sum
+                item, items, weights, stats, target, limits.criterion, left, left_sum, right_sum
             )
             n_left += n_added
             left_weight += added

@@ -83,7 +83,7 @@ def total_weights(target: Target, scoring: Scoring, parts: Sequence[npt.NDArray[
 
 
 @kernel_part
-def weighed(row: int, loss: float, row_weights: Float64s | None) -> float:
+def weighted_loss(row: int, loss: float, row_weights: Float64s | None) -> float:
     """Multiply the loss of a row by its weight, if rows have weights."""
     if row_weights is not None:
         loss = loss * row_weights[row]
@@ -151,9 +151,9 @@ def predict(
 def row_loss(row: int, place: int, scoring: Scoring, target: Target, predicted: Float64s) -> float:
     """Loss of a row in the leaf whose prediction is ``predicted[place]``."""
     if target.classes.size:
-        return weighed(row, predicted[place, target.classes[row]], scoring.row_weights)
+        return weighted_loss(row, predicted[place, target.classes[row]], scoring.row_weights)
     loss = number_loss(target.values[row] - predicted[place, 0], scoring.loss)
-    return weighed(row, loss, scoring.row_weights)
+    return weighted_loss(row, loss, scoring.row_weights)
 
 
 @kernel_part

@@ -16,7 +16,7 @@ NODE = np.dtype(
         ("start", np.int32),  # the train rows of a node are rows[start:stop]
         ("stop", np.int32),
         ("depth", np.int32),
-        ("gaps_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
+        ("missing_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
         ("threshold", np.float64),  # values up to and including it go left; 0 for a leaf
         ("weight", np.float64),  # what its train rows weigh: their number, unless rows have weights
     ],
@@ -48,12 +48,12 @@ def ungrown_root(stats: Float64s, n_train: int, weight: float) -> Nodes:
 
 @kernel_part
 def goes_right(
-    value: np.float32 | float, threshold: float, gaps_left: bool, weights: Float64s | None
+    value: np.float32 | float, threshold: float, missing_left: bool, weights: Float64s | None
 ) -> bool:
     """Tell whether a node sends a value to its right child; only trees of rows with weights know gaps."""
     if weights is None:
         return float(value) > threshold
-    return bool(float(value) > threshold or (value != value and not gaps_left))
+    return bool(float(value) > threshold or (value != value and not missing_left))
 
 
 def topmost(tree: Nodes, feature: int) -> Int32s:

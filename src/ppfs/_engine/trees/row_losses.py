@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, kernel_function
-from ppfs._engine.trees.losses import Scoring, number_loss, plus_loss, row_loss, weighed
+from ppfs._engine.trees.losses import Scoring, number_loss, plus_loss, row_loss, weighted_loss
 
 
 class DrawnRows(NamedTuple):
@@ -59,7 +59,7 @@ def add_losses(
             row = rows_of[place]
             leaf = leaf_of[sources[draw, place]]
             says = predicted[leaf, classes[row] if has_classes else 0]
-            loss = weighed(
+            loss = weighted_loss(
                 row, says if has_classes else number_loss(values[row] - says, kind), scoring.row_weights
             )
             replaced[column, row] += loss - base[column, row]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats, Progress, ProgressBar
-from ppfs._engine import compile_seconds
 from ppfs._trace import Decision, Step, StepBatch, Trace
 from ppfs.independence import Answers, BoundTest, IndependenceResult
 
@@ -97,7 +97,7 @@ class Inquiry:
     def bar(self, phase: str, total: int) -> ProgressBar:
         """Return the progress bar of a phase."""
         label = f"fold {self.fold} {phase}" if self.fold else phase
-        return ProgressBar(label, total, self.progress, lambda: self.test.n_fits, compile_seconds)
+        return ProgressBar(label, total, self.progress, lambda: self.test.n_fits, _engine.compile_seconds)
 
     def note(self, remark: str) -> None:
         """Add a remark about the whole search to the trace."""

@@ -157,7 +157,9 @@ class _LinearFit:
         self._places = np.cumsum(active) - 1
         test = np.zeros((problem.n_tested, problem.n_trees))
         for split, start in enumerate(self._linear):
-            test[problem.exams.splits == split, : len(start.intercepts)] = start.raw(X[problem.test[split]])
+            test[problem.test_parts.splits == split, : len(start.intercepts)] = start.raw(
+                X[problem.test[split]]
+            )
         train = [start.raw(X[rows]).T for start, rows in zip(self._linear, problem.train, strict=True)]
         starts = _engine.Starts(tuple(train), test)
         return _engine.grow_models(self._binned, problem, self._n_threads, starts=starts, active=active)
@@ -172,7 +174,7 @@ class _LinearFit:
             old = self._X[problem.test[split]][:, list(columns)].T[:, np.newaxis]
             known = [np.where(np.isnan(part), center[:, np.newaxis, np.newaxis], part) for part in (new, old)]
             part = np.einsum("cdi,kc->dik", known[0] - known[1], slopes)
-            shifts[:, problem.exams.splits == split, : len(slopes)] = part
+            shifts[:, problem.test_parts.splits == split, : len(slopes)] = part
         return shifts
 
 

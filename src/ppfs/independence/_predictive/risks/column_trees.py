@@ -82,10 +82,10 @@ class WeightedTreeRisks(TreeRisks):
         """Return what grows trees on single columns."""
         return ColumnTreeGrower(self.problem)
 
-    def _grow_on(self, columns: _engine.SortedColumns) -> _engine.Forest:
+    def _grow_on(self, columns: _engine.SortedColumns) -> _engine.TreePerSplit:
         problem = self.problem
         weights = problem.weights
-        return _engine.grow_forest(
+        return _engine.grow_tree_per_split(
             columns,
             problem.truth,
             problem.classes.size,
@@ -126,7 +126,7 @@ class WeightedForestRisks(ForestRisks):
 
 
 def _columns_with_gaps(table: Table, columns: Sequence[int]) -> _engine.SortedColumns:
-    return _engine.SortedColumns.from_dense(table.take(columns), has_gaps=table.has_missing)
+    return _engine.SortedColumns.from_dense(table.take(columns), has_missing=table.has_missing)
 
 
 class ColumnTreeRisks(ModelRisks):

@@ -163,7 +163,7 @@ class ForestRisks(TreeRisks):
         rules = _engine.ForestRules(
             partial(n_tried, max_features), tree_keys(self._forests), type(estimator) in _EXTRA
         )
-        return _engine.grow_bagged_forest(columns, self._prepared, rules, self._n_threads)
+        return _engine.grow_forest_per_split(columns, self._prepared, rules, self._n_threads)
 
     @cached_property
     def _forests(self) -> list[Any]:

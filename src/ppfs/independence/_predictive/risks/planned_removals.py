@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ppfs import _engine
 
 if TYPE_CHECKING:
-    AnyForest = _engine.Forest | _engine.BaggedForest
+    AnyForest = _engine.TreePerSplit | _engine.ForestPerSplit
 
 
 class PlannedRemovals:
@@ -47,7 +47,7 @@ class PlannedRemovals:
 
         Parameters
         ----------
-        forest : Forest or BaggedForest
+        forest : TreePerSplit or ForestPerSplit
             The current trees.
 
         gone : set of int
@@ -61,7 +61,7 @@ class PlannedRemovals:
 
         Returns
         -------
-        forest : Forest or BaggedForest
+        forest : TreePerSplit or ForestPerSplit
             The trees without them.
 
         n_refits : int

@@ -23,7 +23,7 @@ from ppfs.independence._predictive.risks.planned_removals import PlannedRemovals
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource, refusal_of_target
 
 if TYPE_CHECKING:
-    AnyForest = _engine.Forest | _engine.BaggedForest
+    AnyForest = _engine.TreePerSplit | _engine.ForestPerSplit
 
 
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
@@ -191,7 +191,7 @@ class TreeRisks(RiskSource):
 
     def _grow_on(self, columns: _engine.SortedColumns) -> AnyForest:
         """Grow the models of all splits on some columns."""
-        return _engine.grow_forest(
+        return _engine.grow_tree_per_split(
             columns,
             self.problem.truth,
             self.problem.classes.size,

@@ -1,4 +1,4 @@
-"""Full trees by neighbours: the same risks as from leaves, on columns that are hard for a walk."""
+"""Full trees by neighbors: the same risks as from leaves, on columns that are hard for a walk."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from ppfs._engine import (
     single_column_row_losses,
 )
 from ppfs._engine.inputs.bit_sets import first_bit, make_planes, sets_of_rows, unpacked
-from ppfs._engine.one_column.neighbours import DISTINCT, ENTANGLED, TIED, make_line, mark_groups
+from ppfs._engine.one_column.neighbors import DISTINCT, ENTANGLED, TIED, make_line, mark_groups
 
 LOSSES = [(2, loss) for loss in CLASS_LOSSES] + [(4, "log-loss")] + [(0, loss) for loss in NUMBER_LOSSES]
 
@@ -37,7 +37,7 @@ def from_leaves(monkeypatch):
 
     def forced(function, *arguments, **keywords):
         with monkeypatch.context() as patch:
-            patch.setattr("ppfs._engine.one_column.shared_plan.make_neighbours", lambda *_: None)
+            patch.setattr("ppfs._engine.one_column.prepared_columns.make_neighbors", lambda *_: None)
             return function(*arguments, **keywords)
 
     return forced
@@ -70,7 +70,7 @@ def test_class_weights_and_groups_have_the_risks_of_leaves(problem, is_weighted)
     columns = SortedColumns.from_dense(problem.X)
     found = single_column_risks(columns, *problem.arguments, class_weights=weights)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ppfs._engine.one_column.shared_plan.make_neighbours", lambda *_: None)
+        patch.setattr("ppfs._engine.one_column.prepared_columns.make_neighbors", lambda *_: None)
         expected = single_column_risks(columns, *problem.arguments, class_weights=weights)
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 

@@ -1,6 +1,6 @@
-"""Full trees on one column: by neighbours, by leaves, and ``np.argsort`` of the same matrix, side by side.
+"""Full trees on one column: by neighbors, by leaves, and ``np.argsort`` of the same matrix, side by side.
 
-    python benchmarks/kernels/neighbours.py
+    python benchmarks/kernels/neighbors.py
 
 CPU seconds on one thread, the least of five runs; sorting is not part of the two kernels' time. One fit is one column
 and one split.
@@ -40,14 +40,14 @@ def row_of(name: str, problem: Problem, values: np.ndarray) -> list[str]:
     """Time one problem."""
     n_columns, n_splits = problem.columns.n_columns, problem.splits.n_splits
 
-    def by_neighbours() -> object:
+    def by_neighbors() -> object:
         return single_column_risks(*problem.arguments)
 
     def by_leaves() -> object:
-        with patch("ppfs._engine.one_column.shared_plan.make_neighbours", return_value=None):
+        with patch("ppfs._engine.one_column.prepared_columns.make_neighbors", return_value=None):
             return single_column_risks(*problem.arguments)
 
-    new, old = (least_seconds(action) / n_columns / n_splits * 1e6 for action in (by_neighbours, by_leaves))
+    new, old = (least_seconds(action) / n_columns / n_splits * 1e6 for action in (by_neighbors, by_leaves))
     argsort = least_seconds(lambda: np.argsort(values, axis=0)) / n_columns * 1e6
     size = f"{problem.columns.n_rows} x {n_columns}"
     numbers = f"{new:.2f}", f"{old:.1f}", f"{old / new:.1f}", f"{argsort:.1f}", f"{new / argsort:.2f}"

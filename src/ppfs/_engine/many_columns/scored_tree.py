@@ -9,9 +9,9 @@ from ppfs._engine.inputs.sorted_columns import SortedColumns, ValueTable
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s
+from ppfs._engine.many_columns.routing import losses_of_rows, risks, weighted_mean
 from ppfs._engine.trees.losses import Scoring
 from ppfs._engine.trees.nodes import LEAF, Nodes
-from ppfs._engine.trees.routing import losses_of_rows, risks, weighted_mean
 from ppfs._engine.trees.rules import TreeRules
 
 #: Stands for "no column" among permuted columns and their slots.
@@ -19,7 +19,7 @@ NOTHING = -1
 
 
 @dataclass(frozen=True)
-class ForestData:
+class TreesData:
     """What all trees of a forest share."""
 
     columns: SortedColumns
@@ -52,7 +52,7 @@ class GrownTree:
         return np.unique(feature[feature != LEAF])
 
 
-def permuted_risks(data: ForestData, split: int, grown: GrownTree, columns: list[int]) -> list[float]:
+def permuted_risks(data: TreesData, split: int, grown: GrownTree, columns: list[int]) -> list[float]:
     """Test risks of a tree, for each of the columns permuted; computed once and kept with the tree."""
     missing = [column for column in columns if column not in grown.risks]
     if missing:
@@ -76,7 +76,7 @@ def permuted_risks(data: ForestData, split: int, grown: GrownTree, columns: list
     return [grown.risks[column] for column in columns]
 
 
-def joint_risk(data: ForestData, split: int, grown: GrownTree, columns: tuple[int, ...]) -> float:
+def joint_risk(data: TreesData, split: int, grown: GrownTree, columns: tuple[int, ...]) -> float:
     """Test risk of a tree when columns that it uses are permuted together; computed once and kept."""
     if len(columns) == 1:
         return permuted_risks(data, split, grown, list(columns))[0]
@@ -89,7 +89,7 @@ def joint_risk(data: ForestData, split: int, grown: GrownTree, columns: tuple[in
     return grown.joint_risks[columns]
 
 
-def base_losses(data: ForestData, split: int, grown: GrownTree) -> Float64s:
+def base_losses(data: TreesData, split: int, grown: GrownTree) -> Float64s:
     """Losses (n_test,) of the test rows as they are; computed once and kept with the tree."""
     if not grown.base_losses:
         nothing = np.empty((0, 1, data.splits.test[split].size), dtype=np.float32)
@@ -100,7 +100,7 @@ def base_losses(data: ForestData, split: int, grown: GrownTree) -> Float64s:
 
 
 def replaced_losses(
-    data: ForestData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
+    data: TreesData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
     """Losses (n_draws, n_test) of the test rows when columns hold ``values`` (n_replaced, n_draws, n_test)."""
     feature = grown.tree.nodes["feature"]

@@ -24,11 +24,11 @@ from ppfs._engine.trees.criterion import add_row
 NOTHING = -1
 
 
-class TreeScratch(NamedTuple):
+class ForestMemory(NamedTuple):
     """One tree in the making."""
 
     nodes: Records  # (2 * n_drawn + 1,) of the type `FOREST_NODE`
-    said: Int64s  # (2 * n_drawn + 1, n_outputs)
+    predictions: Int64s  # (2 * n_drawn + 1, n_outputs)
     rows: Int32s  # (n_rows,) train rows by node
     tests: Int32s  # (n_test,) positions of test rows by node
     pending: Int64s  # (n_rows + 2, 2) nodes to visit: number, and number in the old tree or -1
@@ -37,9 +37,9 @@ class TreeScratch(NamedTuple):
     stamp: Int64s  # (1,) number of the node that was visited last
 
 
-def make_tree_scratch(n_rows: int, n_drawn: int, n_test: int, n_outputs: int) -> TreeScratch:
+def make_forest_memory(n_rows: int, n_drawn: int, n_test: int, n_outputs: int) -> ForestMemory:
     """Allocate the memory of one task."""
-    return TreeScratch(
+    return ForestMemory(
         np.zeros(2 * n_drawn + 1, dtype=FOREST_NODE),
         np.empty((2 * n_drawn + 1, n_outputs), dtype=np.int64),
         np.empty(n_rows, dtype=np.int32),
@@ -82,7 +82,7 @@ def sum_rows(
 
 
 @kernel_part
-def stamp_rows(start: int, stop: int, rows: Int32s, scratch: TreeScratch, work: SearchWork) -> int:
+def stamp_rows(start: int, stop: int, rows: Int32s, scratch: ForestMemory, work: SearchWork) -> int:
     """Mark the train rows of a node, and return the mark."""
     scratch.stamp[0] += 1
     stamp = int64(scratch.stamp[0])

@@ -55,7 +55,7 @@ def risks(
                 slot = slots[node]
                 value = table[slot, source if slot == replaced[choice] else row]
                 is_right = goes_right(
-                    value, nodes[node]["threshold"], nodes[node]["gaps_left"], target.weights
+                    value, nodes[node]["threshold"], nodes[node]["missing_left"], target.weights
                 )
                 node = nodes[node]["left"] + is_right
             add_loss(total, row_loss(row, node, scoring, target, predicted))
@@ -97,7 +97,9 @@ def losses_of_rows(
         stem = int64(0)
         while nodes[stem]["left"] > 0 and replaced[stem] < 0:
             value = table[slots[stem], row]
-            is_right = goes_right(value, nodes[stem]["threshold"], nodes[stem]["gaps_left"], target.weights)
+            is_right = goes_right(
+                value, nodes[stem]["threshold"], nodes[stem]["missing_left"], target.weights
+            )
             stem = nodes[stem]["left"] + is_right
         for draw in range(answer.shape[0]):
             node = stem
@@ -105,7 +107,7 @@ def losses_of_rows(
                 which = replaced[node]
                 value = values[which, draw, place] if which >= 0 else table[slots[node], row]
                 is_right = goes_right(
-                    value, nodes[node]["threshold"], nodes[node]["gaps_left"], target.weights
+                    value, nodes[node]["threshold"], nodes[node]["missing_left"], target.weights
                 )
                 node = nodes[node]["left"] + is_right
             answer[draw, place] = row_loss(row, node, scoring, target, predicted)

@@ -1,4 +1,4 @@
-"""Forests on one column each: all trees of a split from one sorted order; see `neighbours` for the idea.
+"""Forests on one column each: all trees of a split from one sorted order; see `neighbors` for the idea.
 
 On one column the choice of features plays no part, so a forest of full trees is its bootstrap samples. The trees
 that draw a row are the bits of words, and walking outwards from a test row each tree is answered by the first row
@@ -29,7 +29,7 @@ from ppfs._engine.jit.kernels import (
     kernel_part,
 )
 from ppfs._engine.one_column.bags import Bags, Counts
-from ppfs._engine.one_column.neighbours import (
+from ppfs._engine.one_column.neighbors import (
     DISTINCT,
     ENTANGLED,
     TIED,
@@ -41,7 +41,7 @@ from ppfs._engine.one_column.neighbours import (
     mark_mixed_classes,
     step_outwards,
 )
-from ppfs._engine.one_column.shared_plan import Plan
+from ppfs._engine.one_column.prepared_columns import Plan
 from ppfs._engine.trees.losses import Scoring, class_losses, plus_loss, row_loss
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
 
@@ -366,7 +366,7 @@ def forest_losses(
     bags: Bags,
     draws: DrawnRows,
     work: ForestWork,
-    is_left: Bools,
+    is_unsolved: Bools,
     base: Float64s,
     permuted: Float64s,
     losses: Losses,
@@ -374,7 +374,7 @@ def forest_losses(
     """Fill the rows ``begin`` to ``end - 1`` of ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
 
     Where there are draws, the arrays of ``losses``, which hold zeros, are filled instead. Columns that cannot be
-    answered by neighbours are marked in ``is_left`` (n_columns,).
+    answered by neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     n_splits, n_rows = plan.receivers.shape
     n_draws = draws.sources.shape[0]
@@ -383,7 +383,7 @@ def forest_losses(
             columns.indptr[column], columns.indptr[column + 1], n_rows, columns, work
         )
         ties = _ties_of(n_places, zero_place, work)
-        is_left[column] = ties == ENTANGLED
+        is_unsolved[column] = ties == ENTANGLED
         if ties == ENTANGLED:
             continue
         work.rows.totals.fill(0.0)

@@ -14,9 +14,9 @@ from ppfs._engine.jit.kernels import Bools, Float64s
 from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.one_column.bags import Bags, make_bags
 from ppfs._engine.one_column.forest_leaves import Growth, forest_leaf_losses
-from ppfs._engine.one_column.forest_neighbours import forest_losses, make_forest_work
+from ppfs._engine.one_column.forest_neighbors import forest_losses, make_forest_work
 from ppfs._engine.one_column.leaves import make_work
-from ppfs._engine.one_column.shared_plan import PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.one_column.prepared_columns import PreparedColumns, column_blocks, prepare_columns
 from ppfs._engine.trees.row_losses import DrawnRows, Losses
 from ppfs._engine.trees.rules import TreeRules
 
@@ -101,8 +101,8 @@ def prepared_forest_risks(
     shared = prepared.shared
     base = np.empty((columns.n_columns, shared.splits.n_splits))
     permuted = np.empty_like(base)
-    is_left = _by_neighbours(columns, prepared, _NO_DRAWS, base, permuted, _NO_LOSSES, n_threads)
-    left = np.flatnonzero(is_left)
+    is_unsolved = _by_neighbors(columns, prepared, _NO_DRAWS, base, permuted, _NO_LOSSES, n_threads)
+    left = np.flatnonzero(is_unsolved)
     if left.size:
         risks = np.empty((2, left.size, base.shape[1]))
         _by_leaves(columns.take(left), prepared, _NO_DRAWS, risks, _NO_LOSSES, n_threads)
@@ -117,8 +117,8 @@ def prepared_forest_row_losses(
     n_draws = drawn.sources.shape[0]
     losses = _make_losses(columns.n_columns, columns.n_rows, n_draws)
     nothing = np.empty((2, 0, 0))
-    is_left = _by_neighbours(columns, prepared, drawn, nothing[0], nothing[1], losses, n_threads)
-    left = np.flatnonzero(is_left)
+    is_unsolved = _by_neighbors(columns, prepared, drawn, nothing[0], nothing[1], losses, n_threads)
+    left = np.flatnonzero(is_unsolved)
     if left.size:
         rest = _make_losses(left.size, columns.n_rows, n_draws)
         _by_leaves(columns.take(left), prepared, drawn, nothing, rest, n_threads)
@@ -127,7 +127,7 @@ def prepared_forest_row_losses(
     return losses
 
 
-def _by_neighbours(
+def _by_neighbors(
     columns: SortedColumns,
     prepared: PreparedForest,
     drawn: DrawnRows,
@@ -138,12 +138,12 @@ def _by_neighbours(
 ) -> Bools:
     """Fill ``base`` and ``permuted``, or ``losses`` if there are draws; return which columns are left to do.
 
-    Only trees that are full and look for the best cut are answered by neighbours.
+    Only trees that are full and look for the best cut are answered by neighbors.
     """
     shared = prepared.shared
-    is_left = np.ones(columns.n_columns, dtype=np.bool_)
+    is_unsolved = np.ones(columns.n_columns, dtype=np.bool_)
     if not prepared.growth.is_exhaustive or prepared.growth.tree_keys.size:
-        return is_left
+        return is_unsolved
 
     def run(bounds: tuple[int, int]) -> None:
         forest_losses(
@@ -155,7 +155,7 @@ def _by_neighbours(
             prepared.bags,
             drawn,
             make_forest_work(columns.n_rows, prepared.n_classes, drawn.sources.shape[0]),
-            is_left,
+            is_unsolved,
             base,
             permuted,
             losses,
@@ -163,7 +163,7 @@ def _by_neighbours(
 
     n_words = prepared.bags.members.shape[1]
     run_tasks(run, column_blocks(columns, shared.splits.n_splits * n_words), n_threads)
-    return is_left
+    return is_unsolved
 
 
 def _make_losses(n_columns: int, n_rows: int, n_draws: int) -> Losses:

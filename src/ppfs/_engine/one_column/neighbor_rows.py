@@ -1,4 +1,4 @@
-"""Losses row by row of full trees on one column each; see `neighbours` for the idea.
+"""Losses row by row of full trees on one column each; see `neighbors` for the idea.
 
 Every row is tested in one split at most, so a walk looks for one answer only. In a column of distinct values every
 answer is a class, and the losses under many permuted copies are counts of wrong classes.
@@ -13,8 +13,9 @@ from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Bools, Float64s, Int32s, Int64s, int64, kernel, kernel_function
-from ppfs._engine.one_column.neighbour_risks import Verdicts, count_members, leaf_losses, mean_of_members
-from ppfs._engine.one_column.neighbours import (
+from ppfs._engine.one_column.neighbor_groups import count_members, leaf_losses, mean_of_members
+from ppfs._engine.one_column.neighbor_inputs import KnownLosses
+from ppfs._engine.one_column.neighbors import (
     DISTINCT,
     ENTANGLED,
     Line,
@@ -64,13 +65,13 @@ def tested_in(splits: Splits, n_rows: int) -> Int32s:
     return split_of
 
 
-def make_fold_work(n_rows: int, n_classes: int, n_draws: int, verdicts: Verdicts) -> FoldWork:
+def make_fold_work(n_rows: int, n_classes: int, n_draws: int, known_losses: KnownLosses) -> FoldWork:
     """Allocate the memory of one task. The first leaves are pure ones, one of each class."""
     n_stats = max(n_classes, 1)
     predicted = np.empty((n_rows + n_classes, n_stats))
     for label in range(n_classes):
-        predicted[label] = verdicts.wrong
-        predicted[label, label] = verdicts.right[label]
+        predicted[label] = known_losses.wrong
+        predicted[label, label] = known_losses.right[label]
     return FoldWork(
         make_line(n_rows),
         RowWork(np.empty(n_rows, dtype=np.int32), predicted, np.empty((n_draws, 2))),
@@ -139,12 +140,12 @@ def _find_leaves(
 
 @kernel_function
 def _count_losses(
-    column: int, target: Target, draws: DrawnRows, verdicts: Verdicts, work: FoldWork, losses: Losses
+    column: int, target: Target, draws: DrawnRows, known_losses: KnownLosses, work: FoldWork, losses: Losses
 ) -> None:
     """`add_losses` where every leaf is pure and classes weigh the same: right or wrong, that is all."""
     leaf_of, missed, labels, wrong = work.rows.leaf_of, work.missed, work.labels, work.wrong
     rows, sources, base, replaced = draws.rows, draws.sources, losses.base, losses.replaced
-    cost_right, cost_wrong = verdicts.right[0], verdicts.wrong[0]
+    cost_right, cost_wrong = known_losses.right[0], known_losses.wrong[0]
     n_draws, n_tested = sources.shape
     for place in range(n_tested):
         missed[place] = 0
@@ -173,28 +174,28 @@ def _count_losses(
 
 
 @kernel
-def neighbour_row_losses(
+def neighbor_row_losses(
     begin: int,
     stop: int,
     columns: ColumnArrays,
     target: Target,
     scoring: Scoring,
     folds: Folds,
-    verdicts: Verdicts,
+    known_losses: KnownLosses,
     draws: DrawnRows,
     work: FoldWork,
-    is_left: Bools,
+    is_unsolved: Bools,
     losses: Losses,
 ) -> None:
     """Fill the rows ``begin`` to ``stop - 1`` of the arrays of ``losses``, which hold zeros.
 
-    Columns that cannot be answered by neighbours are marked in ``is_left`` (n_columns,).
+    Columns that cannot be answered by neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     line, n_rows, n_classes = work.line, folds.tested_in.size, work.by_class.size
     for column in range(begin, stop):
         start = columns.indptr[column]
         ties = mark_groups(start, n_rows, columns.values, line)
-        is_left[column] = ties == ENTANGLED
+        is_unsolved[column] = ties == ENTANGLED
         if ties == ENTANGLED:
             continue
         lay_out(start, int64(0), columns, folds.train, line)
@@ -204,9 +205,9 @@ def neighbour_row_losses(
             else:
                 mark_groups_of_numbers(n_rows, line)
         work.rows.totals.fill(0.0)
-        n_leaves = _find_leaves(ties != DISTINCT, target, scoring, folds, verdicts.tabled, work)
+        n_leaves = _find_leaves(ties != DISTINCT, target, scoring, folds, known_losses.tabled, work)
         if n_classes and n_leaves == n_classes and scoring.class_weights is None:
-            _count_losses(column, target, draws, verdicts, work, losses)
+            _count_losses(column, target, draws, known_losses, work, losses)
         else:
             for split in range(draws.ends.size - 1):
                 add_losses(column, split, target, scoring, draws, work.rows, losses)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from engine.problems import draw_splits, problems
-from ppfs._engine import SortedColumns, TreeRules, grow_forest, single_column_risks
+from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split, single_column_risks
 
 
 def _assert_same_forests(forest, other, numbers):
@@ -26,7 +26,7 @@ def _assert_same_forests(forest, other, numbers):
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(problems(max_columns=6))
 def test_removing_columns_equals_growing_without_them(problem):
-    forest = grow_forest(problem.columns, *problem.arguments)
+    forest = grow_tree_per_split(problem.columns, *problem.arguments)
     remaining = list(range(problem.X.shape[1]))
     order = np.random.default_rng(0).permutation(len(remaining))
     for column in order[:-1].tolist():
@@ -38,14 +38,14 @@ def test_removing_columns_equals_growing_without_them(problem):
         assert forest.n_fits == n_fits + n_refits
         assert not forest.used[:, column].any()
         assert np.flatnonzero(forest.active).tolist() == remaining
-        fresh = grow_forest(problem.columns.take(remaining), *problem.arguments)
+        fresh = grow_tree_per_split(problem.columns.take(remaining), *problem.arguments)
         _assert_same_forests(forest, fresh, np.array(remaining))
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(problems(max_columns=6))
 def test_a_sequence_of_removals_equals_one_removal_at_a_time(problem):
-    forest = grow_forest(problem.columns, *problem.arguments)
+    forest = grow_tree_per_split(problem.columns, *problem.arguments)
     order = np.random.default_rng(1).permutation(problem.X.shape[1]).tolist()
     step_by_step = forest
     every = np.arange(problem.X.shape[1])
@@ -61,7 +61,7 @@ def test_a_sequence_of_removals_equals_one_removal_at_a_time(problem):
 @given(problems(max_columns=1))
 def test_risks_of_one_column_equal_the_single_column_kernel(problem):
     columns = problem.columns
-    forest = grow_forest(columns, *problem.arguments)
+    forest = grow_tree_per_split(columns, *problem.arguments)
     base, permuted = single_column_risks(columns, *problem.arguments)
     np.testing.assert_allclose(forest.base_risk, base[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(forest.permuted_risk([0]), permuted, rtol=1e-9, atol=1e-12)
@@ -72,7 +72,9 @@ def forest():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))
     y = (X[:, 2] + 0.3 * rng.normal(size=60) > 0).astype(int)
-    return grow_forest(SortedColumns.from_dense(X), y, 2, draw_splits(rng, 60, 4), TreeRules(max_depth=3))
+    return grow_tree_per_split(
+        SortedColumns.from_dense(X), y, 2, draw_splits(rng, 60, 4), TreeRules(max_depth=3)
+    )
 
 
 def test_unused_columns_have_exactly_the_base_risk(forest):
@@ -121,9 +123,9 @@ def test_sparse_columns_of_real_data_shrink_to_the_same_trees():
     columns = SortedColumns.from_sparse(sparse.load_npz(folder / "dexter_X.npz").tocsc()[:, :2000])
     y = (np.load(folder / "dexter_y.npz")["y"] > 0).astype(int)
     arguments = y, 2, draw_splits(np.random.default_rng(1), len(y), 3), TreeRules()
-    forest = grow_forest(columns, *arguments)
+    forest = grow_tree_per_split(columns, *arguments)
     removed = np.flatnonzero(forest.used.any(axis=0))[::2]
     for column in removed.tolist():
         forest, _ = forest.without(column)
     remaining = np.setdiff1d(np.arange(2000), removed)
-    _assert_same_forests(forest, grow_forest(columns.take(remaining), *arguments), remaining)
+    _assert_same_forests(forest, grow_tree_per_split(columns.take(remaining), *arguments), remaining)

@@ -47,7 +47,7 @@ def _twin_risks(problem, counts, keys, column, is_random):
     for split, (train, test, permutation) in enumerate(
         zip(splits.train, splits.test, splits.permutations, strict=True)
     ):
-        trees = twin.grow_forest(
+        trees = twin.grow_tree_per_split(
             alone,
             problem.y,
             problem.n_classes,
@@ -165,7 +165,7 @@ def test_rows_equal_the_slow_twin_on_threads_in_blocks_and_alone(
     for column in range(X.shape[1]):
         alone = X[:, [column]]
         for split, test in enumerate(splits.test):
-            trees = twin.grow_forest(
+            trees = twin.grow_tree_per_split(
                 alone, y, n_classes, splits.train[split], rules, counts[split], keys[split], 1, is_random
             )
             means = twin.predictions(trees, alone[test])
@@ -178,7 +178,7 @@ def test_rows_equal_the_slow_twin_on_threads_in_blocks_and_alone(
                 found[1][column, test], np.mean(copies, axis=0), rtol=1e-10, atol=1e-12
             )
     for n_entries in (1, 300):
-        monkeypatch.setattr("ppfs._engine.one_column.shared_plan._ENTRIES_PER_TASK", n_entries)
+        monkeypatch.setattr("ppfs._engine.one_column.prepared_columns._ENTRIES_PER_TASK", n_entries)
         again = prepared_forest_row_losses(build(X), prepared, drawn, n_threads=2)
         for mine, theirs in zip(again, found, strict=True):
             np.testing.assert_array_equal(mine, theirs)

@@ -80,7 +80,7 @@ def best_cut(
 
 
 @kernel_part
-def take_best(n_pending: int, is_limited: bool, nodes: Records, pending: Int64s) -> int:
+def pop_best(n_pending: int, is_limited: bool, nodes: Records, pending: Int64s) -> int:
     """Take the pending node of the largest gain, or any where the number of leaves is not limited."""
     chosen = n_pending - 1
     if is_limited:

@@ -13,7 +13,7 @@ from ppfs._engine import (
     ForestRules,
     SortedColumns,
     TreeRules,
-    grow_bagged_forest,
+    grow_forest_per_split,
     prepare_forest,
     prepared_forest_risks,
 )
@@ -48,7 +48,7 @@ def _grown(problem, columns, counts, max_features, is_random=False, n_threads=1)
     )
     n_splits, n_trees = len(counts), len(counts[0])
     rules = ForestRules(_n_tried(max_features), _keys(n_splits, n_trees), is_random)
-    return grow_bagged_forest(columns, prepared, rules, n_threads)
+    return grow_forest_per_split(columns, prepared, rules, n_threads)
 
 
 def _twin_losses(problem, split, trees, replaced=None):
@@ -83,7 +83,7 @@ def _assert_like_twin(problem, max_features, is_random, seed):
     splits, n_columns = problem.splits, problem.X.shape[1]
     keys = _keys(splits.n_splits)
     for split, test in enumerate(splits.test):
-        trees = twin.grow_forest(
+        trees = twin.grow_tree_per_split(
             problem.X,
             problem.y,
             problem.n_classes,
@@ -139,7 +139,7 @@ def test_removing_columns_gives_the_forest_without_them(problem, max_features, i
 def test_removing_columns_with_gaps_gives_the_forest_without_them(problem, max_features, seed, data):
     rng = np.random.default_rng(seed)
     X = np.column_stack([problem.X, problem.X[:, :1], rng.normal(size=(problem.y.size, 2))])
-    columns = SortedColumns.from_dense(X, has_gaps=problem.has_gaps)
+    columns = SortedColumns.from_dense(X, has_missing=problem.has_missing)
     counts = _counts(rng, problem.splits)
     forest = _grown(problem, columns, counts, max_features)
     left = list(range(X.shape[1]))
@@ -165,14 +165,14 @@ def test_many_columns_are_removed_one_by_one():
     counts = _counts(np.random.default_rng(1), splits, 12)
     prepared = prepare_forest(y, 2, splits, TreeRules(loss="brier"), counts)
     rules = ForestRules(_n_tried("sqrt"), _keys(2, 12))
-    forest = grow_bagged_forest(SortedColumns.from_dense(X), prepared, rules)
+    forest = grow_forest_per_split(SortedColumns.from_dense(X), prepared, rules)
     left = list(range(70))
     for gone in np.random.default_rng(2).permutation(70)[:66].tolist():
         left.remove(gone)
         forest, n_refits = forest.without(gone)
         assert n_refits <= 2
         if len(left) % 8 == 0:
-            fresh = grow_bagged_forest(SortedColumns.from_dense(X[:, left]), prepared, rules)
+            fresh = grow_forest_per_split(SortedColumns.from_dense(X[:, left]), prepared, rules)
             _assert_same(forest, fresh, left)
 
 
@@ -183,7 +183,7 @@ def test_a_sequence_of_removals_equals_one_removal_at_a_time(max_features):
     counts = _counts(np.random.default_rng(1), splits, 6)
     prepared = prepare_forest(y, 2, splits, TreeRules(max_depth=3), counts)
     rules = ForestRules(_n_tried(max_features), _keys(3, 6))
-    forest = grow_bagged_forest(SortedColumns.from_dense(X), prepared, rules, n_threads=2)
+    forest = grow_forest_per_split(SortedColumns.from_dense(X), prepared, rules, n_threads=2)
     order = np.random.default_rng(2).permutation(20)[:18].tolist()
     step_by_step, every = forest, list(range(20))
     for column, (ahead, n_ahead) in zip(order, forest.without_each(order), strict=True):
@@ -195,11 +195,11 @@ def test_a_sequence_of_removals_equals_one_removal_at_a_time(max_features):
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])
-@pytest.mark.parametrize("has_gaps", [False, True])
-def test_trees_that_try_all_columns_are_scikit_learns(n_classes, has_gaps):
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_trees_that_try_all_columns_are_scikit_learns(n_classes, has_missing):
     """Integers to predict and distinct values: hardly a tie, and the same samples."""
     X, y, splits = _planted(80, 4, n_classes)
-    if has_gaps:
+    if has_missing:
         skip_unless_like_sklearn(0.1)
         X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     kind = RandomForestClassifier if n_classes else RandomForestRegressor
@@ -207,10 +207,10 @@ def test_trees_that_try_all_columns_are_scikit_learns(n_classes, has_gaps):
     model = kind(50, max_features=None, random_state=5)
     counts = [drawn_counts(model, train.size) for train in splits.train]
     prepared = prepare_forest(
-        y, n_classes, splits, rules, counts, fit_weights=np.ones(80) if has_gaps else None
+        y, n_classes, splits, rules, counts, fit_weights=np.ones(80) if has_missing else None
     )
-    columns = SortedColumns.from_dense(X, has_gaps=has_gaps)
-    forest = grow_bagged_forest(columns, prepared, ForestRules(_n_tried(None), _keys(2, 50)))
+    columns = SortedColumns.from_dense(X, has_missing=has_missing)
+    forest = grow_forest_per_split(columns, prepared, ForestRules(_n_tried(None), _keys(2, 50)))
 
     class Problem:
         pass
@@ -235,7 +235,7 @@ def test_one_column_is_what_growth_answers(n_classes, is_weighted):
     columns = SortedColumns.from_dense(X)
     base, permuted = prepared_forest_risks(columns, prepared)
     for column in range(3):
-        forest = grow_bagged_forest(
+        forest = grow_forest_per_split(
             columns.take([column]), prepared, ForestRules(_n_tried("sqrt"), _keys(2, 9))
         )
         np.testing.assert_allclose(forest.base_risk, base[column], rtol=1e-12)
@@ -248,9 +248,9 @@ def test_threads_and_order_of_the_columns_do_not_matter():
     prepared = prepare_forest(y, 2, splits, TreeRules(), counts)
     rules = ForestRules(_n_tried("sqrt"), _keys(2, 9))
     order = np.random.default_rng(5).permutation(12)
-    forest = grow_bagged_forest(SortedColumns.from_dense(X), prepared, rules)
+    forest = grow_forest_per_split(SortedColumns.from_dense(X), prepared, rules)
     for build in (SortedColumns.from_dense, SortedColumns.from_sparse):
-        other = grow_bagged_forest(build(X[:, order]), prepared, rules, n_threads=2)
+        other = grow_forest_per_split(build(X[:, order]), prepared, rules, n_threads=2)
         np.testing.assert_array_equal(other.base_risk, forest.base_risk)
         np.testing.assert_array_equal(other.permuted_risk(np.arange(12)), forest.permuted_risk(order))
 
@@ -262,12 +262,12 @@ def test_replaced_columns_and_unused_ones():
     problem_rules = TreeRules(loss="brier", max_depth=2)
     prepared = prepare_forest(y, 2, splits, problem_rules, counts)
     rules = ForestRules(_n_tried(None), _keys(2))
-    forest = grow_bagged_forest(SortedColumns.from_dense(X), prepared, rules)
+    forest = grow_forest_per_split(SortedColumns.from_dense(X), prepared, rules)
     rng = np.random.default_rng(6)
     values = [rng.normal(size=(2, 3, test.size)).astype(np.float32) for test in splits.test]
     found = forest.replaced_row_losses([0, 2], values)
     for split, test in enumerate(splits.test):
-        trees = twin.grow_forest(
+        trees = twin.grow_tree_per_split(
             X, y, 2, splits.train[split], problem_rules, counts[split], _keys(2)[split], 5
         )
         for draw in range(3):
@@ -296,7 +296,7 @@ def test_a_small_sparse_forest_is_the_dense_one(n_classes):
     prepared = prepare_forest(y, n_classes, splits, TreeRules(loss="brier"), counts)
     rules = ForestRules(_n_tried(None), _keys(2, 3))
     dense, sparse = (
-        grow_bagged_forest(build(X), prepared, rules)
+        grow_forest_per_split(build(X), prepared, rules)
         for build in (SortedColumns.from_dense, SortedColumns.from_sparse)
     )
     _assert_same(sparse, dense, [0, 1])

@@ -143,7 +143,7 @@ def test_weights_multiply_the_losses_of_rows():
     np.testing.assert_allclose(means.base[:, 0], expected)
 
 
-def test_neither_threads_nor_neighbours_change_a_column():
+def test_neither_threads_nor_neighbors_change_a_column():
     problem = make_problem(7, 120, 2, n_columns=40, missing=0.1, max_iter=60)
     prepared = problem.prepared("log-loss", is_by_row=True)
     alone = [boosted_column_losses(problem.X[:, [column]], prepared) for column in range(40)]

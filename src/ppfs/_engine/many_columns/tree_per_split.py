@@ -13,18 +13,18 @@ from ppfs._engine.inputs.target import make_target, total_statistics, total_weig
 from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int32s
 from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.many_columns.cart import grow_nodes
-from ppfs._engine.trees.losses import make_scoring, total_weights
-from ppfs._engine.trees.nodes import LEAF, UNGROWN, Nodes, ungrown_root
-from ppfs._engine.trees.rules import TreeRules
-from ppfs._engine.trees.scored_tree import (
+from ppfs._engine.many_columns.scored_tree import (
     NOTHING,
-    ForestData,
     GrownTree,
+    TreesData,
     base_losses,
     joint_risk,
     permuted_risks,
     replaced_losses,
 )
+from ppfs._engine.trees.losses import make_scoring, total_weights
+from ppfs._engine.trees.nodes import LEAF, UNGROWN, Nodes, ungrown_root
+from ppfs._engine.trees.rules import TreeRules
 
 # With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
 _ENTRIES_FOR_THREADS = 1_000_000
@@ -49,7 +49,7 @@ class Tree:
         Train rows.
     value : array of shape (n_nodes, n_classes) or (n_nodes,), float64
         Class fractions, or the mean.
-    gaps_left : array of shape (n_nodes,), bool
+    missing_left : array of shape (n_nodes,), bool
         Whether rows with a gap go left; only for trees of rows with weights, or of columns with gaps.
     """
 
@@ -59,11 +59,11 @@ class Tree:
     right: Int32s
     n_samples: Int32s
     value: Float64s
-    gaps_left: Bools
+    missing_left: Bools
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class TreePerSplit:
     """One tree a split, on the same columns, with the risks of permuted columns.
 
     A forest never changes. `without` returns another one, which shares every tree that does not split on the
@@ -86,7 +86,7 @@ class Forest:
     base_risk: Float64s
     n_fits: int
     _trees: tuple[GrownTree, ...]
-    _data: ForestData
+    _data: TreesData
 
     @property
     def idle(self) -> Bools:
@@ -183,12 +183,12 @@ class Forest:
         for split in np.flatnonzero(used.any(axis=1)).tolist():
             yield split, tuple(asked[used[split]].tolist())
 
-    def without(self, column: int) -> tuple["Forest", int]:
+    def without(self, column: int) -> tuple["TreePerSplit", int]:
         """Remove a column.
 
         Returns
         -------
-        forest : Forest
+        forest : TreePerSplit
             Bit for bit the forest grown on the other active columns.
         n_refits : int
             Trees that had to be grown again: those that split on the column.
@@ -200,7 +200,7 @@ class Forest:
         """How many removals may be planned at once: single trees take little memory."""
         return _MOST_AHEAD
 
-    def without_each(self, columns: Sequence[int]) -> Iterator[tuple["Forest", int]]:
+    def without_each(self, columns: Sequence[int]) -> Iterator[tuple["TreePerSplit", int]]:
         """Remove columns one after the other, and yield after each what `without` returns.
 
         A tree depends on the columns that were removed, not on the trees of other splits. So every split grows its
@@ -246,7 +246,7 @@ class Forest:
             steps.append(_Regrown(place, grown, [NOTHING, *following]))
         return steps
 
-    def _changed(self, removed: int, trees: dict[int, GrownTree]) -> "Forest":
+    def _changed(self, removed: int, trees: dict[int, GrownTree]) -> "TreePerSplit":
         """Return the forest without a column, with the trees that were grown again by split."""
         active = self.active.copy()
         active[removed] = False
@@ -258,7 +258,7 @@ class Forest:
             used[split] = False
             used[split, grown.used] = True
             base_risk[split] = grown.risks[NOTHING]
-        return Forest(active, used, base_risk, self.n_fits + len(trees), tuple(all_trees), self._data)
+        return TreePerSplit(active, used, base_risk, self.n_fits + len(trees), tuple(all_trees), self._data)
 
     def tree(self, split: int) -> Tree:
         """Return the tree of one split, to look at."""
@@ -267,9 +267,9 @@ class Forest:
         right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
         is_class = self._data.target.classes.size > 0
         value = stats / nodes["weight"][:, np.newaxis] if is_class else stats[:, 0] / nodes["weight"]
-        names = ("feature", "threshold", "left", "gaps_left")
-        feature, threshold, left, gaps_left = (nodes[name].copy() for name in names)
-        return Tree(feature, threshold, left, right, n_samples, value, gaps_left)
+        names = ("feature", "threshold", "left", "missing_left")
+        feature, threshold, left, missing_left = (nodes[name].copy() for name in names)
+        return Tree(feature, threshold, left, right, n_samples, value, missing_left)
 
 
 class _Regrown(NamedTuple):
@@ -280,7 +280,7 @@ class _Regrown(NamedTuple):
     asked: list[int]
 
 
-def grow_forest(
+def grow_tree_per_split(
     columns: SortedColumns,
     y: npt.ArrayLike,
     n_classes: int,
@@ -290,7 +290,7 @@ def grow_forest(
     class_weights: npt.ArrayLike | None = None,
     fit_weights: npt.ArrayLike | None = None,
     loss_weights: npt.ArrayLike | None = None,
-) -> Forest:
+) -> TreePerSplit:
     """Grow one tree on each split's train part, from all columns.
 
     Of splits with equal gains the first column wins, then the lowest threshold: scikit-learn breaks such ties
@@ -314,12 +314,12 @@ def grow_forest(
     loss_weights : array of shape (n_rows,) or None
         Weights of the test rows.
     """
-    if fit_weights is None and columns.has_gaps:
+    if fit_weights is None and columns.has_missing:
         fit_weights = np.ones(columns.n_rows)
     target = make_target(y, n_classes, fit_weights)
     scoring = make_scoring(rules, n_classes, class_weights, loss_weights)
     weights = total_weights(target, scoring, splits.test)
-    data = ForestData(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
+    data = TreesData(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
     candidates = np.arange(columns.n_columns, dtype=np.int32)
 
     def grow_new(split: int) -> GrownTree:
@@ -334,16 +334,16 @@ def grow_forest(
     base_risk = np.empty(splits.n_splits)
     _note_trees(data, every_split, trees, used, base_risk)
     active = np.ones(columns.n_columns, dtype=np.bool_)
-    return Forest(active, used, base_risk, splits.n_splits, tuple(trees), data)
+    return TreePerSplit(active, used, base_risk, splits.n_splits, tuple(trees), data)
 
 
-def _grow_tree(data: ForestData, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
+def _grow_tree(data: TreesData, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
     limits = data.rules.limits(old_rows.size)
     return GrownTree(*grow_nodes(data.columns, candidates, data.target, limits, removed, old, old_rows))
 
 
 def _note_trees(
-    data: ForestData, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
+    data: TreesData, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
 ) -> None:
     """Enter new trees into the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
     for split, grown in zip(splits, trees, strict=True):

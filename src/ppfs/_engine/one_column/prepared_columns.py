@@ -9,7 +9,7 @@ from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target, make_target, total_statistics
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s
-from ppfs._engine.one_column.neighbour_risks import Neighbours, make_neighbours
+from ppfs._engine.one_column.neighbor_inputs import Neighbors, make_neighbors
 from ppfs._engine.trees.losses import Scoring, make_scoring, total_weights
 from ppfs._engine.trees.rules import TreeRules, is_exhaustive
 
@@ -82,7 +82,7 @@ class PreparedColumns(NamedTuple):
     splits : Splits
     total_weights : array of shape (n_splits,)
         What the sum of the losses of each test part is divided by.
-    neighbours : Neighbours or None
+    neighbors : Neighbors or None
         What full trees are answered from, where they can be.
     """
 
@@ -92,7 +92,7 @@ class PreparedColumns(NamedTuple):
     limits: Int64s | None
     splits: Splits
     total_weights: Float64s
-    neighbours: Neighbours | None
+    neighbors: Neighbors | None
 
 
 def prepare_columns(
@@ -114,8 +114,8 @@ def prepare_columns(
         limits,
         splits,
         total_weights(target, scoring, splits.test),
-        # Neighbours are counted, and rows of real weights cannot be.
-        make_neighbours(splits, target, scoring, n_classes, n_rows)
+        # Neighbors are counted, and rows of real weights cannot be.
+        make_neighbors(splits, target, scoring, n_classes, n_rows)
         if limits is None and row_weights is None
         else None,
     )

@@ -1,7 +1,7 @@
-"""Full trees on one column by neighbours: what a value meets first, walking outwards from it.
+"""Full trees on one column by neighbors: what a value meets first, walking outwards from it.
 
 An unlimited tree on distinct values predicts, for any value, the label of the train row on the same side of
-the midpoint between its two neighbours among the train rows. So no leaves are built. From a test row one walks
+the midpoint between its two neighbors among the train rows. So no leaves are built. From a test row one walks
 outwards over the sorted rows, the nearer side first: in a split whose train part has the row ``l`` to the left and
 ``r`` to the right, the first of the two that is met decides, because "``x`` is at most the midpoint of ``l`` and ``r``"
 grows with both. The train parts of 64 splits are the bits of one word, and a step answers for all of them:
@@ -11,7 +11,7 @@ grows with both. The train parts of 64 splits are the bits of one word, and a st
 
 Equal values, and values that differ by less than scikit-learn can tell, form a *group*: its rows are met one by one
 like others, but all of them say what the group's train rows say together. A column whose near ties cannot be
-told apart from its neighbours by this rule is left to `leaves`.
+told apart from its neighbors by this rule is left to `leaves`.
 """
 
 from math import inf

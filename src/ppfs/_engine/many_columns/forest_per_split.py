@@ -13,16 +13,16 @@ from ppfs._engine.inputs.random_keys import column_keys
 from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int64s
 from ppfs._engine.jit.threads import run_tasks
-from ppfs._engine.many_columns.forest_grow import grow_grove
-from ppfs._engine.many_columns.forest_nodes import FOREST_NODE, Grove, Units, make_units
+from ppfs._engine.many_columns.forest_growth import grow_all_trees
+from ppfs._engine.many_columns.forest_memory import NOTHING, make_forest_memory
+from ppfs._engine.many_columns.forest_nodes import FOREST_NODE, ForestTrees, Units, make_units
 from ppfs._engine.many_columns.forest_removal import Removal
 from ppfs._engine.many_columns.forest_scores import add_up, losses_of_sums
 from ppfs._engine.many_columns.forest_scores import replace as replace_columns
 from ppfs._engine.many_columns.forest_search import Candidates, make_search_work
-from ppfs._engine.many_columns.single_trees import check_values
-from ppfs._engine.many_columns.tree_scratch import NOTHING, make_tree_scratch
-from ppfs._engine.one_column.forests import PreparedForest
-from ppfs._engine.trees.routing import weighted_mean
+from ppfs._engine.many_columns.routing import weighted_mean
+from ppfs._engine.many_columns.tree_per_split import check_values
+from ppfs._engine.one_column.forest_risks import PreparedForest
 from ppfs._engine.trees.rules import Limits
 
 # Test rows times trees over all splits: with fewer, starting threads takes longer than replacing a column.
@@ -52,7 +52,7 @@ class ForestRules:
 
 
 @dataclass(frozen=True)
-class BaggedData:
+class ForestsData:
     """What all forests on the same columns share."""
 
     columns: SortedColumns
@@ -79,24 +79,24 @@ class BaggedData:
 
 
 @dataclass(frozen=True)
-class ScoredGrove:
+class ScoredForest:
     """The forest of one split with the sums of its predictions. Risks are computed when asked for, and kept."""
 
-    grove: Grove
+    trees: ForestTrees
     sums: Int64s  # (n_test, n_outputs)
     losses: Float64s  # (n_test,)
     risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
 
     def uses(self, column: int) -> bool:
         """Tell whether any tree splits on a column."""
-        return bool((self.grove.nodes["feature"] == column).any())
+        return bool((self.trees.nodes["feature"] == column).any())
 
 
 @dataclass(frozen=True, eq=False)
-class BaggedForest:
+class ForestPerSplit:
     """One forest a split, on the same columns, with the risks of permuted columns.
 
-    It never changes, and has the methods of `Forest`. `without` returns another one, whose trees are copied where
+    It never changes, and has the methods of `TreePerSplit`. `without` returns another one, whose trees are copied where
     the removed column did not matter.
 
     Attributes
@@ -115,8 +115,8 @@ class BaggedForest:
     used: Bools
     base_risk: Float64s
     n_fits: int
-    _groves: tuple[ScoredGrove, ...]
-    _data: BaggedData
+    _forests: tuple[ScoredForest, ...]
+    _data: ForestsData
 
     @property
     def idle(self) -> Bools:
@@ -127,27 +127,27 @@ class BaggedForest:
         return np.logical_not(self.used.any(axis=0))
 
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
-        """Mean test loss of every forest when one column is permuted, (len(columns), n_splits); see `Forest`."""
+        """Mean test loss of every forest when one column is permuted, (len(columns), n_splits); see `TreePerSplit`."""
         return np.stack([self.jointly_permuted_risk([int(column)]) for column in columns])
 
     def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
-        """Mean test loss of every forest when columns are permuted together, (n_splits,); see `Forest`."""
+        """Mean test loss of every forest when columns are permuted together, (n_splits,); see `TreePerSplit`."""
         asked = np.unique(np.asarray(columns, dtype=np.intp))
 
         def risk(split: int) -> float:
             key = tuple(asked[self.used[split, asked]].tolist())
             if not key:
                 return float(self.base_risk[split])
-            return _permuted_risk(self._data, split, self._groves[split], key)
+            return _permuted_risk(self._data, split, self._forests[split], key)
 
         return np.array(self._over_splits(risk))
 
     def row_losses(self) -> list[Float64s]:
-        """Loss of each test row, times its class weight if there are weights; see `Forest`."""
-        return [grove.losses for grove in self._groves]
+        """Loss of each test row, times its class weight if there are weights; see `TreePerSplit`."""
+        return [forest.losses for forest in self._forests]
 
     def replaced_row_losses(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
-        """Loss of each test row when columns are replaced, (n_draws, n_test) a split; see `Forest`."""
+        """Loss of each test row when columns are replaced, (n_draws, n_test) a split; see `TreePerSplit`."""
         asked = np.asarray(columns, dtype=np.intp)
 
         def losses(split: int) -> Float64s:
@@ -155,17 +155,17 @@ class BaggedForest:
             check_values(split, drawn, asked.size, self._data.tests(split).size)
             places = np.flatnonzero(self.used[split, asked])
             if places.size == 0:
-                return np.broadcast_to(self._groves[split].losses, np.shape(drawn)[1:])
-            return _replaced(self._data, split, self._groves[split], asked[places], drawn[places])
+                return np.broadcast_to(self._forests[split].losses, np.shape(drawn)[1:])
+            return _replaced(self._data, split, self._forests[split], asked[places], drawn[places])
 
         return self._over_splits(losses)
 
-    def without(self, column: int) -> tuple["BaggedForest", int]:
+    def without(self, column: int) -> tuple["ForestPerSplit", int]:
         """Remove a column.
 
         Returns
         -------
-        forest : BaggedForest
+        forest : ForestPerSplit
             Bit for bit the forest grown on the other active columns.
         n_refits : int
             Forests in which a tree was grown again.
@@ -174,12 +174,12 @@ class BaggedForest:
 
     @property
     def most_ahead(self) -> int:
-        """How many removals may be planned at once: the forests of all of them are kept; see `Forest`."""
-        n_bytes = sum(array.nbytes for scored in self._groves for array in scored.grove)
+        """How many removals may be planned at once: the forests of all of them are kept; see `TreePerSplit`."""
+        n_bytes = sum(array.nbytes for scored in self._forests for array in scored.trees)
         return max(1, _BYTES_AHEAD // max(n_bytes, 1))
 
-    def without_each(self, columns: Sequence[int]) -> Iterator[tuple["BaggedForest", int]]:
-        """Remove columns one after the other, and yield after each what `without` returns; see `Forest`."""
+    def without_each(self, columns: Sequence[int]) -> Iterator[tuple["ForestPerSplit", int]]:
+        """Remove columns one after the other, and yield after each what `without` returns; see `TreePerSplit`."""
         if self.idle[columns[0]]:
             active = self.active.copy()
             active[columns[0]] = False
@@ -202,21 +202,21 @@ class BaggedForest:
             active = forest.active.copy()
             active[columns[place]] = False
             n_refits = sum(steps[place].is_changed for steps in regrown)
-            groves = [steps[place].scored for steps in regrown]
-            forest = _noted(self._data, active, groves, forest.n_fits + n_refits)
+            forests = [steps[place].scored for steps in regrown]
+            forest = _noted(self._data, active, forests, forest.n_fits + n_refits)
             yield forest, n_refits
         if n_ahead < len(columns):
             yield from forest.without_each(columns[n_ahead:])
 
     def _regrown(self, split: int, columns: Sequence[int]) -> "list[_Regrown]":
         """Return the forests of a split after the removal of each column, with the risk of permuting the next one."""
-        scored, active, steps = self._groves[split], self.active.copy(), []
+        scored, active, steps = self._forests[split], self.active.copy(), []
         for place, column in enumerate(columns):
             n_active = int(active.sum())
             active[column] = False
             removal = Removal(column, self._data.rules.n_tried(n_active), n_active)
-            grove, is_changed = _grow(self._data, split, active, removal, scored.grove)
-            scored = _scored(self._data, split, grove) if is_changed else replace(scored, grove=grove)
+            trees, is_changed = _grow(self._data, split, active, removal, scored.trees)
+            scored = _scored(self._data, split, trees) if is_changed else replace(scored, trees=trees)
             steps.append(_Regrown(scored, is_changed))
             following = columns[place + 1 : place + 2]
             if following and scored.uses(following[0]):
@@ -224,7 +224,7 @@ class BaggedForest:
         return steps
 
     def _over_splits(self, function: Callable[[int], Any]) -> list[Any]:
-        n_asked = sum(grove.grove.leaf_of.size for grove in self._groves)
+        n_asked = sum(forest.trees.leaf_of.size for forest in self._forests)
         n_threads = self._data.n_threads if n_asked > _ROWS_FOR_THREADS else 1
         return run_tasks(function, range(self._data.n_splits), n_threads)
 
@@ -232,13 +232,13 @@ class BaggedForest:
 class _Regrown(NamedTuple):
     """The forest of a split after a removal, and whether it is another one than before."""
 
-    scored: ScoredGrove
+    scored: ScoredForest
     is_changed: bool
 
 
-def grow_bagged_forest(
+def grow_forest_per_split(
     columns: SortedColumns, prepared: PreparedForest, rules: ForestRules, n_threads: int = 1
-) -> BaggedForest:
+) -> ForestPerSplit:
     """Grow one forest on each split's train part, from all columns.
 
     Parameters
@@ -251,19 +251,19 @@ def grow_bagged_forest(
         Splits are worked on side by side; the answer does not depend on it.
     """
     units = make_units(prepared.shared.target.values, prepared.bags.n_trees)
-    data = BaggedData(columns, prepared, rules, make_store(columns), column_keys(columns), units, n_threads)
+    data = ForestsData(columns, prepared, rules, make_store(columns), column_keys(columns), units, n_threads)
     active = np.ones(columns.n_columns, dtype=np.bool_)
 
-    def grow_new(split: int) -> ScoredGrove:
+    def grow_new(split: int) -> ScoredForest:
         return _scored(data, split, _grow(data, split, active, Removal(NOTHING, 0, 0), None)[0])
 
-    groves = run_tasks(grow_new, range(data.n_splits), n_threads)
-    return _noted(data, active, groves, data.n_splits)
+    forests = run_tasks(grow_new, range(data.n_splits), n_threads)
+    return _noted(data, active, forests, data.n_splits)
 
 
 def _grow(
-    data: BaggedData, split: int, active: Bools, removal: Removal, old: Grove | None
-) -> tuple[Grove, bool]:
+    data: ForestsData, split: int, active: Bools, removal: Removal, old: ForestTrees | None
+) -> tuple[ForestTrees, bool]:
     """Grow the forest of a split from the active columns; return it, and whether it is another one than the old."""
     prepared, rules = data.prepared, data.rules
     candidates = Candidates(
@@ -273,16 +273,16 @@ def _grow(
     n_rows, n_trees = data.columns.n_rows, sizes.size
     n_stats = prepared.n_classes or 2
     work = make_search_work(n_rows, candidates.columns.size, n_stats)
-    scratch = make_tree_scratch(n_rows, int(sizes.max()), tests.size, data.n_outputs)
+    scratch = make_forest_memory(n_rows, int(sizes.max()), tests.size, data.n_outputs)
     is_changed = np.zeros(n_trees, dtype=np.bool_)
     n_nodes = int(sizes.sum()) // 2 + n_trees if old is None else old.nodes.size + old.nodes.size // 8
-    grove = _make_grove(n_nodes, data.n_outputs, sizes, tests.size)
+    forest = _make_forest(n_nodes, data.n_outputs, sizes, tests.size)
     done = 0
     while True:
         with np.errstate(over="ignore"):
-            done = grow_grove(
+            done = grow_all_trees(
                 done,
-                grove if old is None else old,
+                forest if old is None else old,
                 removal,
                 prepared.bags.counts[split],
                 rules.tree_keys[split],
@@ -294,18 +294,18 @@ def _grow(
                 data.units,
                 scratch,
                 work,
-                grove,
+                forest,
                 is_changed,
             )
         if done == n_trees:
             break
-        grove = _with_room(grove, 2 * grove.nodes.size + 2 * int(sizes.max()) + 2)
-    return _with_room(grove, int(grove.node_ends[-1])), bool(is_changed.any())
+        forest = _with_room(forest, 2 * forest.nodes.size + 2 * int(sizes.max()) + 2)
+    return _with_room(forest, int(forest.node_ends[-1])), bool(is_changed.any())
 
 
-def _make_grove(n_nodes: int, n_outputs: int, sizes: Int64s, n_test: int) -> Grove:
+def _make_forest(n_nodes: int, n_outputs: int, sizes: Int64s, n_test: int) -> ForestTrees:
     n_trees = sizes.size
-    return Grove(
+    return ForestTrees(
         np.zeros(n_nodes, dtype=FOREST_NODE),
         np.zeros((n_nodes, n_outputs), dtype=np.int64),
         np.zeros(n_trees + 1, dtype=np.int64),
@@ -316,24 +316,24 @@ def _make_grove(n_nodes: int, n_outputs: int, sizes: Int64s, n_test: int) -> Gro
     )
 
 
-def _with_room(grove: Grove, n_nodes: int) -> Grove:
-    """Return a grove with room for so many nodes, more or fewer than before."""
+def _with_room(forest: ForestTrees, n_nodes: int) -> ForestTrees:
+    """Return a forest with room for so many nodes, more or fewer than before."""
     nodes = np.zeros(n_nodes, dtype=FOREST_NODE)
-    said = np.zeros((n_nodes, grove.said.shape[1]), dtype=np.int64)
-    n_kept = min(n_nodes, grove.nodes.size)
-    nodes[:n_kept], said[:n_kept] = grove.nodes[:n_kept], grove.said[:n_kept]
-    return grove._replace(nodes=nodes, said=said)
+    predictions = np.zeros((n_nodes, forest.predictions.shape[1]), dtype=np.int64)
+    n_kept = min(n_nodes, forest.nodes.size)
+    nodes[:n_kept], predictions[:n_kept] = forest.nodes[:n_kept], forest.predictions[:n_kept]
+    return forest._replace(nodes=nodes, predictions=predictions)
 
 
-def _scored(data: BaggedData, split: int, grove: Grove) -> ScoredGrove:
+def _scored(data: ForestsData, split: int, forest: ForestTrees) -> ScoredForest:
     sums = np.zeros((data.tests(split).size, data.n_outputs), dtype=np.int64)
-    add_up(grove, sums)
+    add_up(forest, sums)
     losses = _losses(data, split, sums[np.newaxis])[0]
     losses.flags.writeable = False
-    return ScoredGrove(grove, sums, losses)
+    return ScoredForest(forest, sums, losses)
 
 
-def _permuted_risk(data: BaggedData, split: int, scored: ScoredGrove, columns: tuple[int, ...]) -> float:
+def _permuted_risk(data: ForestsData, split: int, scored: ScoredForest, columns: tuple[int, ...]) -> float:
     """Mean test loss when columns that the forest uses are permuted together; computed once and kept."""
     if columns not in scored.risks:
         splits = data.prepared.shared.splits
@@ -347,26 +347,26 @@ def _permuted_risk(data: BaggedData, split: int, scored: ScoredGrove, columns: t
 
 
 def _replaced(
-    data: BaggedData, split: int, scored: ScoredGrove, columns: npt.NDArray[np.intp], values: Float32s
+    data: ForestsData, split: int, scored: ScoredForest, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
     """Losses (n_draws, n_test) when columns hold ``values`` (n_replaced, n_draws, n_test)."""
     place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
     place_of[columns] = np.arange(columns.size)
     sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)
     replace_columns(
-        scored.grove,
+        scored.trees,
         place_of,
         np.array(values, dtype=np.float32, order="C"),
         data.tests(split),
         data.store,
         data.prepared.shared.target.weights,
-        np.empty(int(np.diff(scored.grove.node_ends).max()) + 1, dtype=np.int32),
+        np.empty(int(np.diff(scored.trees.node_ends).max()) + 1, dtype=np.int32),
         sums,
     )
     return _losses(data, split, sums)
 
 
-def _losses(data: BaggedData, split: int, sums: Int64s) -> Float64s:
+def _losses(data: ForestsData, split: int, sums: Int64s) -> Float64s:
     """Turn sums (n_draws, n_test, n_outputs) into losses (n_draws, n_test)."""
     shared, losses = data.prepared.shared, np.empty(sums.shape[:2])
     memory = np.empty(data.n_outputs), np.empty(data.n_outputs)
@@ -374,13 +374,13 @@ def _losses(data: BaggedData, split: int, sums: Int64s) -> Float64s:
     return losses
 
 
-def _noted(data: BaggedData, active: Bools, groves: Sequence[ScoredGrove], n_fits: int) -> BaggedForest:
+def _noted(data: ForestsData, active: Bools, forests: Sequence[ScoredForest], n_fits: int) -> ForestPerSplit:
     """Put the forests of all splits together."""
     used = np.zeros((data.n_splits, data.columns.n_columns), dtype=np.bool_)
     base_risk = np.empty(data.n_splits)
-    for split, scored in enumerate(groves):
-        feature = scored.grove.nodes["feature"]
+    for split, scored in enumerate(forests):
+        feature = scored.trees.nodes["feature"]
         used[split, feature[feature >= 0]] = True
         weight = data.prepared.shared.total_weights[split]
         base_risk[split] = weighted_mean(scored.losses, weight, np.empty(2))
-    return BaggedForest(active, used, base_risk, n_fits, tuple(groves), data)
+    return ForestPerSplit(active, used, base_risk, n_fits, tuple(forests), data)

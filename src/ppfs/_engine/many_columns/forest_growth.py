@@ -24,8 +24,9 @@ from ppfs._engine.jit.kernels import (
     kernel_function,
     kernel_part,
 )
-from ppfs._engine.many_columns.forest_nodes import Grove, Units
-from ppfs._engine.many_columns.forest_removal import Removal, stays
+from ppfs._engine.many_columns.forest_memory import NOTHING, ForestMemory, sort_rows, stamp_rows, sum_rows
+from ppfs._engine.many_columns.forest_nodes import ForestTrees, Units
+from ppfs._engine.many_columns.forest_removal import Removal, is_unchanged
 from ppfs._engine.many_columns.forest_search import (
     LAST,
     Candidates,
@@ -35,7 +36,6 @@ from ppfs._engine.many_columns.forest_search import (
     try_in_node,
     turn_of,
 )
-from ppfs._engine.many_columns.tree_scratch import NOTHING, TreeScratch, sort_rows, stamp_rows, sum_rows
 from ppfs._engine.one_column.bags import Counts
 from ppfs._engine.trees.criterion import weight_of
 from ppfs._engine.trees.leaf_rule import is_worthless, may_split
@@ -83,7 +83,7 @@ def _search(
                 is_done = True
                 break
             column = int64(candidates.columns[index] if tries_all else work.tried[index])
-            varies, worth, threshold, gaps_left = try_in_node(
+            varies, worth, threshold, missing_left = try_in_node(
                 column, start, stop, stamp, weight, key, rows, candidates, store, target, limits, work
             )
             n_seen += 1
@@ -95,7 +95,7 @@ def _search(
             if tries_all and worth == best_gain and worth > -inf:
                 is_better = bool(turn_of(key, column, candidates) < best_turn)
             if is_better:
-                best, best_gain, best_threshold, best_side = column, worth, threshold, gaps_left
+                best, best_gain, best_threshold, best_side = column, worth, threshold, missing_left
                 if tries_all:
                     best_turn = turn_of(key, column, candidates)
         if is_done or limit == LAST:
@@ -104,7 +104,7 @@ def _search(
     node["feature"] = best
     node["gain"] = best_gain
     node["threshold"] = best_threshold
-    node["gaps_left"] = best_side
+    node["missing_left"] = best_side
     node["n_tried"] = n_seen
     node["last_tried"] = _NEVER if tries_all else last
     node["last_order"] = LAST if tries_all else last_turn
@@ -114,11 +114,11 @@ def _search(
 def _mark_sides(
     column: int,
     threshold: float,
-    gaps_left: bool,
+    missing_left: bool,
     stamp: int,
     node: Records,
     tests: Int64s,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     store: ColumnStore,
     work: SearchWork,
     weights: Float64s | None,
@@ -132,12 +132,12 @@ def _mark_sides(
             row = scratch.rows[index]
             place = store.places[slot, row]
             value = store.values[first + place] if place >= 0 else np.float32(0.0)
-            goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
+            goes_left[row] = not goes_right(value, threshold, missing_left, weights)
         for index in range(node["test_start"], node["test_stop"]):
             row = tests[scratch.tests[index]]
             place = store.places[slot, row]
             value = store.values[first + place] if place >= 0 else np.float32(0.0)
-            goes_left[row] = not goes_right(value, threshold, gaps_left, weights)
+            goes_left[row] = not goes_right(value, threshold, missing_left, weights)
         return
     for index in range(node["start"], node["stop"]):
         goes_left[scratch.rows[index]] = zero_side
@@ -148,7 +148,7 @@ def _mark_sides(
     for entry in range(first, end):
         row = store.rows[entry]
         if work.marks[row] == stamp:
-            goes_left[row] = not goes_right(store.values[entry], threshold, gaps_left, weights)
+            goes_left[row] = not goes_right(store.values[entry], threshold, missing_left, weights)
 
 
 @kernel_function
@@ -157,7 +157,7 @@ def _divide(
     child: int,
     stamp: int,
     tests: Int64s,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     store: ColumnStore,
     work: SearchWork,
     weights: Float64s | None,
@@ -168,7 +168,7 @@ def _divide(
     _mark_sides(
         parent["feature"],
         parent["threshold"],
-        parent["gaps_left"],
+        parent["missing_left"],
         stamp,
         parent,
         tests,
@@ -227,7 +227,7 @@ def _grow_node(
     target: Target,
     limits: Limits,
     units: Units,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     work: SearchWork,
 ) -> None:
     """Split a node into ``child`` and ``child + 1``, or make it a leaf; ``total`` is the weight of the whole tree."""
@@ -267,9 +267,9 @@ def _grow_node(
     _make_leaf(record)
     if target.classes.size:
         for label in range(work.stats.size):
-            scratch.said[node, label] = int64(np.rint(work.stats[label] / weight * units.per_one))
+            scratch.predictions[node, label] = int64(np.rint(work.stats[label] / weight * units.per_one))
     else:
-        scratch.said[node, 0] = int64(np.rint(work.stats[0] / weight * units.per_one))
+        scratch.predictions[node, 0] = int64(np.rint(work.stats[0] / weight * units.per_one))
 
 
 @kernel_part
@@ -281,7 +281,7 @@ def _copy_children(child: int, old: Records, first: int, nodes: Records) -> None
 @kernel_function
 def _grow_tree(
     tree: int,
-    old: Grove,
+    old: ForestTrees,
     removal: Removal,
     tests: Int64s,
     candidates: Candidates,
@@ -289,12 +289,12 @@ def _grow_tree(
     target: Target,
     limits: Limits,
     units: Units,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     work: SearchWork,
     total: float,
 ) -> tuple[int, bool]:
     """Grow one tree, or copy it where the removed column did not matter; return its nodes and whether it changed."""
-    nodes, said, pending = scratch.nodes, scratch.said, scratch.pending
+    nodes, predictions, pending = scratch.nodes, scratch.predictions, scratch.pending
     n_nodes, height = int64(1), int64(1)
     pending[0, 0], pending[0, 1] = 0, NOTHING
     is_changed = True
@@ -308,11 +308,11 @@ def _grow_tree(
         height -= 1
         node, origin = pending[height, 0], pending[height, 1]
         if origin >= 0:
-            if stays(node, removal, candidates, store, target, limits, scratch, work):
+            if is_unchanged(node, removal, candidates, store, target, limits, scratch, work):
                 record = nodes[node]
                 if record["feature"] == NOTHING:
-                    for output in range(said.shape[1]):
-                        said[node, output] = old.said[first + origin, output]
+                    for output in range(predictions.shape[1]):
+                        predictions[node, output] = old.predictions[first + origin, output]
                     continue
                 child = int64(record["left"])
                 record["left"] = n_nodes
@@ -337,12 +337,12 @@ def _grow_tree(
 @kernel_function
 def _load_rows(
     tree: int,
-    old: Grove,
+    old: ForestTrees,
     removal: Removal,
     counts: Counts,
     tree_key: np.uint64,
     weights: Float64s | None,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     work: SearchWork,
 ) -> tuple[int, float]:
     """Load the rows and weights of a tree; return how many it draws, and what they weigh."""
@@ -372,9 +372,9 @@ def _load_rows(
 
 
 @kernel
-def grow_grove(
+def grow_all_trees(
     first_tree: int,
-    old: Grove,
+    old: ForestTrees,
     removal: Removal,
     counts: Counts,
     tree_keys: Words,
@@ -384,16 +384,16 @@ def grow_grove(
     target: Target,
     limits: Limits,
     units: Units,
-    scratch: TreeScratch,
+    scratch: ForestMemory,
     work: SearchWork,
-    grove: Grove,
+    forest: ForestTrees,
     is_changed: Bools,
 ) -> int:
-    """Grow the trees from ``first_tree`` on, or grow them again after a removal, and append them to ``grove``.
+    """Grow the trees from ``first_tree`` on, or grow them again after a removal, and append them to ``forest``.
 
     Parameters
     ----------
-    old : Grove
+    old : ForestTrees
         Not looked at for new trees.
     removal : Removal
     counts : array of shape (n_rows, n_slots), uint8
@@ -404,7 +404,7 @@ def grow_grove(
     candidates, store, target, limits, units
     scratch, work
         Memory.
-    grove : Grove
+    forest : ForestTrees
         Receives the trees; its nodes may be more than there is room for.
     is_changed : array of shape (n_trees,), bool
         Receives whether a tree is another one than before.
@@ -421,21 +421,21 @@ def grow_grove(
         n_nodes, changed = _grow_tree(
             tree, old, removal, tests, candidates, store, target, limits, units, scratch, work, total
         )
-        first, first_row = grove.node_ends[tree], grove.row_ends[tree]
-        if first + n_nodes > grove.nodes.size:
+        first, first_row = forest.node_ends[tree], forest.row_ends[tree]
+        if first + n_nodes > forest.nodes.size:
             return tree
         is_changed[tree] = changed
-        grove.node_ends[tree + 1] = first + n_nodes
+        forest.node_ends[tree + 1] = first + n_nodes
         for node in range(n_nodes):
             record = scratch.nodes[node]
-            grove.nodes[first + node] = record
+            forest.nodes[first + node] = record
             if record["feature"] == NOTHING:
-                for output in range(scratch.said.shape[1]):
-                    grove.said[first + node, output] = scratch.said[node, output]
+                for output in range(scratch.predictions.shape[1]):
+                    forest.predictions[first + node, output] = scratch.predictions[node, output]
                 for index in range(record["test_start"], record["test_stop"]):
-                    grove.leaf_of[tree, scratch.tests[index]] = node
+                    forest.leaf_of[tree, scratch.tests[index]] = node
         for index in range(n_drawn):
-            grove.rows[first_row + index] = scratch.rows[index]
+            forest.rows[first_row + index] = scratch.rows[index]
         for position in range(scratch.tests.size):
-            grove.tests[tree, position] = scratch.tests[position]
+            forest.tests[tree, position] = scratch.tests[position]
     return tree_keys.size
