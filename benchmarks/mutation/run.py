@@ -97,6 +97,9 @@ MAPPED = ("tests/**/test_*.py",)
 # Tests that look at the defaults of functions and run none of their lines.
 OF_SIGNATURES = "tests/checks/test_documented_defaults.py"
 
+# Without the compiler NumPy warns where unsigned numbers wrap around, as the random keys of trees do.
+WRAP_AROUND = ("-W", "ignore:overflow encountered in scalar:RuntimeWarning")
+
 # For so few faults it takes longer to load all kernels than to load those that are needed.
 FEW = 10
 
@@ -164,7 +167,7 @@ def make_map(only: str, again: bool) -> None:
         files = [
             file
             for file in found
-            if file.startswith(only)
+            if file.startswith(tuple(only.split(",")))
             and not file.startswith(LEFT_OUT)
             and _is_of_the_engine(file) == is_engine
             and (again or not _map_of(file).exists())
@@ -176,6 +179,7 @@ def make_map(only: str, again: bool) -> None:
             waiting.write_text(json.dumps(chosen))
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests_by_fault"]
             command += [
+                *WRAP_AROUND,
                 "-k",
                 "not contract and not every_node",
                 "--sample",
@@ -271,7 +275,8 @@ def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: flo
     waiting = [
         mutant
         for mutant in sample()
-        if mutant.file.startswith(only) and (mutant.key not in known or (again and mutant.key in is_open))
+        if mutant.file.startswith(tuple(only.split(",")))
+        and (mutant.key not in known or (again and mutant.key in is_open))
     ][:limit]
     faults = []
     for mutant in waiting:
@@ -326,7 +331,7 @@ def _try(faults: list[dict[str, Any]], record: Path) -> None:
         files = {test.split("::")[0] for fault in some for test in fault["tests"]}
         files |= {WARM_UP} if not is_engine and len(some) > FEW else set()
         command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "in_forks"]
-        command += ["--faults", str(waiting), "--record", str(record), *sorted(files)]
+        command += [*WRAP_AROUND, "--faults", str(waiting), "--record", str(record), *sorted(files)]
         environment = _environment() | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
         subprocess.run(command, cwd=ROOT, env=environment, check=False)
 
@@ -362,7 +367,9 @@ def main() -> None:
     parser.add_argument("--apart", action="store_true", help="run every fault in a separate process: slow")
     parser.add_argument("--again", action="store_true", help="also what is there: survivors, maps")
     parser.add_argument(
-        "--only", default="", help="a beginning of file names: of sources for mutants, of tests for map"
+        "--only",
+        default="",
+        help="beginnings of file names, with commas between: of sources for mutants, of tests for map",
     )
     parser.add_argument("--tests", nargs="*", default=[], help="these, in place of those that the map has")
     parser.add_argument("--limit", type=int, default=10**6)

@@ -14,7 +14,7 @@ from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.separation import subsets, subsets_with
 from ppfs.blanket._steps.spouses import Neighbourhoods
 from ppfs.datasets import make_blanket_problem
-from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
+from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult, IndependenceTest
 
 both = pytest.mark.parametrize("find", [max_min_neighbours, hiton_neighbours])
 
@@ -85,6 +85,22 @@ def test_wrapper_drops_what_the_model_does_not_miss():
     fitted = HITONMB(wrapper=DecisionTreeRegressor(max_depth=3), random_state=0).fit(X, y)
     assert fitted.blanket_.size == 1
     assert "wrapper dropped" in fitted.trace_.notes[-1]
+
+
+class Dependent(IndependenceTest):
+    """Says of every column that the target depends on it."""
+
+    def _bind(self, table, binding):
+        return Scripted(table, {x: {} for x in range(table.n_features + 1)})
+
+
+@pytest.mark.parametrize("signal", [0, 1])
+def test_wrapper_drops_the_member_without_which_the_score_is_best(signal):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, signal] + 0.1 * rng.normal(size=60)
+    fitted = HITONMB(independence=Dependent(), wrapper=LinearRegression(), random_state=0).fit(X, y)
+    assert fitted.blanket_.tolist() == [signal]
 
 
 def test_wrapper_never_drops_what_is_always_kept():

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
-from ppfs.blanket._steps import second_look
+from ppfs.blanket._steps import joint_growth, second_look
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.blanket._steps.correction import adjust, adjust_among
@@ -199,3 +199,11 @@ def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
     assert set(found.blanket_) == {0, 1, 2}
     assert {step.phase for step in found.trace_ if step.decision == "kept"} == {"joint shrink"}
     assert "joint shrink" in found.trace_.explain(0)
+
+
+def test_a_table_too_wide_for_joint_growth_says_so(rng, monkeypatch):
+    monkeypatch.setattr(joint_growth, "_FEWEST", 3)
+    monkeypatch.setattr(joint_growth, "MOST_SCREENED", 10)
+    X = rng.normal(size=(30, 12))
+    fitted = PPFS.calibrated(LINE, growth="both", random_state=0).fit(X, X[:, 0])
+    assert [note for note in fitted.trace_.notes if "left out, as there are 12 columns and 30 rows" in note]

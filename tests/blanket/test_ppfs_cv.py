@@ -23,6 +23,7 @@ from ppfs.blanket import FBED, IAMB
 from ppfs.blanket._cv.candidates import Candidates
 from ppfs.blanket._cv.choice import Scored
 from ppfs.blanket._cv.inner_scores import searched
+from ppfs.blanket._ppfs_cv import _default_candidates
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 FEW = {"n_splits": [6], "alpha": [0.05, 0.3]}
@@ -360,3 +361,19 @@ def test_a_model_that_predicts_only_from_its_fit_on_is_scored(planted):
     assert hasattr(search, "predict")
     assert hasattr(search, "score")
     assert search.fit(X, y).score(X, y) > 0.5
+
+
+def test_the_default_sizes_grow_by_about_two_fifths():
+    assert _default_candidates(12) == {"n_features": [None, 1, 2, 3, 4, 6, 8, 11, 0.25, 0.5, 1.0]}
+
+
+def test_too_few_groups_for_the_folds_are_told_by_the_parameter_that_sets_them(planted):
+    X, y = planted
+    with pytest.raises(InvalidInputError, match="cv=4 needs at least 4 groups"):
+        quick(cv=4).fit(X, y, groups=np.arange(len(y)) % 3)
+
+
+@pytest.mark.parametrize(("size", "words"), [(1, "best with 1 column, "), (2, "best with 2 columns, ")])
+def test_the_number_of_columns_agrees_with_its_noun(planted, size, words):
+    fitted = quick(GaussianNB(), selector=IAMB(), candidates={"n_features": [size]}).fit(*planted)
+    assert any(words in reason for reason in fitted.trace_.outcome.reasons.values())

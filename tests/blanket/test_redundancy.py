@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs.blanket import IAMB, GrowShrink
-from ppfs.blanket._run.redundancy import closest_members
+from ppfs.blanket._run.redundancy import _association, _indicators, closest_members
 from ppfs.independence import CrossFitPPI
 
 SEARCHES = [
@@ -91,3 +91,11 @@ def test_sparse_columns_and_many_rows_are_looked_at_in_part():
     a, b = rng.integers(0, 2, size=(2, 5000))
     X = csr_array(np.column_stack([a, b, np.where(rng.random(5000) < 0.02, 1 - a, a)]).astype(float))
     assert closest(X, [2], [1, 0]) == {2: 0}
+
+
+def test_association_is_bias_corrected_cramers_v_squared():
+    """By hand: phi squared is 1 / 4, (1 / 4 - 1 / 7) / (1 - 1 / 7) = 1 / 8; a column shares all of itself."""
+    one = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    other = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+    assert _association(_indicators(one), _indicators(other)) == pytest.approx(1 / 8)
+    assert _association(_indicators(one), _indicators(one)) == pytest.approx(1.0)

@@ -14,6 +14,7 @@ import pytest
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli.input import read_frame
+from ppfs.cli.input.data import Input
 from ppfs.cli.input.dialect import _records, find_format, lines_of_records
 
 PLAIN = pd.DataFrame(
@@ -344,3 +345,22 @@ def test_streamed_columns(select, ppfs, tmp_path, patients):
         "needs the table in memory" in select(path, "-t", "ill", "--stream", "-o", tmp_path / "o.csv").stderr
     )
     assert "needs the table in memory" in ppfs("compare", path, "-t", "ill", "--stream").stderr
+
+
+def test_a_column_of_sentences_is_not_divided_at_its_semicolons():
+    """A header of one field suits rows of two, which then begin with a name, only if all rows have two."""
+    rows = ["slept; ate; left", *["slept; left"] * 20]
+    assert find_format("\n".join(["note", *rows]).encode(), "notes.csv").sep != ";"
+    assert find_format("\n".join(["note", *rows[1:]]).encode(), "notes.csv").sep == ";"
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (pd.Series(np.arange(40) / 7), "regression"),
+        (pd.Series(np.arange(40) % 30).astype("category"), "classification"),
+    ],
+)
+def test_a_target_of_categories_holds_labels_and_one_of_many_numbers_does_not(values, task):
+    read = Input("table.csv", pd.DataFrame({"x": range(40)}), values, ["x"], "y")
+    assert read.task(None) == read.task("auto") == task

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs._data.kinds import ColumnKinds, holds_few_whole_numbers
+from ppfs._data.kinds import ColumnKinds, can_be_levels, holds_few_whole_numbers
 from ppfs._data.reading import read_table
 from ppfs._fitting import Design
 from ppfs.blanket import IAMB, InterIAMB, MixedMB
@@ -219,3 +219,10 @@ def test_kinds_do_not_depend_on_what_is_stored(from_values):
     dense, sparse = (ColumnKinds(table, n_levels, from_values=from_values) for table in (X, sp.csc_array(X)))
     assert 0 < dense.categorical_mask.sum() < 80
     np.testing.assert_array_equal(sparse.categorical_mask, dense.categorical_mask)
+
+
+def test_numbers_with_a_fraction_are_levels_only_if_most_of_them_repeat():
+    halves = np.array([0.5, 1.5])
+    assert can_be_levels(halves, n_rows=4, most=10)
+    assert not can_be_levels(halves, n_rows=3, most=10)
+    assert can_be_levels(halves[:1], n_rows=1, most=10)

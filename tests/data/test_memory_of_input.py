@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from ppfs import PPFS
 from ppfs._data.facts import facts_of, in_floats, is_compact
@@ -146,3 +147,11 @@ def test_nullable_small_numbers_keep_their_gaps():
     )
     table = read_table(frame, [0, 1, 0, 1], task="auto", owner=None)
     assert np.isnan(table.values(0)[1])
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csc_array], ids=["dense", "sparse"])
+def test_extremes_are_those_of_the_numbers_beside_missing_values(store):
+    facts = facts_of(store(np.array([[3.0, -1.0], [np.nan, 4.0], [-2.0, 0.5]])))
+    assert facts.low.tolist() == [-2.0, -1.0]
+    assert facts.high.tolist() == [3.0, 4.0]
+    assert facts.has_missing.tolist() == [True, False]

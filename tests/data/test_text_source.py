@@ -77,3 +77,11 @@ def test_a_disk_without_room_is_named(frame, tmp_path, monkeypatch):
     monkeypatch.setattr(text_source.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 10}))
     with pytest.raises(InvalidInputError, match="Set TMPDIR"):
         convert_text(tmp_path / "genes.csv", progress=False)
+
+
+def test_quotes_after_a_space_are_quotes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('word, number\n"x, y", 1\nz, "2"\n"u", 3\n'.replace('\n"', '\n "'))
+    source = open_source(convert_text(path, format=TextFormat(has_spaces=True), progress=False))
+    assert source.column("word").tolist() == ["x, y", "z", "u"]
+    assert source.column("number").tolist() == [1.0, 2.0, 3.0]

@@ -29,7 +29,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeRegressor
 
-from ppfs._fitting.encoders import MAX_DUMMIES, Dummies, Medians, NativeCodes, dummy_places
+from ppfs._fitting.encoders import MAX_DUMMIES, Dummies, Medians, NativeCodes, _median, dummy_places
 from ppfs._fitting.encoding import Encoded, encoding_name, prepared, weight_arguments
 from ppfs.exceptions import InvalidInputError
 
@@ -436,3 +436,9 @@ def test_sparse_data_can_be_imputed():
     X = sp.csr_array(np.array([[0.0, 5], [0, np.nan], [2, 0], [4, 1]]))
     model = prepared(LinearRegression(), np.zeros(2, dtype=int), impute="median").fit(X, np.arange(4.0))
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 5], [5, 1, 1], [1, 1, 1], [1, 1, 2], [2, 1, 1]])
+def test_the_median_of_weighted_rows_is_that_of_repeated_rows(weights):
+    values = np.array([1.0, 2.0, 10.0])
+    assert _median(values, np.array(weights, dtype=float)) == np.median(np.repeat(values, weights))

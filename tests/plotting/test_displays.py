@@ -194,3 +194,14 @@ def test_names_of_methods_do_not_overprint(ax):
     height = max(Text.get_window_extent(text).height for text in ax.texts)
     assert len(places) == n
     assert np.diff(places).min() > height
+
+
+def test_the_word_beside_the_chosen_candidate_is_near_it(ax):
+    sizes, scores = np.array([1.0, 20.0, 30.0]), np.array([0.7, 0.6, 0.9])
+    ScoreSizeDisplay(sizes, scores, np.full(3, 0.1), labels=[], chosen=1).plot(ax=ax)
+    ax.figure.canvas.draw()
+    (word,) = (text for text in ax.texts if text.get_text() == "chosen")
+    corner = word.get_window_extent().p0
+    away = (corner - ax.transData.transform((20.0, 0.6))) * 72 / ax.figure.dpi
+    # In points, of which a letter is about ten high.
+    assert 0 < away.min() <= away.max() < 20
