@@ -18,7 +18,12 @@ from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.knockoffs import SharedKnockoff, choose_knockoff, smooth_models
 from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw
-from ppfs.independence._predictive.knockoffs.draws import ConditionalValues, PermutedValues, StratifiedValues
+from ppfs.independence._predictive.knockoffs.draws import (
+    ConditionalKnockoff,
+    ConditionalValues,
+    PermutedValues,
+    StratifiedValues,
+)
 from ppfs.independence._predictive.knockoffs.smooth_models import (
     RememberedCurves,
     _column_basis,
@@ -422,3 +427,17 @@ def test_sparse_columns_in_any_units_have_the_lines_of_dense_ones(monkeypatch):
     np.testing.assert_allclose(
         fit_smooth_regression(sparse, kinds, Z[:, 1] + Z[:, 2])(sparse), expected, rtol=1e-6, atol=1e-6
     )
+
+
+def test_lines_among_all_columns_serve_plain_numbers_only():
+    """Not the codes of categories, which are no quantities, and not numbers whose squares are beyond 64 bits."""
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    levels = np.array([0, 0, 0, 0, 0, 3])
+
+    def serves(X, n_levels):
+        table = Table.of(X, np.zeros(20), list("abcdef"), "regression", n_levels=n_levels)
+        return ConditionalKnockoff(None, n_test=10)._rest_of(Design.of(table, range(6))) is not None
+
+    assert serves(X, 0 * levels)
+    assert not serves(np.column_stack([X[:, :5], np.arange(20) % 3]), levels)
+    assert not serves(1e101 * X, 0 * levels)

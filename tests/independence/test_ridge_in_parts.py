@@ -10,7 +10,7 @@ from ppfs.independence._predictive.knockoffs.ridge_in_parts import fit_ridge
 PENALTIES = np.logspace(-3, 4, 15)
 
 
-@pytest.mark.parametrize("at_once", [40, 2**21])
+@pytest.mark.parametrize("at_once", [1, 40, 2**21])
 @pytest.mark.parametrize(("noise", "centre"), [(0.1, 5.0), (30.0, 1e6)])
 def test_it_is_the_model_that_scikit_learn_finds(at_once, noise, centre, monkeypatch):
     monkeypatch.setattr(ridge_in_parts, "_AT_ONCE", at_once)

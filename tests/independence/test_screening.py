@@ -172,3 +172,11 @@ def test_every_frequent_category_is_a_step(n_categories):
     )
     assert not numbers.stands_out(target, numbers.bounds(0.01, 1))[0, 0]
     assert categories.stands_out(target, categories.bounds(0.01, 1))[0, 0]
+
+
+def test_outputs_in_different_units_count_alike() -> None:
+    y = np.random.default_rng(3).normal(size=(40, 2))
+    near, far = (tail_of(columns(), y * [1.0, scale]).outputs for scale in (1.0, 2.0**-40))
+    assert near is not None
+    assert near.shape == (2, 40)
+    np.testing.assert_array_equal(near, far)
