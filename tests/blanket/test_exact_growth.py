@@ -35,6 +35,9 @@ class KnownTail:
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         return np.ones(len(xs), dtype=bool)
 
+    def bounded_pvalues(self, xs: Sequence[int]) -> NDArray[np.float64]:
+        return np.ones(len(xs))
+
     def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
         assert first < end
         self.n_draws += len(xs) * (end - first)

@@ -73,6 +73,12 @@ class ExactTail(Protocol):
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         """Return which columns can be rearranged."""
 
+    def bounded_pvalues(self, xs: Sequence[int]) -> NDArray[np.float64]:
+        """Return valid bounds on p-values so small that no draws are needed; 1 for other columns.
+
+        Columns with a bound rank before all others, and draws that have one count as extreme.
+        """
+
     def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
         """Count, among draws ``first`` to ``end - 1`` of each column, those as extreme as the column itself.
 

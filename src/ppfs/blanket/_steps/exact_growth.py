@@ -58,15 +58,19 @@ class Counted:
     n_draws: NDArray[np.intp]
     n_as_extreme: NDArray[np.intp]
     is_unresolved: NDArray[np.bool_]
+    is_bounded: NDArray[np.bool_]
     n_refitted: int = 0
 
     @property
     def note(self) -> str:
         """A description of what was done, for the trace."""
+        n_bounded = int(self.is_bounded.sum())
         said = (
-            f"exact growth: {self.places.size} small p-values counted by rearranging columns, "
+            f"exact growth: {self.places.size - n_bounded} small p-values counted by rearranging columns, "
             f"{int(self.n_draws.sum())} times in all, models refitted to {self.n_refitted} of them"
         )
+        if n_bounded:
+            said += f"; {n_bounded} still smaller p-values certified by a bound, without draws"
         if not self.is_unresolved.any():
             return said
         return (
@@ -154,7 +158,8 @@ def count_small_pvalues(
     The correction's level depends on how many columns are called, so it is found from above: with K columns left, each
     gets as many draws as the level for K calls needs, and those above that level are removed. When none is removed, the
     remaining ones are called. While a column remains, its number of draws depends only on the other columns, so its
-    p-value, (1 + draws as extreme) / (1 + draws), is exact.
+    p-value, (1 + draws as extreme) / (1 + draws), is exact. Columns whose p-value has a tiny bound are not drawn: they
+    rank before all others.
 
     Parameters
     ----------
@@ -173,10 +178,12 @@ def count_small_pvalues(
     called = np.flatnonzero(adjust(approximate, correction) <= alpha)
     places = called[tail.can_refine([columns[place] for place in called.tolist()])]
     places = places[np.lexsort((places, approximate[places]))]
-    n, n_kept = places.size, called.size - places.size
+    bounds = tail.bounded_pvalues([columns[place] for place in places.tolist()])
+    is_bounded = bounds < 1.0
+    n, n_kept = places.size, called.size - places.size + int(is_bounded.sum())
     n_draws, n_as_extreme = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    counted = np.ones(n)
-    is_left, is_beyond = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+    counted = bounds
+    is_left, is_beyond = ~is_bounded, np.zeros(n, dtype=bool)
     done, n_refitted = 0, tail.n_refitted
     share: float | None = None
     while is_left.any():
@@ -196,8 +203,10 @@ def count_small_pvalues(
                 n_draws[active] = done = end
                 is_left[active] = n_as_extreme[active] < _TOO_MANY
                 on_progress(int(is_left.sum()) * (part - 1) // part)
-        counted = np.where(n_draws > 0, (1.0 + n_as_extreme) / (1.0 + n_draws), 1.0)
+        counted = np.where(n_draws > 0, (1.0 + n_as_extreme) / (1.0 + n_draws), bounds)
         is_left &= counted <= level
         if is_left.sum() == n_left:
             break
-    return Counted(places, counted, n_draws, n_as_extreme, is_beyond, tail.n_refitted - n_refitted)
+    return Counted(
+        places, counted, n_draws, n_as_extreme, is_beyond, is_bounded, tail.n_refitted - n_refitted
+    )

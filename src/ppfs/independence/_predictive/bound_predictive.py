@@ -20,7 +20,7 @@ from ppfs.independence._predictive.marginal import COLUMN_ERRORS, BlockFunction,
 from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.risks.registry import risk_source
 from ppfs.independence._predictive.risks.source import RiskSource
-from ppfs.independence._predictive.screening import outputs_of
+from ppfs.independence._predictive.screening import outputs_of, smaller_class
 from ppfs.independence._predictive.target_problem import TargetProblems
 
 # What an estimator sees of a table with categories, for the trace.
@@ -161,11 +161,11 @@ class BoundPredictiveTest(BoundTest):
             return None
         if target not in self._tails:
             exchange = Exchange(self.table.n_rows, self.table.groups)
-            outputs = outputs_of(self._risks_about(target, is_marginal=True)[0].problem)
+            problem = self._risks_about(target, is_marginal=True)[0].problem
             self._tails[target] = PermutationTail(
                 quick or growth,
                 self.table,
-                outputs,
+                outputs_of(problem),
                 exchange,
                 self._problems.entropy,
                 self._problems.fold,
@@ -173,6 +173,7 @@ class BoundPredictiveTest(BoundTest):
                 target,
                 self.known.counts,
                 self._remember_count,
+                smaller_class(problem) if self.table.groups is None else None,
             )
         return self._tails[target]
 

@@ -16,6 +16,7 @@ from ppfs._parallel import run_tasks
 from ppfs._rows import Exchange
 from ppfs.independence._predictive.marginal import BlockFunction
 from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS, Screening, rearranged
+from ppfs.independence._predictive.tail_bound import TailBound
 from ppfs.independence._rearrangements import CountedRearrangements, Rearrangements
 
 # One random stream makes this many rearrangements, which are screened together.
@@ -54,6 +55,9 @@ class PermutationTail:
     that stand out. The screening is part of the statistic: arrangements that do not stand out rank last, including the
     column itself. See `Screening`.
 
+    Where the target has two classes, arrangements that differ between them by far more than chance allows rank first,
+    by a bound on their p-value: they need no draws. See `TailBound`.
+
     All columns are rearranged in the same way: a draw is an order of the rows, and depends only on its number.
 
     Attributes
@@ -79,6 +83,9 @@ class PermutationTail:
     remember : function of CountedRearrangements
         Called with every new count, which adds it to `known`.
 
+    smaller_class : ndarray of int or None
+        The rows of the smaller of two classes; None where p-values cannot be bounded.
+
     n_refitted : int
         Rearranged columns that models were fitted to so far, including those of earlier counts.
     """
@@ -95,6 +102,7 @@ class PermutationTail:
     target: int
     known: Mapping[Rearrangements, CountedRearrangements]
     remember: Callable[[CountedRearrangements], None]
+    smaller_class: NDArray[np.intp] | None = None
     n_fits: int = 0
     n_refitted: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
@@ -111,6 +119,20 @@ class PermutationTail:
             ],
             dtype=bool,
         )
+
+    def bounded_pvalues(self, xs: Sequence[int]) -> Floats:
+        """Return bounds on tiny p-values of columns, by which they rank before all others; 1 for other columns."""
+        bounds = np.ones(len(xs))
+        if self.smaller_class is not None:
+            for part in self._parts(xs):
+                own = np.arange(part.places.size)
+                as_it_is = np.broadcast_to(np.arange(self.table.n_rows), (own.size, self.table.n_rows))
+                bounds[part.places] = self._bound(part).pvalues(own, as_it_is)
+        return bounds
+
+    def _bound(self, part: _Part) -> TailBound:
+        assert self.smaller_class is not None
+        return TailBound.of(part.columns, self.smaller_class, self.table.n_features)
 
     def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
         """Count the draws that rank no lower than the column itself.
@@ -209,6 +231,7 @@ class PermutationTail:
             bounds,
             stands_out,
             observed * (1.0 + _ROUNDING),
+            None if self.smaller_class is None else self._bound(part),
             (self.entropy, _PURPOSE, self.fold, int(part.by_value)),
         )
 
@@ -270,6 +293,9 @@ class _Drawing:
     observed : ndarray of shape (n_columns,)
         The statistics of the original columns.
 
+    tail_bound : TailBound or None
+        Draws with a bounded p-value are extreme.
+
     key : tuple of int
         The key of the random streams.
     """
@@ -282,6 +308,7 @@ class _Drawing:
     bounds: Floats | None
     stands_out: NDArray[np.bool_]
     observed: Floats
+    tail_bound: TailBound | None
     key: tuple[int, ...]
 
     def standing_out(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -297,8 +324,8 @@ class _Drawing:
             column, draw = np.nonzero(is_refitted)
             yield column, sources[draw]
 
-    def blocks(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], Block]]:
-        """Yield the rearranged columns that models are fitted to, with the numbers of their columns."""
+    def blocks(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Block]]:
+        """Yield the rearranged columns that models are fitted to, with the numbers of their columns and their rows."""
         most = columns_at_once(self.part.columns.shape[1])
         owners: list[NDArray[np.intp]] = []
         sources: list[NDArray[np.intp]] = []
@@ -314,13 +341,13 @@ class _Drawing:
 
     def _cut(
         self, owners: list[NDArray[np.intp]], sources: list[NDArray[np.intp]], most: int
-    ) -> Iterator[tuple[NDArray[np.intp], Block]]:
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Block]]:
         if not owners:
             return
         all_owners, all_sources = np.concatenate(owners), np.concatenate(sources)
         for start in range(0, all_owners.size, most):
-            own = all_owners[start : start + most]
-            yield own, self.part.rearranged(own, all_sources[start : start + most])
+            own, rows = all_owners[start : start + most], all_sources[start : start + most]
+            yield own, rows, self.part.rearranged(own, rows)
 
 
 @dataclass(frozen=True)
@@ -337,9 +364,11 @@ def _counts_of(drawing: _Drawing, chunks: range) -> _Answer:
     counts = np.where(drawing.stands_out, 0, len(chunks) * DRAWS_AT_ONCE)
     n_refitted = n_fits = 0
     if drawing.stands_out.any():
-        for owners, block in drawing.blocks(chunks):
+        for owners, sources, block in drawing.blocks(chunks):
             grown = drawing.growth(block)
             n_refitted, n_fits = n_refitted + owners.size, n_fits + grown.n_fits
             is_extreme = grown.answers.pvalues <= drawing.observed[owners]
+            if drawing.tail_bound is not None:
+                is_extreme |= drawing.tail_bound.pvalues(owners, sources) < 1.0
             counts += np.bincount(owners[is_extreme], minlength=counts.size)
     return _Answer(counts, n_refitted, n_fits)

@@ -106,6 +106,24 @@ class Screening:
         return exceeds
 
 
+def lines_and_ranks(columns: NDArray[Any]) -> Floats:
+    """Return the directions of each column's values and ranks, of length 1 or 0: (n_columns, 2, n_rows)."""
+    return _lines_and_ranks(*_scaled(columns))
+
+
+def _scaled(columns: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return columns divided by their largest value, with 0 for missing values, and where values are missing."""
+    is_missing = columns != columns
+    values = np.where(is_missing, 0.0, columns).astype(np.float64)
+    values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    return values, is_missing
+
+
+def _lines_and_ranks(values: Floats, is_missing: NDArray[np.bool_]) -> Floats:
+    ranks = rankdata(values, axis=1)
+    return np.concatenate([_centered(values, is_missing), _centered(ranks, is_missing)], axis=1)
+
+
 def _centered(values: Floats, is_missing: NDArray[np.bool_]) -> Floats:
     """Return a direction along each column's values, shape (n_columns, 1, n_rows); missing values are at the mean."""
     n_present = np.maximum((~is_missing).sum(axis=1, keepdims=True), 1)
@@ -164,6 +182,14 @@ def outputs_of(problem: Problem) -> Floats | None:
     centered = weights[:, np.newaxis] * (values - np.average(values, axis=0, weights=weights))
     directions, lengths, _ = np.linalg.svd(centered, full_matrices=False)
     return np.ascontiguousarray(directions[:, lengths > _ROUNDING * max(lengths[0], _ROUNDING)].T)
+
+
+def smaller_class(problem: Problem) -> NDArray[np.intp] | None:
+    """Return the rows of the smaller of two classes; None for other targets, and for rows with weights."""
+    if problem.classes.size != 2 or problem.weights.loss is not None or problem.weights.fit is not None:
+        return None
+    members = [np.flatnonzero(problem.y == label) for label in problem.classes]
+    return min(members, key=len)
 
 
 def rearranged(outputs: Floats, sources: NDArray[np.intp]) -> Floats:

@@ -1,0 +1,126 @@
+"""Bounded p-values hold for every arrangement of tiny tables, and take the place of draws."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from ppfs import PPFS
+from ppfs._data.reading import read_table
+from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive import tail_bound
+from ppfs.independence._predictive.exact_tail import DRAWS_AT_ONCE, PermutationTail
+from ppfs.independence._predictive.screening import Screening, lines_and_ranks
+from ppfs.independence._predictive.tail_bound import TailBound, log_chance
+
+
+def columns(n_rows: int) -> np.ndarray:
+    """Columns of many shapes, as rows: the last has missing values, another one outlier."""
+    rng = np.random.default_rng(0)
+    made = [
+        rng.normal(size=n_rows),
+        np.exp(2 * rng.normal(size=n_rows)),
+        -np.exp(2 * rng.normal(size=n_rows)),
+        np.arange(n_rows) % 3 == 0,
+        np.arange(n_rows) == 0,
+        np.where(np.arange(n_rows) % 4 == 0, np.nan, rng.normal(size=n_rows)),
+    ]
+    return np.array(made, dtype=float)
+
+
+@pytest.mark.parametrize(("n_rows", "n_members"), [(12, 6), (12, 2), (13, 5)])
+def test_the_bound_is_never_below_the_share_of_all_samples(n_rows: int, n_members: int) -> None:
+    chosen = np.array(list(combinations(range(n_rows), n_members)))
+    for values in lines_and_ranks(columns(n_rows)).reshape(-1, n_rows):
+        sums = values[chosen].sum(axis=1)
+        for total in np.unique(sums.round(12)):
+            sign = 1.0 if total >= 0 else -1.0
+            exact = np.mean(sign * sums >= sign * total - 1e-9)
+            assert np.exp(log_chance(values, n_members, total)) >= exact - 1e-12
+
+
+def test_bounded_pvalues_are_valid_over_all_arrangements_of_two_classes() -> None:
+    """For every t, at most the share t of all arrangements has a p-value up to t."""
+    n_rows, n_members = 12, 6
+    samples = np.array(list(combinations(range(n_rows), n_members)))
+    rest = np.array([np.setdiff1d(np.arange(n_rows), sample) for sample in samples])
+    sources = np.column_stack([samples, rest])
+    bound = TailBound(lines_and_ranks(columns(n_rows)), np.arange(n_members), level=0.9)
+    n_below = 0
+    for column in range(len(columns(n_rows))):
+        pvalues = bound.pvalues(np.full(len(sources), column), sources)
+        for t in np.unique(pvalues):
+            assert np.mean(pvalues <= t) <= t
+        n_below += int((pvalues < 1.0).sum())
+    assert n_below > 20, "no arrangement is bounded, so that nothing is tested"
+
+
+def test_larger_bounds_than_the_level_are_not_given() -> None:
+    made = np.arange(80.0)[np.newaxis]
+    sources = np.arange(80)[np.newaxis]
+    (small,) = TailBound.of(made, np.arange(40), n_features=1).pvalues(np.zeros(1, dtype=np.intp), sources)
+    assert 0.0 < small <= 1e-5
+    (none,) = TailBound.of(made, np.arange(40), n_features=10**9).pvalues(np.zeros(1, dtype=np.intp), sources)
+    assert none == 1.0
+
+
+def test_bounded_arrangements_stand_out_in_the_sharpest_screening() -> None:
+    """So all of them are among the draws that are looked at."""
+    rng = np.random.default_rng(2)
+    made = columns(40)
+    bound = TailBound(lines_and_ranks(made), np.arange(15), level=0.01)
+    y = np.where(np.arange(40) < 15, 25.0, -15.0)
+    screening = Screening.of(made, 40)
+    bounds = screening.bounds(0.01, 1)
+    n_bounded = 0
+    for _ in range(300):
+        # Orders in which small values tend to come first.
+        order = np.argsort(np.nan_to_num(made[0]) + rng.normal(scale=0.5, size=40))
+        sources = np.tile(order, (len(made), 1))
+        is_bounded = bound.pvalues(np.arange(len(made)), sources) < 1.0
+        target = np.empty(40)
+        target[order] = y / np.linalg.norm(y)
+        stands_out = screening.stands_out(target[np.newaxis, np.newaxis], bounds)[:, 0]
+        assert stands_out[is_bounded].all()
+        n_bounded += int(is_bounded.sum())
+    assert n_bounded > 50
+
+
+def _tail(X: np.ndarray, y: np.ndarray, **fit: np.ndarray) -> PermutationTail:
+    test = CrossFitPPI(LogisticRegression(), task="classification", random_state=0)
+    table = read_table(X, y, task="classification", owner=test, **fit)
+    tail = test.bind(table).exact_tail(table.target)
+    assert isinstance(tail, PermutationTail)
+    return tail
+
+
+def test_draws_with_a_bound_count_as_extreme(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 2
+    X = (y + 0.5 * rng.normal(size=60))[:, np.newaxis]
+    assert _tail(X, y).n_as_extreme([0], 0, 4 * DRAWS_AT_ONCE, 1.0)[0] == 0
+    monkeypatch.setattr(tail_bound, "_CERTAIN", 0.999)
+    n_bounded = _tail(X, y).n_as_extreme([0], 0, 4 * DRAWS_AT_ONCE, 1.0)[0]
+    assert 0 < n_bounded < 4 * DRAWS_AT_ONCE
+
+
+def test_only_two_classes_of_free_rows_without_weights_are_bounded() -> None:
+    X = np.repeat(np.arange(60.0), 2)[:, np.newaxis]
+    y = (np.arange(120) >= 60).astype(int)
+    assert _tail(X, y).bounded_pvalues([0])[0] < 1e-5
+    assert _tail(X, np.arange(120) // 40).bounded_pvalues([0])[0] == 1.0
+    assert _tail(X, y, sample_weight=np.linspace(1.0, 2.0, 120)).bounded_pvalues([0])[0] == 1.0
+    assert _tail(X, y, groups=np.arange(120) // 2).bounded_pvalues([0])[0] == 1.0
+
+
+def test_a_strong_column_is_called_without_draws_and_the_trace_says_so() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 300))
+    y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    selector = PPFS.calibrated(LogisticRegression(), random_state=0).fit(X, y)
+    assert selector.support_[0]
+    assert any("1 still smaller p-values certified by a bound" in note for note in selector.trace_.notes)
+    assert any("0 times in all" in note for note in selector.trace_.notes)
