@@ -411,9 +411,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         table = inquiry.test.table
-        bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
         jointly: list[Answered] = []
         if self.growth != "marginal":
+            bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
             jointly = grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
         candidates = [*jointly, *self._grow_alone(inquiry, {x for x, _ in jointly})]
         if self.interactions is not None:
@@ -425,7 +425,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
             key=lambda found: (-found[1].pvalue, found[1].effect, table.order.key(found[0]), -found[0])
         )
         blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
-        blanket = shrink_jointly(inquiry, jointly, blanket, bind)
+        if jointly:
+            blanket = shrink_jointly(inquiry, jointly, blanket, bind)
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
 
     def _grow_alone(self, inquiry: Inquiry, entered: Collection[int]) -> list[Answered]:

@@ -64,7 +64,8 @@ def described_test(selector: Any, independence: IndependenceTest | str | None) -
         return ready
     make = PPI if independence is None else TESTS_BY_NAME[independence]
     names = {**_OF_ANY_TEST, **(dict.fromkeys(OF_THE_PAPERS_TEST) if make is PPI else {})}
-    taken = {name: own or name for name, own in names.items() if (own or name) in signature(make).parameters}
+    known = signature(make).parameters
+    taken = {name: own or name for name, own in names.items() if (own or name) in known}
     useless = [name for name in described if name not in taken]
     if useless:
         raise InvalidInputError(
