@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from ppfs._conventions import Floats
 from ppfs._data import Table
@@ -13,13 +14,14 @@ from ppfs._data import Table
 # Numbers are compared in this many classes of about equal size.
 _N_CLASSES = 6
 _MOST_ROWS = 1000
+_AT_ONCE = 100
 # A correlation of 0.85 between normal columns has about this association. Below it, or where another member is at
 # least half as close, no single member can be named: see decision 201.
 _CLOSE = 0.2
 _MARGIN = 2.0
 
 
-def closest_members(table: Table, dropped: Collection[int], members: Sequence[int]) -> dict[int, int]:
+def closest_members(table: Table, dropped: Sequence[int], members: Sequence[int]) -> dict[int, int]:
     """Return the member that each dropped feature is most strongly associated with, where one clearly stands out.
 
     The association is Cramér's V squared, corrected for chance (Bergsma, 2013). It sees links of any shape between
@@ -28,7 +30,7 @@ def closest_members(table: Table, dropped: Collection[int], members: Sequence[in
 
     Parameters
     ----------
-    dropped : collection of int
+    dropped : sequence of int
         Features that were not selected.
 
     members : sequence of int
@@ -38,44 +40,58 @@ def closest_members(table: Table, dropped: Collection[int], members: Sequence[in
     -------
     dict of int to int
     """
-    if len(members) < 2 or not dropped:
-        return {}
-    n_rows = min(table.n_rows, _MOST_ROWS)
-    rows = np.linspace(0, table.n_rows - 1, n_rows).astype(np.intp)
-    of_members = [_classes(table, member, rows) for member in members]
     closest: dict[int, int] = {}
-    for feature in dropped:
-        own = _classes(table, feature, rows)
-        links = np.array([max(_association(a, b) for a in own for b in other) for other in of_members])
-        best = int(links.argmax())
-        if links[best] >= _CLOSE and links[best] >= _MARGIN * np.delete(links, best).max():
-            closest[feature] = members[best]
+    if len(members) < 2:
+        return closest
+    rows = np.linspace(0, table.n_rows - 1, min(table.n_rows, _MOST_ROWS)).astype(np.intp)
+    of_members, owners = _indicators(table, members, rows)
+    for first in range(0, len(dropped), _AT_ONCE):
+        some = dropped[first : first + _AT_ONCE]
+        of_some, places = _indicators(table, some, rows)
+        links = np.zeros((len(some), len(members)))
+        np.maximum.at(links, (places[:, np.newaxis], owners), _associations(of_some, of_members))
+        best = links.argmax(axis=1)
+        second, highest = np.partition(links, -2, axis=1)[:, -2:].T
+        for place in np.flatnonzero((highest >= _CLOSE) & (highest >= _MARGIN * second)).tolist():
+            closest[some[place]] = members[best[place]]
     return closest
 
 
-def _classes(table: Table, feature: int, rows: NDArray[np.intp]) -> list[Floats]:
-    """Return the class of each row, one column per class, for every column of a feature."""
-    values = table.values(feature)
-    return [_indicators(column[rows]) for column in (values.T if values.ndim > 1 else [values])]
+def _indicators(
+    table: Table, features: Sequence[int], rows: NDArray[np.intp]
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the class of each row in each column of some features.
+
+    Returns
+    -------
+    indicators : ndarray of shape (n_rows, n_columns, n_classes)
+        1 for the class of the row: a sixth of the ranks, or the class of missing values.
+
+    owners : ndarray of int, shape (n_columns,)
+        The place of each column's feature.
+    """
+    parts = [table.values(feature)[rows].reshape(len(rows), -1) for feature in features]
+    owners = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+    values = np.concatenate(parts, axis=1)
+    is_missing = np.isnan(values)
+    ranks = rankdata(np.where(is_missing, np.inf, values), axis=0)
+    n_known = np.maximum(1, len(rows) - is_missing.sum(axis=0))
+    codes = np.where(is_missing, _N_CLASSES, (ranks - 0.5) * _N_CLASSES // n_known)
+    return np.asarray(codes[:, :, np.newaxis] == np.arange(_N_CLASSES + 1), dtype=np.float64), owners
 
 
-def _indicators(values: NDArray[np.float64]) -> Floats:
-    is_known = ~np.isnan(values)
-    known = np.sort(values[is_known])
-    codes = np.zeros(len(values))
-    # Halfway between the first and the last of equal values, so that the sign of the column does not matter.
-    middle = np.searchsorted(known, values, "left") + np.searchsorted(known, values, "right")
-    is_few = np.unique(known).size <= _N_CLASSES
-    codes[is_known] = 1 + (middle if is_few else middle * _N_CLASSES // (2 * max(known.size, 1)))[is_known]
-    return np.asarray(codes[:, None] == np.unique(codes), dtype=np.float64)
-
-
-def _association(one: Floats, other: Floats) -> float:
-    """Return Cramér's V squared of two columns, corrected for chance."""
-    n_rows = len(one)
-    counts = one.T @ other
-    expected = np.outer(one.sum(axis=0), other.sum(axis=0))
-    freedom = (one.shape[1] - 1) * (other.shape[1] - 1) / (n_rows - 1)
-    shared = (counts**2 / expected).sum() - 1 - freedom
-    largest = min(k - (k - 1) ** 2 / (n_rows - 1) for k in (one.shape[1], other.shape[1])) - 1
-    return max(0.0, float(shared / largest)) if largest > 0 else 0.0
+def _associations(ones: Floats, others: Floats) -> Floats:
+    """Return Cramér's V squared of all pairs of columns, corrected for chance."""
+    n_rows, n_ones, n_classes = ones.shape
+    counts = (ones.reshape(n_rows, -1).T @ others.reshape(n_rows, -1)).reshape(
+        n_ones, n_classes, -1, n_classes
+    )
+    row_sums, column_sums = ones.sum(axis=0), others.sum(axis=0)
+    expected = row_sums[:, :, np.newaxis, np.newaxis] * column_sums
+    shared = np.divide(counts**2, expected, out=np.zeros_like(counts), where=expected > 0).sum(axis=(1, 3))
+    k, other_k = (row_sums > 0).sum(axis=1)[:, np.newaxis], (column_sums > 0).sum(axis=1)
+    by_chance = (k - 1) * (other_k - 1) / (n_rows - 1)
+    largest = np.minimum(k - (k - 1) ** 2 / (n_rows - 1), other_k - (other_k - 1) ** 2 / (n_rows - 1)) - 1
+    return np.clip(
+        np.where(largest > 0, (shared - 1 - by_chance) / np.maximum(largest, 1e-9), 0.0), 0.0, None
+    )
