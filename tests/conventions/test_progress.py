@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ppfs import PPFS
-from ppfs._conventions.progress import ProgressBar, watched_phases
+from ppfs._conventions.progress import OutOfTimeError, ProgressBar, watched_phases
 
 
 class Terminal(io.StringIO):
@@ -105,4 +105,13 @@ def test_phases_are_watched_with_their_fits():
         selector = PPFS(n_splits=5, random_state=0).fit(X, X[:, 0] > 0)
     assert [phase.label for phase in phases] == ["growth", "shrink"]
     assert sum(phase.n_fits for phase in phases) == selector.n_fits_
-    assert all(phase.seconds >= 0 for phase in phases)
+    assert all(phase.seconds >= 0 and phase.is_complete for phase in phases)
+
+
+def test_work_that_is_watched_can_be_cut_short():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    selector = PPFS(n_splits=5, random_state=0)
+    with watched_phases(limit=0.0) as phases, pytest.raises(OutOfTimeError):
+        selector.fit(X, X[:, 0] > 0)
+    assert [(phase.label, phase.is_complete) for phase in phases] == [("growth", False)]
+    assert not hasattr(selector, "support_")

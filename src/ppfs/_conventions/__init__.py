@@ -1,7 +1,7 @@
 """What every layer relies on: array types, random streams, progress, messages, scikit-learn's private names."""
 
 from ppfs._conventions.messages import warn_caller
-from ppfs._conventions.progress import Phase, Progress, ProgressBar, watched_phases
+from ppfs._conventions.progress import OutOfTimeError, Phase, Progress, ProgressBar, watched_phases
 from ppfs._conventions.random import RandomStateLike, integer_seed, root_entropy, stream
 from ppfs._conventions.sklearn_compat import (
     N_JOBS_RULE,
@@ -35,6 +35,7 @@ __all__ = [
     "Interval",
     "IsModel",
     "Options",
+    "OutOfTimeError",
     "Phase",
     "Progress",
     "ProgressBar",

@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from types import TracebackType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 # False: nothing. True: a bar in terminals and notebooks. "log": lines elsewhere too.
 Progress = bool | Literal["log"]
@@ -23,7 +24,15 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 _SECONDS_BETWEEN_LINES = 10.0
 
 
-@dataclass(frozen=True)
+class Mark(NamedTuple):
+    """How far a phase was at some time: steps, CPU seconds and fits since its start."""
+
+    n_done: int
+    seconds: float
+    n_fits: int
+
+
+@dataclass
 class Phase:
     """What a part of the work took.
 
@@ -32,24 +41,53 @@ class Phase:
     label : str
         What was done.
 
-    seconds : float
-        CPU seconds of this process, compilation left out.
+    total : int
+        How many steps there are.
 
-    n_fits : int
-        Models fitted.
+    marks : list of Mark
+        How far it was after each step, and at the end. Compilation is left out of the seconds.
+
+    is_complete : bool
+        Whether it came to its end.
     """
 
     label: str
-    seconds: float
-    n_fits: int
+    total: int
+    marks: list[Mark] = field(default_factory=list)
+    is_complete: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds of this process."""
+        return self.marks[-1].seconds if self.marks else 0.0
+
+    @property
+    def n_fits(self) -> int:
+        """Models fitted."""
+        return self.marks[-1].n_fits if self.marks else 0
 
 
-_watched: ContextVar[list[Phase] | None] = ContextVar("watched", default=None)
+class OutOfTimeError(Exception):
+    """Work that is watched took longer than it may."""
+
+
+@dataclass
+class _Watch:
+    phases: list[Phase]
+    end: float
+
+
+_watching: ContextVar[_Watch | None] = ContextVar("watching", default=None)
 
 
 @contextmanager
-def watched_phases() -> Iterator[list[Phase]]:
-    """Collect what the phases take that end in this context.
+def watched_phases(limit: float = inf) -> Iterator[list[Phase]]:
+    """Collect what the phases take that start in this context.
+
+    Parameters
+    ----------
+    limit : float, default=inf
+        CPU seconds after which the work ends with `OutOfTimeError`, at the next step of a phase.
 
     Examples
     --------
@@ -59,11 +97,11 @@ def watched_phases() -> Iterator[list[Phase]]:
     ['growth']
     """
     phases: list[Phase] = []
-    token = _watched.set(phases)
+    token = _watching.set(_Watch(phases, time.process_time() + limit))
     try:
         yield phases
     finally:
-        _watched.reset(token)
+        _watching.reset(token)
 
 
 class ProgressBar:
@@ -110,6 +148,10 @@ class ProgressBar:
         self._n_fits, self._compiling = n_fits, compiling
         self._fits_before, self._compiled_before = n_fits(), compiling()
         self._cpu_before = time.process_time()
+        self._watch = _watching.get()
+        self._phase = Phase(label, total)
+        if self._watch is not None:
+            self._watch.phases.append(self._phase)
         self._done = 0
         self._logged = -1
         self._started = self._shown = time.monotonic()
@@ -122,10 +164,8 @@ class ProgressBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        phases = _watched.get()
-        if phases is not None:
-            seconds = time.process_time() - self._cpu_before - self._compiled()[1]
-            phases.append(Phase(self._label, max(0.0, seconds), self._n_fits() - self._fits_before))
+        self._mark()
+        self._phase.is_complete = kind is None
         if self._is_drawn:
             self._draw()
             print(file=sys.stderr, flush=True)
@@ -135,6 +175,9 @@ class ProgressBar:
     def advance(self, n: int = 1) -> None:
         """Count steps, and show it if the last time was a while ago."""
         self._done += n
+        self._mark()
+        if self._watch is not None and time.process_time() > self._watch.end:
+            raise OutOfTimeError(self._label)
         if not (self._is_drawn or self._is_logged):
             return
         pause = _SECONDS_BETWEEN_UPDATES if self._is_drawn else _SECONDS_BETWEEN_LINES
@@ -144,6 +187,11 @@ class ProgressBar:
                 self._draw()
             else:
                 self._log()
+
+    def _mark(self) -> None:
+        if self._watch is not None:
+            seconds = time.process_time() - self._cpu_before - self._compiled()[1]
+            self._phase.marks.append(Mark(self._done, max(0.0, seconds), self._n_fits() - self._fits_before))
 
     def advance_to_remaining(self, n: int) -> None:
         """Count steps so that `n` remain."""
