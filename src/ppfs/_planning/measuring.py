@@ -1,0 +1,290 @@
+"""Short runs of a search on a part of its table."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+
+from ppfs._conventions import OutOfTimeError, Phase, stream, take_rows, watched_phases
+from ppfs._engine import compile_seconds
+from ppfs._planning.imagined import imagined_table
+from ppfs._planning.rates import EXPONENT, Line, Rates, Shrinkage
+from ppfs.blanket import expected_refits
+from ppfs.exceptions import InvalidInputError
+
+# At most so many rows are measured, and at most so many columns.
+_MOST_ROWS, _MOST_COLUMNS = 1200, 400
+
+# Growth is timed with few columns and with more, as many as take about a second: the difference is what columns cost.
+_FEW, _GROWTH_SECONDS = 8, 1.0
+
+# Enough for a small search.
+_LOADING_ROWS = 200
+
+# The shrink phase is timed with so many candidates, then with more, as long as there is time.
+_FIRST, _MOST_CANDIDATES = 8, 64
+
+# No p-value is as small, so nothing becomes a candidate and a fit ends after growth.
+_UNREACHABLE = 1e-300
+
+# Parameters that name columns, which a part of the table may not have.
+_NAMING_COLUMNS = ("always_keep", "condition_on", "feature_groups", "categorical_features")
+
+
+def measure_rates(
+    selector: Any,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    n_columns: int | None = None,
+    n_candidates: int | None = None,
+    budget: float = 10.0,
+    seed: int = 0,
+) -> Rates:
+    """Run a search on parts of a table, and return what that took.
+
+    Parameters
+    ----------
+    selector : PPFS
+        With the parameters of the search to come.
+
+    X : ndarray, sparse matrix or pandas.DataFrame of shape (n_rows, n_sample)
+        The table, or some of its columns.
+
+    y : array-like of shape (n_rows,)
+        The target.
+
+    n_columns : int, default=None
+        How many columns the whole table has; None: those of X.
+
+    n_candidates : int, default=None
+        How many candidates the search is expected to have; None: as many as the columns of X suggest.
+
+    budget : float, default=10.0
+        CPU seconds after which the shrink phase is cut short; one step is always taken.
+    """
+    startup = time.process_time()
+    runs = _Runs(selector, X, np.asarray(y), seed)
+    startup += runs.load()
+    growth, fits_per_column = runs.growth()
+    found, share = runs.candidates(growth)
+    if n_candidates is None:
+        n_candidates = round(share * (X.shape[1] if n_columns is None else n_columns))
+    shrink, counts = runs.shrink(found, n_candidates, budget)
+    refits = expected_refits(counts.n_columns, counts.n_columns, selector.correction, selector.alpha)
+    return Rates(
+        startup,
+        runs.n_rows,
+        growth,
+        fits_per_column,
+        shrink,
+        runs.shrink_by_rows(shrink),
+        max(1, round(fits_per_column)),
+        counts.seconds / refits,
+        counts.n_fits / refits,
+        n_candidates,
+        selector.correction,
+        selector.alpha,
+    )
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What counting small p-values took, and of how many columns."""
+
+    n_columns: int = 1
+    seconds: float = 0.0
+    n_fits: int = 0
+
+    @classmethod
+    def of(cls, phases: Sequence[Phase], n_columns: int) -> _Counts | None:
+        """Return what the phases show; None where nothing was counted to the end."""
+        counted = [phase for phase in _named(phases, "exact growth") if phase.is_complete]
+        if not counted:
+            return None
+        return cls(n_columns, sum(phase.seconds for phase in counted), sum(phase.n_fits for phase in counted))
+
+
+class _Runs:
+    """Runs of a search on parts of a table."""
+
+    def __init__(self, selector: Any, X: Any, y: NDArray[Any], seed: int) -> None:
+        generator = stream(seed)
+        self._selector = _without_columns(selector)
+        self._n_folds = int(getattr(selector, "n_folds", 0) or 0)
+        self._all_X, self._all_y = X, y
+        self.n_sample = int(X.shape[1])
+        self.n_rows = min(_MOST_ROWS, len(y))
+        is_whole = self.n_rows == len(y)
+        self._rows = np.arange(len(y)) if is_whole else np.sort(generator.permutation(len(y))[: self.n_rows])
+        self._columns = generator.permutation(self.n_sample)[:_MOST_COLUMNS]
+        self._seed = seed
+
+    def load(self) -> float:
+        """Run a small search twice, and return the CPU seconds that the first took longer: kernels are loaded."""
+        X, y = self._imagined(_FEW, min(self.n_rows, _LOADING_ROWS))
+        compiled, times = compile_seconds()[1], [time.process_time()]
+        for _ in range(2):
+            self._fitted(X, y)
+            times.append(time.process_time())
+        compiled = compile_seconds()[1] - compiled
+        return max(0.0, (times[1] - times[0]) - (times[2] - times[1]) - compiled)
+
+    def growth(self) -> tuple[Line, float]:
+        """Return what growth takes per column, by the rows, and how many models it fits."""
+        seconds, fits = self._growth_at(self._rows)
+        if self.n_rows == len(self._all_y):
+            return Line(0.0, seconds / self.n_rows), fits
+        fewer = self._rows[:: max(1, self.n_rows // 300)]
+        fewer_seconds, _ = self._growth_at(fewer)
+        return Line.through(self.n_rows, seconds, len(fewer), fewer_seconds), fits
+
+    def _growth_at(self, rows: NDArray[np.intp]) -> tuple[float, float]:
+        few = self._columns[:_FEW]
+        few_seconds, _ = self._run(few, rows=rows, alpha=_UNREACHABLE)
+        n = int(np.clip(_GROWTH_SECONDS * len(few) / few_seconds, len(few), len(self._columns)))
+        seconds, phases = self._run(self._columns[:n], rows=rows, alpha=_UNREACHABLE)
+        in_growth = sum(phase.seconds for phase in phases)
+        per_column = in_growth / n
+        if n > len(few):
+            per_column = max(per_column, (seconds - few_seconds) / (n - len(few)))
+        return max(per_column, 1e-7), sum(phase.n_fits for phase in phases) / n
+
+    def candidates(self, growth: Line) -> tuple[NDArray[np.intp], float]:
+        """Return columns that become candidates, and the share of the columns that do."""
+        n = int(np.clip(2 * _GROWTH_SECONDS / growth.at(len(self._all_y)), _FEW, len(self._columns)))
+        columns = self._columns[:n]
+        search = self._made(_UNREACHABLE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search.fit(_taken(self._all_X, None, columns), self._all_y)
+        found = {
+            step.feature
+            for step in search.trace_
+            if step.phase == "growth" and step.adjusted_pvalue <= self._selector.alpha
+        }
+        return columns[sorted(found)], len(found) / n
+
+    def shrink(
+        self, found: NDArray[np.intp], n_candidates: int, budget: float
+    ) -> tuple[Shrinkage | None, _Counts]:
+        """Return what the shrink phase takes, and what counting small p-values takes."""
+        if n_candidates < 2:
+            return None, _Counts()
+        if found.size < min(n_candidates, _FIRST):
+            return self._shrink_of(*self._imagined(n_candidates), n_candidates, budget)
+        X = _taken(self._all_X, self._rows, found)
+        return self._shrink_of(X, self._all_y[self._rows], n_candidates, budget)
+
+    def _shrink_of(
+        self, X: Any, y: NDArray[Any], n_candidates: int, budget: float
+    ) -> tuple[Shrinkage | None, _Counts]:
+        end = time.process_time() + budget
+        most = min(n_candidates, X.shape[1], _MOST_CANDIDATES)
+        n, last, counts = min(_FIRST, most), None, _Counts()
+        while True:
+            left = end - time.process_time()
+            phases = self._fitted(_taken(X, None, np.arange(n)), y, max(0.0, left))
+            counts = _Counts.of(phases, n) or counts
+            taken = Shrinkage.of(_named(phases, "shrink"), self._n_folds, last.exponent if last else EXPONENT)
+            if taken is None:
+                return last, counts
+            last = replace(taken, exponent=taken.exponent_from(last)) if last else taken
+            left = end - time.process_time()
+            # One set of models of the next size should fit into the time that is left.
+            larger = min(most, round(n * max(left / last.seconds_per_set, 0.0) ** 0.5))
+            if larger <= n or not all(phase.is_complete for phase in phases):
+                return last, counts
+            n = larger
+
+    def shrink_by_rows(self, shrink: Shrinkage | None) -> Line:
+        """Return what the shrink phase takes by the rows."""
+        if shrink is None or self.n_rows == len(self._all_y):
+            return Line(0.0, 1.0)
+        n = min(_FIRST, shrink.n_candidates)
+        seconds = []
+        sizes = [self.n_rows, self.n_rows // 4]
+        for size in sizes:
+            X, y = self._imagined(n, size)
+            taken = Shrinkage.of(_named(self._fitted(X, y), "shrink"), self._n_folds)
+            if taken is None:
+                return Line(0.0, 1.0)
+            seconds.append(taken.seconds_per_set)
+        return Line.through(sizes[0], seconds[0], sizes[1], seconds[1])
+
+    def _imagined(self, n_candidates: int, n_rows: int | None = None) -> tuple[Any, NDArray[Any]]:
+        """Return a table whose columns all are candidates, with a target of the same kind."""
+        is_labels = self._task() == "classification"
+        n_rows = self.n_rows if n_rows is None else n_rows
+        n = min(n_candidates, _MOST_CANDIDATES)
+        return imagined_table(
+            n_rows,
+            n,
+            n,
+            task="classification" if is_labels else "regression",
+            n_classes=np.unique(self._all_y).size if is_labels else 2,
+            seed=self._seed,
+        )
+
+    def _task(self) -> str:
+        if self._selector.task != "auto":
+            return str(self._selector.task)
+        if self._selector.estimator is not None and hasattr(self._selector.estimator, "fit"):
+            return "classification" if is_classifier(self._selector.estimator) else "regression"
+        is_numeric = self._all_y.dtype.kind in "fiu" and np.unique(self._all_y).size > 20
+        return "regression" if is_numeric else "classification"
+
+    def _run(
+        self,
+        columns: NDArray[np.intp],
+        *,
+        rows: NDArray[np.intp] | None = None,
+        alpha: float | None = None,
+    ) -> tuple[float, list[Phase]]:
+        """Fit to a part of the table; return the CPU seconds, and those of the phases."""
+        rows = self._rows if rows is None else rows
+        started = time.process_time()
+        phases = self._fitted(_taken(self._all_X, rows, columns), self._all_y[rows], alpha=alpha)
+        return max(time.process_time() - started, 1e-6), phases
+
+    def _fitted(
+        self, X: Any, y: NDArray[Any], limit: float = np.inf, alpha: float | None = None
+    ) -> list[Phase]:
+        with warnings.catch_warnings(), watched_phases(limit) as phases:
+            warnings.simplefilter("ignore")
+            with suppress(OutOfTimeError, InvalidInputError):
+                self._made(alpha).fit(X, y)
+        return phases
+
+    def _made(self, alpha: float | None = None) -> Any:
+        settings = {} if alpha is None else {"alpha": alpha}
+        return clone(self._selector).set_params(**settings)
+
+
+def _without_columns(selector: Any) -> Any:
+    """Return the selector for parts of a table: nothing in it names a column, and nothing is written."""
+    defaults = {name: one.default for name, one in signature(type(selector)).parameters.items()}
+    plain = {name: defaults[name] for name in _NAMING_COLUMNS if name in defaults}
+    return clone(selector).set_params(**plain, checkpoint=None, progress=False, n_jobs=1, min_features=0)
+
+
+def _taken(X: Any, rows: NDArray[np.intp] | None, columns: NDArray[np.intp]) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns] if rows is None else X.iloc[rows, columns]
+    some = X[:, columns]
+    return some if rows is None else take_rows(some, rows)
+
+
+def _named(phases: Sequence[Phase], name: str) -> list[Phase]:
+    """Return the phases of this name, of all folds."""
+    return [phase for phase in phases if re.sub(r"^fold \d+ ", "", phase.label) == name]
