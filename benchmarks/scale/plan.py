@@ -1,15 +1,25 @@
-"""What the cost model predicts: for the tables of wide.py and tall.py, beside what was measured, and for large ones."""
+"""What the cost model predicts for thirty tables and those of wide.py and tall.py, beside measurements.
+
+The thirty tables differ in classes, categories, candidates, rows and columns, and in the search. Each is planned and
+then searched in the same process. CPU seconds, without those of loading and compiling, and numbers of fits are
+compared. An estimate counts as good within a factor of 3, or within half a second.
+"""
 
 import argparse
+import re
 import time
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from recording import describe_machine, load, machine_lines, markdown_table, save, say
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_digits, load_wine
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 from tall import N_COLUMNS
 from tall import RESULTS as TALL
@@ -17,10 +27,25 @@ from wide import N_ROWS, N_TRUE
 from wide import RESULTS as WIDE
 
 from ppfs import PPFS
-from ppfs._planning.cost import Line, Rates, duration, measure_rates, predict_cost, size
+from ppfs._conventions import Phase, watched_phases
+from ppfs._engine import compile_seconds
+from ppfs._planning import (
+    Line,
+    Rates,
+    Shrinkage,
+    duration,
+    imagined_table,
+    measure_rates,
+    predict_cost,
+    size,
+)
+from ppfs.datasets import load_dataset
 
 RESULTS = Path(__file__).resolve().parent / "results" / "plan.json"
 SEED = 0
+
+#: Rows of the tables that the rates of tables with many rows are taken from.
+MANY_ROWS = 5000
 
 _TREE = DecisionTreeRegressor(max_depth=3, min_samples_leaf=20)
 
@@ -52,16 +77,174 @@ LARGE = [
 ]
 
 
-def rates_of(name: str, startup: float) -> dict[str, Any]:
-    """Return the rates of a search in a separate process: this one has measured others before."""
+_PAPER: dict[str, Any] = {"n_splits": 10, "random_state": SEED}
+
+
+def _named(name: str, n_rows: int | None = None) -> tuple[Any, Any]:
+    data = load_dataset(name)
+    frame = data.to_frame()
+    y = frame.pop(data.target_name)
+    return frame.iloc[:n_rows], y.iloc[:n_rows]
+
+
+def _digits(n_rows: int) -> tuple[Any, Any]:
+    X, y = load_digits(return_X_y=True)
+    return X[:n_rows], y[:n_rows]
+
+
+def _imagined(*shape: int, **kind: Any) -> tuple[Any, Any]:
+    return imagined_table(*shape, seed=SEED, **kind)
+
+
+def _labels(n_classes: int) -> dict[str, Any]:
+    return {"task": "classification", "n_classes": n_classes}
+
+
+#: Tables and searches: classes, categories and candidates, few and many.
+CASES: dict[str, tuple[Callable[[], tuple[Any, Any]], Any]] = {
+    "digits, 10 classes, 300 rows": (lambda: _digits(300), PPFS.calibrated(random_state=SEED)),
+    "digits, 10 classes, linear": (
+        lambda: _digits(300),
+        PPFS.calibrated(LogisticRegression(), random_state=SEED),
+    ),
+    "digits, 10 classes, trees": (lambda: _digits(600), PPFS(**_PAPER)),
+    "digits, 10 classes, forests": (lambda: _digits(300), PPFS(RandomForestClassifier(25), **_PAPER)),
+    "ecoli, 8 classes": (lambda: _named("ecoli"), PPFS.calibrated(random_state=SEED)),
+    "wine, 3 classes": (lambda: load_wine(return_X_y=True), PPFS.calibrated(random_state=SEED)),
+    "wdbc": (lambda: _named("wdbc"), PPFS.calibrated(random_state=SEED)),
+    "wdbc, the paper's": (lambda: _named("wdbc"), PPFS(**_PAPER)),
+    "wdbc, 3 folds": (lambda: _named("wdbc"), PPFS(n_folds=3, **_PAPER)),
+    "wdbc, boosting": (
+        lambda: _named("wdbc", 300),
+        PPFS(HistGradientBoostingClassifier(max_iter=20), n_splits=5, random_state=SEED),
+    ),
+    "heart": (lambda: _named("heart"), PPFS.calibrated(random_state=SEED)),
+    "ionosphere": (lambda: _named("ionosphere"), PPFS.calibrated(random_state=SEED)),
+    "sonar": (lambda: _named("sonar"), PPFS.calibrated(random_state=SEED)),
+    "sonar, naive Bayes": (lambda: _named("sonar"), PPFS(GaussianNB(), **_PAPER)),
+    "credit, text": (lambda: _named("credit"), PPFS.calibrated(random_state=SEED)),
+    "credit, text, the paper's": (lambda: _named("credit"), PPFS(**_PAPER)),
+    "desharnais": (lambda: _named("desharnais"), PPFS.calibrated(random_state=SEED)),
+    "diabetes": (lambda: load_diabetes(return_X_y=True), PPFS.calibrated(random_state=SEED)),
+    "madelon, 500 rows": (lambda: _named("madelon", 500), PPFS.calibrated(random_state=SEED)),
+    "5 classes, 200 columns": (
+        lambda: _imagined(400, 200, 20, **_labels(5)),
+        PPFS.calibrated(random_state=SEED),
+    ),
+    "26 classes, 20 columns": (
+        lambda: _imagined(600, 20, 12, **_labels(26)),
+        PPFS.calibrated(random_state=SEED),
+    ),
+    "26 classes, trees": (lambda: _imagined(1000, 60, 30, **_labels(26)), PPFS(**_PAPER)),
+    "60 candidates of 80": (lambda: _imagined(400, 80, 60), PPFS.calibrated(random_state=SEED)),
+    "100 candidates of 200, linear": (
+        lambda: _imagined(1000, 200, 100),
+        PPFS.calibrated(LinearRegression(), random_state=SEED),
+    ),
+    "2,000 columns": (lambda: _imagined(300, 2000, 20), PPFS.calibrated(random_state=SEED)),
+    "10,000 columns, linear": (
+        lambda: _imagined(300, 10_000, 20),
+        PPFS.calibrated(LinearRegression(), random_state=SEED),
+    ),
+    "5,000 rows": (lambda: _imagined(5000, 40, 15), PPFS.calibrated(random_state=SEED)),
+    "20,000 rows, linear": (
+        lambda: _imagined(20_000, 40, 15),
+        PPFS.calibrated(LinearRegression(), random_state=SEED),
+    ),
+    "half text, 30 columns": (
+        lambda: _imagined(400, 30, 15, n_text=15, **_labels(2)),
+        PPFS.calibrated(random_state=SEED),
+    ),
+    "all text, 4 classes": (
+        lambda: _imagined(500, 24, 12, n_text=24, **_labels(4)),
+        PPFS.calibrated(random_state=SEED),
+    ),
+}
+
+
+def planned_and_run(name: str) -> dict[str, Any]:
+    """Return what was predicted for a case, and what it took."""
     say(f"{name} ...")
-    y = np.random.default_rng(SEED).normal(size=5000)
-    return asdict(replace(measure_rates(SEARCHES[name], y, is_labels=False), startup=startup))
+    make, selector = CASES[name]
+    X, y = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        started = time.process_time()
+        rates = measure_rates(selector, X, y)
+        planning = time.process_time() - started
+        cost = predict_cost(rates, *X.shape)
+        compiled, started = compile_seconds()[1], time.process_time()
+        with watched_phases() as phases:
+            clone(selector).fit(X, y)
+        seconds = time.process_time() - started - (compile_seconds()[1] - compiled)
+    shrink = [phase for phase in phases if phase.label.endswith("shrink")]
+    case = {
+        "shape": list(X.shape),
+        "candidates": [rates.n_candidates, sum(phase.total for phase in shrink)],
+        "seconds": [cost.seconds - cost.startup, seconds],
+        "growth_fits": [cost.growth_fits, _fits(phases, "growth")],
+        "count_fits": [cost.count_fits, _fits(phases, "exact growth")],
+        "shrink_fits": [cost.shrink_fits, _fits(phases, "shrink")],
+        "planning": planning,
+    }
+    say(f"    {case}")
+    return case
+
+
+def _fits(phases: Sequence[Phase], name: str) -> int:
+    return sum(phase.n_fits for phase in phases if re.sub(r"^fold \d+ ", "", phase.label) == name)
+
+
+def is_good(case: dict[str, Any]) -> bool:
+    """Return whether an estimate is within a factor of 3, or within half a second."""
+    predicted, measured = case["seconds"]
+    return 1 / 3 <= predicted / measured <= 3 or abs(predicted - measured) <= 0.5
+
+
+def cases_table(cases: dict[str, dict[str, Any]]) -> str:
+    """Return predictions and measurements of the cases, and how many estimates are good."""
+    rows = []
+    for name, case in cases.items():
+        predicted, measured = case["seconds"]
+        fits = [
+            "{:,.0f} / {:,.0f}".format(*case[key]) for key in ("growth_fits", "count_fits", "shrink_fits")
+        ]
+        rows.append(
+            [
+                name,
+                "{:,} x {:,}".format(*case["shape"]),
+                "{:,} / {:,}".format(*case["candidates"]),
+                *fits,
+                f"{predicted:.1f} / {measured:.1f}",
+                f"{predicted / measured:.2f}" + ("" if is_good(case) else " **NO**"),
+            ]
+        )
+    header = [
+        "table and search",
+        "rows x columns",
+        "candidates",
+        "fits: growth",
+        "count",
+        "shrink",
+        "CPU s",
+        "ratio",
+    ]
+    n_good = sum(map(is_good, cases.values()))
+    return f"{markdown_table(header, rows)}\n\n{n_good} of {len(cases)} within a factor of 3."
+
+
+def rates_of(name: str, n_rows: int, startup: float) -> dict[str, Any]:
+    """Return the rates of a search on a table with so many rows, with the start-up time of a process."""
+    say(f"{name}, {n_rows} rows ...")
+    X, y = imagined_table(n_rows, 400, N_TRUE, seed=SEED)
+    return asdict(replace(measure_rates(SEARCHES[name], X, y, n_candidates=N_TRUE), startup=startup))
 
 
 def loaded(rates: dict[str, Any]) -> Rates:
     """Return rates as they were before they were saved."""
-    return Rates(**{**rates, "growth": Line(**rates["growth"]), "shrink": Line(**rates["shrink"])})
+    lines = {name: Line(**rates[name]) for name in ("growth", "shrink_by_rows")}
+    shrink = None if rates["shrink"] is None else Shrinkage(**rates["shrink"])
+    return Rates(**{**rates, **lines, "shrink": shrink})
 
 
 def compared(rates: dict[str, Any]) -> str:
@@ -79,7 +262,8 @@ def compared(rates: dict[str, Any]) -> str:
     rows = []
     for case, name, n_rows, n_columns, cpu in measured:
         if name in rates:
-            cost = predict_cost(loaded(rates[name]), n_rows, n_columns, n_candidates=N_TRUE)
+            known = loaded(rates[name][str(min(n_rows, MANY_ROWS))])
+            cost = predict_cost(known, n_rows, n_columns, n_candidates=N_TRUE)
             numbers = [f"{cost.seconds:.1f}", f"{cpu:.1f}", f"{cost.seconds / cpu:.2f}"]
             rows.append([case, f"{n_rows:,}", f"{n_columns:,}", *numbers])
     return markdown_table(["search", "rows", "columns", "predicted, s", "measured, CPU s", "ratio"], rows)
@@ -92,7 +276,8 @@ def worked_out(rates: dict[str, Any]) -> str:
         for name in ("trees", "forests"):
             if name not in rates:
                 continue
-            cost = predict_cost(loaded(rates[name]), n_rows, n_columns, n_workers=n_workers)
+            known = loaded(rates[name][str(min(n_rows, MANY_ROWS))])
+            cost = predict_cost(known, n_rows, n_columns, n_candidates=N_TRUE, n_workers=n_workers)
             rows.append(
                 [
                     f"{n_rows:,} x {n_columns:,}",
@@ -112,14 +297,20 @@ def worked_out(rates: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--searches", nargs="+", choices=SEARCHES, default=list(SEARCHES))
+    parser.add_argument("--searches", nargs="*", choices=SEARCHES, default=list(SEARCHES))
+    parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
     arguments = parser.parse_args()
     results: dict[str, Any] = load(RESULTS) if RESULTS.is_file() else {"rates": {}}
+    results.setdefault("cases", {})
     results["machine"] = describe_machine()
     startup = time.process_time()
     for name in arguments.searches:
-        results["rates"][name] = rates_of(name, startup)
+        results["rates"][name] = {str(n): rates_of(name, n, startup) for n in (N_ROWS, MANY_ROWS)}
         save(results, RESULTS)
+    for name in arguments.cases:
+        results["cases"][name] = planned_and_run(name)
+        save(results, RESULTS)
+    print(cases_table(results["cases"]), "", sep="\n")
     if WIDE.is_file():
         print(compared(results["rates"]), "", sep="\n")
     print(worked_out(results["rates"]), "", *machine_lines(results["machine"]), sep="\n")

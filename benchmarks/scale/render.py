@@ -80,6 +80,10 @@ def workers_block(results: Mapping[str, Any]) -> list[str]:
     return [workers.table_of(results["work"]), "\n".join(machine_lines(results["machine"]))]
 
 
+def plan_cases_block(results: Mapping[str, Any]) -> list[str]:
+    return [plan.cases_table(results["cases"])]
+
+
 def plan_block(results: Mapping[str, Any]) -> list[str]:
     return [plan.compared(results["rates"])]
 
@@ -108,6 +112,7 @@ SCALE_BLOCKS: Blocks = {
     "wide": (wide.RESULTS, wide_block),
     "tall": (tall.RESULTS, tall_block),
     "workers": (workers.RESULTS, workers_block),
+    "plan-cases": (plan.RESULTS, plan_cases_block),
     "plan": (plan.RESULTS, plan_block),
     "large": (plan.RESULTS, large_block),
 }

@@ -61,7 +61,7 @@ def test_a_method_that_fails_is_named_on_stderr(ppfs, table, patients):
         (["--time-limit", "0"], 2, "--time-limit"),
         (["--cv", "1"], 2, "--cv"),
         (["--scoring", "acuracy"], 2, "scoring"),
-        (["--estimator-params", "{}", "--estimator", "nothing"], 2, "does not know 'nothing'"),
+        (["--estimator-params", "{}", "--estimator", "nothing"], 2, "there is no model 'nothing'"),
     ],
 )
 def test_wrong_use(ppfs, table, flags, code, message):

@@ -236,7 +236,7 @@ def test_what_cannot_be_read_ends_with_the_fix(refused):
     assert "archive of NumPy arrays: 'X.npy'. Save the columns" in refused(zipped({"X.npy": b""}))
     assert "begins like a Parquet file, but cannot be read" in refused(b"PAR1nonsense")
     assert "has no column 'y'. Did you mean 'Y'?" in refused(b"x,Y\n1,2\n")
-    assert "no column beside 'y'" in refused(b"y\n1\n2\n")
+    assert "no column apart from 'y'" in refused(b"y\n1\n2\n")
 
 
 def test_lines_in_messages_are_those_of_the_file(refused):
@@ -246,7 +246,7 @@ def test_lines_in_messages_are_those_of_the_file(refused):
     text = b'x,note,y\n1,"two\nlines",\n\n2,b,1\n3,c,\n'
     assert "missing in 2 of 3 rows: lines 2, 6 of the file" in refused(text)
     assert "is missing in all 2 rows" in refused(b"x,y\n1,\n2,NA\n")
-    assert "--weights w: there is no value in line 3 of the file" in refused(
+    assert "--weights w: the value is missing in line 3 of the file" in refused(
         b"x,w,y\n1,1,0\n2,,1\n", "--weights", "w"
     )
 

@@ -26,7 +26,7 @@ def test_columns_that_cannot_be_streamed_are_named(select, tmp_path):
 
 @pytest.mark.parametrize(
     ("address", "message"),
-    [("somewhere", "is no address"), ("tcp://127.0.0.1:1", "no scheduler answers there")],
+    [("somewhere", "is not an address"), ("tcp://127.0.0.1:1", "no scheduler answers there")],
 )
 def test_a_cluster_that_is_not_there_is_named(select, table, address, message, monkeypatch):
     monkeypatch.setattr("ppfs.cli.flags.cluster._PATIENCE", "0.2s")

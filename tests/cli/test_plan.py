@@ -1,5 +1,7 @@
 """What a search would cost is told before it runs."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 
@@ -13,10 +15,52 @@ def test_a_table_that_is_not_there_is_planned(ppfs):
     assert lines[2].split() == ["fits", "in", "growth", "5,000,000", "5,000,000"]
 
 
-def test_a_file_is_planned(ppfs, table):
+def test_a_file_is_planned_with_its_own_candidates(ppfs, table):
     done = ppfs("plan", table, "--target", "ill", "--test", "paper", "--splits", 5)
     assert done.exit_code == 0
-    assert done.stdout.startswith("120 rows, 4 columns, 4 candidates")
+    assert done.stdout.startswith("120 rows, 4 columns, about 1 candidates")
+    done = ppfs("plan", table, "--target", "ill", "--test", "paper", "--splits", 5, "--candidates", 3)
+    assert done.stdout.startswith("120 rows, 4 columns, 3 candidates")
+
+
+def test_a_file_that_is_streamed_is_planned(ppfs, table):
+    done = ppfs("plan", table, "-t", "ill", "--test", "paper", "--splits", 5, "--stream", "--quiet")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("120 rows, 4 columns, about 1 candidates")
+    assert done.stdout.splitlines()[2].split()[3] == "20"
+
+
+def test_classes_and_text_of_a_table_that_is_not_there(ppfs):
+    flags = ("--test", "paper", "--splits", 5, "--task", "classification", "--candidates", 4, "--workers", 2)
+    done = ppfs("plan", "--rows", 200, "--columns", 10, "--classes", 5, "--text-columns", 5, *flags)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("200 rows, 10 columns, 4 candidates")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [(["--method", "iamb"], "--method ppfs only"), (["--interactions", "pairs"], "--interactions")],
+)
+def test_what_cannot_be_planned_is_named(ppfs, table, flags, message):
+    done = ppfs("plan", table, "-t", "ill", *flags)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_many_classes_are_announced_with_an_estimate(ppfs, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
+    frame["y"] = rng.integers(30, size=150)
+    frame.to_csv(tmp_path / "many.csv", index=False)
+    flags = ("--test", "paper", "--splits", 5, "--task", "classification", "--stratify", "no", "--quiet")
+    monkeypatch.setattr("ppfs.cli._estimating._PATIENCE", 0.0)
+    done = ppfs("select", tmp_path / "many.csv", "-t", "y", *flags)
+    assert done.exit_code == 0, done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "classes" in line]
+    assert line.startswith("ppfs: warning: 'y' has 30 classes: the search is expected to take about ")
+    assert "--task regression" in line
+    monkeypatch.setattr("ppfs.cli._estimating._PATIENCE", 1e9)
+    assert "classes" not in ppfs("select", tmp_path / "many.csv", "-t", "y", *flags).stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["--rows", 100], ["--columns", 5]])

@@ -70,7 +70,7 @@ def test_apply_names_what_is_missing(ppfs, saved, tmp_path, patients):
     ("change", "message"),
     [
         (lambda d: d.update(schema="other"), "is not a selection"),
-        (lambda d: d.update(schema_version=99), "has the layout 99"),
+        (lambda d: d.update(schema_version=99), "has layout 99"),
         (lambda d: d.pop("selected"), "'selected' is missing"),
         (lambda d: d.update(columns=[1]), "'columns' holds an entry without 'column'"),
         (lambda d: d.update(selected=["stranger"]), "'stranger' is selected, but is not one of its columns"),

@@ -165,7 +165,7 @@ def test_selectors_record_them_and_say_so_once_in_the_trace(recwarn):
     assert (warning.column, warning.kind) == ("row", "identifier")
     assert "X.drop(columns='row')" in warning.message
     assert [note for note in selector.trace_.notes if "warnings_" in note] == [
-        "columns that should make you think: 1 identifier; see warnings_"
+        "columns to check: 1 identifier; see warnings_"
     ]
     assert [w.column for w in PermutationImportance(random_state=0).fit(X, Y).warnings_] == ["row"]
     assert not recwarn.list

@@ -1,13 +1,10 @@
-"""What a search would cost follows from what a small one took."""
+"""What a search would cost follows from what short runs took."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
 
-from ppfs import PPFS
-from ppfs._planning.cost import Line, Rates, cost_lines, measure_rates, predict_cost
+from ppfs._planning import Line, Rates, Shrinkage, cost_lines, predict_cost
 
 
 @pytest.fixture(scope="module")
@@ -15,22 +12,37 @@ def rates():
     return Rates(
         startup=1.0,
         n_rows=1000,
-        n_candidates=10,
         growth=Line(0.0, 1e-6),
-        shrink=Line(0.0, 1e-4),
-        shrink_in_candidates=2.0,
-        fits_a_column=5,
-        fits_a_candidate=5,
+        fits_per_column=5,
+        shrink=Shrinkage(10, seconds=0.5, n_fits=25, n_sets=5, exponent=2.0),
+        shrink_by_rows=Line(0.0, 1.0),
+        shrink_rows=1000,
         n_splits=5,
     )
 
 
-def test_seconds_follow_columns_rows_and_candidates(rates):
-    cost = predict_cost(rates, 2000, 10_000, n_candidates=20)
+def test_seconds_follow_columns_and_rows(rates):
+    cost = predict_cost(rates, 2000, 10_000, n_candidates=10)
     assert cost.growth_seconds == pytest.approx(10_000 * 0.001 * 2)
-    assert cost.shrink_seconds == pytest.approx(0.1 * 2 * 4)
-    assert cost.growth_fits == 50_000
+    assert cost.shrink_seconds == pytest.approx(0.5 * 2)
+    assert (cost.growth_fits, cost.shrink_fits) == (50_000, 25)
     assert cost.network == 0
+
+
+def test_shrink_follows_the_candidates(rates):
+    # Four of ten were dropped, and one set of models is fitted at the start. Half of 40 candidates would be kept if
+    # as many were told apart as of 10; a set of four times as many columns takes 16 times as long.
+    n_sets = 1 + 40 * (1 - 0.6 / 2)
+    cost = predict_cost(rates, 1000, 100, n_candidates=40)
+    assert cost.shrink_fits == pytest.approx(5 * n_sets)
+    assert cost.shrink_seconds == pytest.approx(0.1 * 16 * n_sets)
+    fewer = predict_cost(rates, 1000, 100, n_candidates=5)
+    assert fewer.shrink_fits == pytest.approx(5 * 3)
+
+
+def test_there_are_no_more_candidates_than_columns(rates):
+    assert predict_cost(rates, 1000, 4) == predict_cost(rates, 1000, 4, n_candidates=4)
+    assert predict_cost(replace(rates, shrink=None, n_candidates=0), 1000, 4).shrink_seconds == 0
 
 
 def test_workers_share_growth_and_are_sent_what_is_not_in_a_file(rates):
@@ -41,32 +53,19 @@ def test_workers_share_growth_and_are_sent_what_is_not_in_a_file(rates):
 
 
 def test_counting_small_pvalues_is_part_of_the_cost_where_rows_are_few(rates):
-    counted = replace(rates, is_counted=True, correction="bh")
+    counted = replace(rates, n_rows=500, seconds_per_refit=0.0005, fits_per_refit=5, correction="bh")
     few, many = (predict_cost(counted, n, 100_000) for n in (500, 501))
     assert many.count_seconds == predict_cost(rates, 500, 100_000).count_seconds == 0
-    # Some five refits for each column of the table.
+    # Some five refits for each column of the table, each as long as a column of growth.
     assert 4 * few.growth_seconds < few.count_seconds < 6 * few.growth_seconds
     assert few.seconds > few.growth_seconds + few.count_seconds
-
-
-def test_counting_is_noticed():
-    y = np.random.default_rng(0).normal(size=120)
-    assert measure_rates(PPFS.calibrated(LinearRegression()), y, is_labels=False).is_counted
-    assert not measure_rates(PPFS(LinearRegression(), n_splits=5), y, is_labels=False).is_counted
+    assert few.count_fits == pytest.approx(few.count_seconds / 0.0005 * 5)
 
 
 def test_costs_stand_side_by_side(rates):
     lines = cost_lines([predict_cost(rates, 1000, 100, n_workers=n) for n in (1, 4)])
     assert lines[0].split() == ["workers", "1", "4"]
     assert len({len(line) for line in lines}) == 1
-
-
-def test_rates_are_taken_from_the_search_itself():
-    y = np.random.default_rng(0).normal(size=400)
-    rates = measure_rates(PPFS(LinearRegression(), n_splits=5), y, is_labels=False)
-    assert rates.fits_a_column == 5
-    assert rates.n_candidates >= 8
-    assert rates.growth.at(1000) > rates.growth.at(100) > 0
 
 
 def test_seconds_follow_the_line_through_two_measurements():

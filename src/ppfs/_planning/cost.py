@@ -26,7 +26,7 @@ class Cost:
     Attributes
     ----------
     seconds : float
-        By the clock, where every worker has a core to itself.
+        Wall-clock time, if every worker has a core.
 
     growth_fits, count_fits, shrink_fits : float
         Models fitted in growth, to count growth's small p-values, and in the shrink phase.
@@ -35,13 +35,13 @@ class Cost:
         The seconds of each, and of loading libraries and kernels.
 
     memory : float
-        Bytes, of the process that searches.
+        Bytes of the process that searches.
 
     worker_memory : float
-        Bytes, of each worker.
+        Bytes of each worker.
 
     network : float
-        Bytes that go to and from workers; 0 on one machine.
+        Bytes sent to and from workers; 0 on one machine.
 
     disk : float
         Bytes of the table as float32, which is read once.

@@ -23,7 +23,7 @@ from ppfs.blanket import expected_refits
 from ppfs.exceptions import InvalidInputError
 
 # At most so many rows are measured, and at most so many columns.
-_MOST_ROWS, _MOST_COLUMNS = 1200, 400
+_MOST_ROWS, _MOST_COLUMNS = 4000, 400
 
 # Growth is timed with few columns and with more, as many as take about a second: the difference is what columns cost.
 _FEW, _GROWTH_SECONDS = 8, 1.0
@@ -33,6 +33,9 @@ _LOADING_ROWS = 200
 
 # The shrink phase is timed with so many candidates, then with more, as long as there is time.
 _FIRST, _MOST_CANDIDATES = 8, 64
+
+# So many candidates are assumed at least if not all columns were looked at: they may be rare.
+_CANDIDATES = 20
 
 # No p-value is as small, so nothing becomes a candidate and a fit ends after growth.
 _UNREACHABLE = 1e-300
@@ -77,9 +80,13 @@ def measure_rates(
     runs = _Runs(selector, X, np.asarray(y), seed)
     startup += runs.load()
     growth, fits_per_column = runs.growth()
-    found, share = runs.candidates(growth)
+    found, n_looked_at = runs.candidates(growth)
+    share = found.size / n_looked_at
     if n_candidates is None:
-        n_candidates = round(share * (X.shape[1] if n_columns is None else n_columns))
+        n_columns = X.shape[1] if n_columns is None else n_columns
+        n_candidates = round(share * n_columns)
+        if n_looked_at < n_columns:
+            n_candidates = max(n_candidates, min(_CANDIDATES, n_columns))
     shrink, counts = runs.shrink(found, n_candidates, budget)
     refits = expected_refits(counts.n_columns, counts.n_columns, selector.correction, selector.alpha)
     return Rates(
@@ -89,6 +96,7 @@ def measure_rates(
         fits_per_column,
         shrink,
         runs.shrink_by_rows(shrink),
+        runs.shrink_rows,
         max(1, round(fits_per_column)),
         counts.seconds / refits,
         counts.n_fits / refits,
@@ -124,10 +132,10 @@ class _Runs:
         self._n_folds = int(getattr(selector, "n_folds", 0) or 0)
         self._all_X, self._all_y = X, y
         self.n_sample = int(X.shape[1])
-        self.n_rows = min(_MOST_ROWS, len(y))
+        self.n_rows = self.shrink_rows = min(_MOST_ROWS, len(y))
         is_whole = self.n_rows == len(y)
         self._rows = np.arange(len(y)) if is_whole else np.sort(generator.permutation(len(y))[: self.n_rows])
-        self._columns = generator.permutation(self.n_sample)[:_MOST_COLUMNS]
+        self._columns = generator.permutation(self.n_sample)
         self._seed = seed
 
     def load(self) -> float:
@@ -145,14 +153,16 @@ class _Runs:
         seconds, fits = self._growth_at(self._rows)
         if self.n_rows == len(self._all_y):
             return Line(0.0, seconds / self.n_rows), fits
-        fewer = self._rows[:: max(1, self.n_rows // 300)]
+        fewer = self._rows[::4]
         fewer_seconds, _ = self._growth_at(fewer)
         return Line.through(self.n_rows, seconds, len(fewer), fewer_seconds), fits
 
     def _growth_at(self, rows: NDArray[np.intp]) -> tuple[float, float]:
         few = self._columns[:_FEW]
         few_seconds, _ = self._run(few, rows=rows, alpha=_UNREACHABLE)
-        n = int(np.clip(_GROWTH_SECONDS * len(few) / few_seconds, len(few), len(self._columns)))
+        n = int(
+            np.clip(_GROWTH_SECONDS * len(few) / few_seconds, len(few), min(_MOST_COLUMNS, self.n_sample))
+        )
         seconds, phases = self._run(self._columns[:n], rows=rows, alpha=_UNREACHABLE)
         in_growth = sum(phase.seconds for phase in phases)
         per_column = in_growth / n
@@ -160,9 +170,10 @@ class _Runs:
             per_column = max(per_column, (seconds - few_seconds) / (n - len(few)))
         return max(per_column, 1e-7), sum(phase.n_fits for phase in phases) / n
 
-    def candidates(self, growth: Line) -> tuple[NDArray[np.intp], float]:
-        """Return columns that become candidates, and the share of the columns that do."""
-        n = int(np.clip(2 * _GROWTH_SECONDS / growth.at(len(self._all_y)), _FEW, len(self._columns)))
+    def candidates(self, growth: Line) -> tuple[NDArray[np.intp], int]:
+        """Return columns that become candidates, and how many columns were looked at."""
+        # All columns, if there is time: candidates may be rare.
+        n = int(np.clip(2 * _GROWTH_SECONDS / growth.at(len(self._all_y)), _FEW, self.n_sample))
         columns = self._columns[:n]
         search = self._made(_UNREACHABLE)
         with warnings.catch_warnings():
@@ -173,7 +184,7 @@ class _Runs:
             for step in search.trace_
             if step.phase == "growth" and step.adjusted_pvalue <= self._selector.alpha
         }
-        return columns[sorted(found)], len(found) / n
+        return columns[sorted(found)], n
 
     def shrink(
         self, found: NDArray[np.intp], n_candidates: int, budget: float
@@ -183,8 +194,24 @@ class _Runs:
             return None, _Counts()
         if found.size < min(n_candidates, _FIRST):
             return self._shrink_of(*self._imagined(n_candidates), n_candidates, budget)
+        end = time.process_time() + budget
         X = _taken(self._all_X, self._rows, found)
-        return self._shrink_of(X, self._all_y[self._rows], n_candidates, budget)
+        shrink, counts = self._shrink_of(X, self._all_y[self._rows], n_candidates, budget)
+        left = end - time.process_time()
+        n_rows = len(self._all_y)
+        if shrink is None or shrink.seconds_per_set * n_rows / self.n_rows > left:
+            return shrink, counts
+        return self._shrink_of_all_rows(found[: shrink.n_candidates], left) or shrink, counts
+
+    def _shrink_of_all_rows(self, columns: NDArray[np.intp], limit: float) -> Shrinkage | None:
+        """Return what the shrink phase takes with all rows, where there are more than were measured so far."""
+        if self.n_rows == len(self._all_y):
+            return None
+        phases = self._fitted(_taken(self._all_X, None, columns), self._all_y, limit)
+        shrink = Shrinkage.of(_named(phases, "shrink"), self._n_folds)
+        if shrink is not None:
+            self.shrink_rows = len(self._all_y)
+        return shrink
 
     def _shrink_of(
         self, X: Any, y: NDArray[Any], n_candidates: int, budget: float
@@ -209,7 +236,7 @@ class _Runs:
 
     def shrink_by_rows(self, shrink: Shrinkage | None) -> Line:
         """Return what the shrink phase takes by the rows."""
-        if shrink is None or self.n_rows == len(self._all_y):
+        if shrink is None or self.shrink_rows == len(self._all_y):
             return Line(0.0, 1.0)
         n = min(_FIRST, shrink.n_candidates)
         seconds = []

@@ -164,6 +164,9 @@ class Rates:
     shrink_by_rows : Line
         CPU seconds of a shrink phase, by the rows.
 
+    shrink_rows : int
+        With how many rows `shrink` was measured.
+
     n_splits : int
         Splits, which the shrink phase of a model outside the engine may spread over workers.
 
@@ -183,6 +186,7 @@ class Rates:
     fits_per_column: float
     shrink: Shrinkage | None
     shrink_by_rows: Line
+    shrink_rows: int
     n_splits: int
     seconds_per_refit: float = 0.0
     fits_per_refit: float = 0.0
@@ -202,4 +206,4 @@ class Rates:
 
     def shrink_ratio(self, n_rows: int) -> float:
         """Return how many times as long the shrink phase takes as in the table that was measured."""
-        return self.shrink_by_rows.at(n_rows) / self.shrink_by_rows.at(self.n_rows)
+        return self.shrink_by_rows.at(n_rows) / self.shrink_by_rows.at(self.shrink_rows)

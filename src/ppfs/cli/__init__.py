@@ -1,6 +1,6 @@
 """The ``ppfs`` command: a thin layer over the library.
 
-Modules here import nothing heavy at the top: ``ppfs --help`` answers before NumPy could be loaded.
+Modules here import no large library at the top, so that ``ppfs --help`` needs no NumPy.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or report which library is not installed."""
     from ppfs.cli._signals import listen, received
 
     listen()

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ppfs.cli._failures import UsageFailure
+from ppfs.cli._terminal import say
 from ppfs.cli.input import Input
 
 if TYPE_CHECKING:
     from ppfs._planning import Rates
 
-# Of columns that stay in their file.
-_MOST_COLUMNS = 400
+# Of columns that stay in their file: at most so many, and so many bytes of them.
+_MOST_COLUMNS, _MOST_BYTES = 2000, 2**28
+
+# Beyond so many classes a search may take so long that people should know before.
+_MANY_CLASSES = 20
+# Seconds that need no word, and that the estimate itself may take.
+_PATIENCE, _BUDGET = 60.0, 3.0
 
 
 def rates_of(
@@ -48,6 +54,30 @@ def rates_of(
     )
 
 
+def warn_of_many_classes(selector: Any, data: Input, task: str | None) -> None:
+    """Say how long the search is expected to take, if the target has many classes and it takes long."""
+    import numpy as np
+
+    from ppfs._planning import duration, predict_cost
+
+    if not hasattr(selector, "correction") or selector.interactions is not None:
+        return
+    y = np.asarray(data.target_values())
+    n_classes = len(set(y.tolist())) if y.ndim == 1 else 0
+    if n_classes <= _MANY_CLASSES or data.task(task) == "regression":
+        return
+    cost = predict_cost(rates_of(selector, data, budget=_BUDGET), len(y), len(data.names))
+    if cost.seconds > _PATIENCE:
+        is_numeric = y.dtype.kind in "iuf"
+        advice = (
+            " If it is numeric, use --task regression." if is_numeric else " Merge rare classes if you can."
+        )
+        say(
+            f"warning: {data.target!r} has {n_classes} classes: the search is expected to take about "
+            f"{duration(cost.seconds)}.{advice}"
+        )
+
+
 def _some_columns(data: Input) -> Any:
     """Return some columns of a file that does not fit in memory, from all over it."""
     import numpy as np
@@ -56,5 +86,7 @@ def _some_columns(data: Input) -> Any:
     from ppfs._data import open_source
 
     source = open_source(data.X)
-    places = np.linspace(0, len(data.names) - 1, min(_MOST_COLUMNS, len(data.names))).astype(int)
+    affordable = max(50, _MOST_BYTES // (8 * len(data.target_values())))
+    n = min(_MOST_COLUMNS, affordable, len(data.names))
+    places = np.linspace(0, len(data.names) - 1, n).astype(int)
     return pd.DataFrame({data.names[place]: source.column(data.names[place]) for place in places.tolist()})

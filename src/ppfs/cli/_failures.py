@@ -1,4 +1,4 @@
-"""How the command ends: exit codes, and messages in place of tracebacks.
+"""Exit codes, and messages instead of tracebacks.
 
 0: it ran, also if nothing was selected. 1: a file or its content cannot be used. 2: the command was misused. 130:
 Ctrl-C; 128 and its number for another signal.
@@ -27,13 +27,13 @@ class ExitCode(IntEnum):
 
 
 class InputFailure(click.ClickException):
-    """What the command was given cannot be used; the message ends with the fix."""
+    """A file or its content cannot be used; the message says how to fix it."""
 
     exit_code = ExitCode.input
 
 
 class UsageFailure(click.ClickException):
-    """The flags contradict each other or the data; the message ends with the fix."""
+    """The flags contradict each other or the data; the message says how to fix it."""
 
     exit_code = ExitCode.usage
 
@@ -41,7 +41,7 @@ class UsageFailure(click.ClickException):
 def run(app: click.Command, arguments: Sequence[str]) -> int:
     """Run the command and return its exit code.
 
-    ``--debug`` anywhere shows the traceback of whatever went wrong; nothing else does.
+    ``--debug``, anywhere on the command line, shows the traceback of an error.
     """
     wanted = [argument for argument in arguments if argument != "--debug"]
     try:
@@ -54,7 +54,7 @@ def run(app: click.Command, arguments: Sequence[str]) -> int:
 
 
 def _ended_by(error: BaseException) -> int:
-    """Say what went wrong, and return the exit code for it."""
+    """Print what went wrong, and return the exit code."""
     signal = received()
     if isinstance(error, click.Abort | KeyboardInterrupt) or signal is not None:
         if not isinstance(error, click.Abort):
@@ -97,5 +97,5 @@ def _ended_by_the_library(error: BaseException) -> int:
         say(text)
     else:
         say(f"{type(error).__name__}: {text}\nThis should not happen: run again with --debug and report it.")
-    # scikit-learn's name for a parameter that is out of its range.
+    # scikit-learn's name for a parameter with an invalid value.
     return ExitCode.usage if type(error).__name__ == "InvalidParameterError" else ExitCode.input

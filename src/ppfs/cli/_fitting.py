@@ -1,4 +1,4 @@
-"""Reading, searching, and saying on the way what people should know."""
+"""Reading and searching, with messages for the user."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ppfs.cli._estimating import warn_of_many_classes
 from ppfs.cli._searching import selector_for
 from ppfs.cli._terminal import say
 from ppfs.cli._words import in_flags
@@ -23,7 +24,7 @@ def fitted(request: DataRequest, search: SearchRequest) -> tuple[Input, Any]:
 
 
 def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
-    """Return the data that the flags name, after saying what was found out while reading."""
+    """Return the data that the flags name, after printing what was detected while reading."""
     data = read(request, quiet=search.quiet)
     if not search.quiet:
         for note in data.notes:
@@ -33,26 +34,29 @@ def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
 
 def searched(data: Input, search: SearchRequest) -> Any:
     """Return the selector that the flags describe, fitted."""
-    if not search.quiet:
-        announce_compilation()
-    with warnings_as_messages():
+    with warnings_as_messages(), announced_compilation(search.quiet):
         selector = selector_for(search, data)
+        warn_of_many_classes(selector, data, search.task)
         with on_cluster(search.cluster):
             return selector.fit(data.X, data.y, **data.fit_arguments())
 
 
-def announce_compilation() -> None:
-    """Say so when the engine is compiled, as it is in the first run."""
+@contextmanager
+def announced_compilation(quiet: bool) -> Iterator[None]:
+    """Print a message when the engine is compiled, which happens in the first run."""
     from ppfs import _engine
 
-    _engine.before_compiling(
-        lambda: say("compiling, which takes up to a minute; later runs on this machine start at once")
-    )
+    def announce() -> None:
+        if not quiet:
+            say("compiling, which takes up to a minute; later runs on this machine start at once")
+
+    with _engine.before_compiling(announce):
+        yield
 
 
 @contextmanager
 def warnings_as_messages() -> Iterator[None]:
-    """Show each of our own warnings once, as a message; those of other libraries are for their developers."""
+    """Show each warning of this package once, as a message; warnings of other libraries are hidden."""
     said: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -17,7 +17,7 @@ class _JSONObject(click.ParamType[dict[str, Any]]):
     name = "JSON"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
-        """Return the object, or say what is wrong with the text."""
+        """Return the object, or report what is wrong with the text."""
         try:
             return parsed_object(value)
         except ValueError as error:

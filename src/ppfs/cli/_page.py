@@ -1,4 +1,4 @@
-"""The command line's own help as a page: ``python -m ppfs.cli._page > docs/cli.md``."""
+"""The help of the command line as a page: ``python -m ppfs.cli._page > docs/cli.md``."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ This page is the help of the command, made by `python -m ppfs.cli._page` and che
 
 - Results go to standard output, messages and progress to standard error: after `ppfs select data.csv -t y > names.txt`
   the file holds names only.
-- Exit codes: 0 it ran, also when nothing was selected; 1 the data cannot be used; 2 the command was misused; 130
-  Ctrl-C.
-- `--debug` shows tracebacks. Flags that are not given leave the library's defaults alone.
-- COLUMNS are names with commas between; a flag may be repeated, and a name with a comma in it is taken as it is.
-- MODEL is a short name or `module:Class`, with parameters behind it as JSON: `'forest{"max_depth": 5}'`. Nothing is
-  ever evaluated.
+- Exit codes: 0 it ran, even if nothing was selected; 1 a file or its content cannot be used; 2 the command was
+  misused; 130 Ctrl-C, 143 SIGTERM.
+- `--debug` shows tracebacks. Flags that are not given have the defaults of the library.
+- COLUMNS are names separated by commas; a flag may be repeated. A column whose name contains a comma can be named too.
+- MODEL is a short name or `module:Class`, followed by parameters as JSON: `'forest{"max_depth": 5}'`. No code is
+  evaluated.
 """
 
 
 def page() -> str:
-    """Return the page: the help of every command, 100 letters wide."""
+    """Return the page: the help of every command, 100 characters wide."""
     group = click.Context(app, info_name="ppfs", terminal_width=100, **app.context_settings)
     parts = [_HEAD, _section(app, group)]
     for name, command in sorted(app.commands.items()):

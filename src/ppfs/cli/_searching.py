@@ -13,7 +13,7 @@ from ppfs.cli.flags.models import Task, model, splitter
 from ppfs.cli.flags.parameters import METHODS, TESTS, SearchRequest, flag_of
 from ppfs.cli.input import Input
 
-# Parameters that say how the paper's test is made; the calibrated one has ways of its own.
+# Parameters of the paper's test that the calibrated test does not have.
 _OF_THE_PAPERS_TEST = ("n_splits", "test_size", "knockoff", "significance")
 _OF_A_TEST = (
     "estimator",
@@ -61,7 +61,7 @@ def selector_for(request: SearchRequest, data: Input) -> Any:
 
 
 def _stable(kind: Any, request: SearchRequest, data: Input) -> Any:
-    """Return stability selection round the PPFS that the other flags describe."""
+    """Return stability selection around the PPFS that the other flags describe."""
     inner = selector_for(replace(request, method="ppfs", method_params=None, n_jobs=None, quiet=True), data)
     own = request.method_params or {}
     unknown = [name for name in own if name not in ("n_pairs", "threshold", "max_false")]
@@ -74,7 +74,7 @@ def _stable(kind: Any, request: SearchRequest, data: Input) -> Any:
 
 
 def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
-    """Return the parameters that were given, as the library wants them."""
+    """Return the parameters that were given, in the form that the library takes."""
     plain = (
         "alpha",
         "n_folds",
@@ -125,8 +125,8 @@ def _models(request: SearchRequest, data: Input) -> dict[str, Any]:
     """Return the models that were named; several estimators are a list."""
     if request.estimator_params and (len(request.estimator) != 1 or request.estimator[0] == "panel"):
         raise UsageFailure(
-            "--estimator-params needs one model to be the parameters of: add --estimator, such as forest. Of several "
-            "models each has its own: --estimator 'forest{\"max_depth\": 5}'."
+            "--estimator-params needs one model: add --estimator, such as forest. With several models, give each "
+            "its own parameters: --estimator 'forest{\"max_depth\": 5}'."
         )
     names = {
         "estimator": request.estimator,
@@ -153,13 +153,13 @@ def _refuse_the_papers(request: SearchRequest, given: dict[str, Any]) -> None:
     papers = [name for name in _OF_THE_PAPERS_TEST if name in given]
     if papers and request.test in (None, "calibrated") and request.method == "ppfs":
         raise UsageFailure(
-            f"{flag_of(papers[0])} describes the paper's test, and the test is the calibrated one. Leave it out, or "
-            "add --test paper."
+            f"{flag_of(papers[0])} is a parameter of the paper's test, but the test is the calibrated one. Leave it "
+            "out, or add --test paper."
         )
 
 
 def _with_a_test(request: SearchRequest, given: dict[str, Any], takes: set[str]) -> dict[str, Any]:
-    """Return the parameters of a search that takes a ready test: what describes the test goes there."""
+    """Return the parameters of a search that takes a test; parameters of the test are passed to the test."""
     from ppfs.independence import TESTS_BY_NAME
 
     if request.test is None and not any(name in given for name in _OF_A_TEST):

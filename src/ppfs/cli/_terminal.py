@@ -1,4 +1,4 @@
-"""What reaches the terminal: text without control characters, and a message where nothing can be written."""
+"""Text for the terminal: without control characters, and with an error where nothing can be written."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ppfs._printable import printable as printable
 
 
 def printable_lines(text: str) -> str:
-    """Return a message as `printable` does, but leave its line breaks."""
+    """Return a message as `printable` does, but keep its line breaks."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def say(message: str) -> None:
-    """Write a message to standard error, marked as ours."""
+    """Write a message to standard error, with the name of the command."""
     print(f"ppfs: {printable_lines(message)}", file=sys.stderr, flush=True)
 
 
 class CannotWriteError(Exception):
-    """Something takes nothing more; the message says why.
+    """Something cannot be written to; the message says why.
 
     Parameters
     ----------
     reason : str
-        Why, in the words of the system.
+        Why, as the operating system says it.
 
     where : str, default="standard output"
         What was written to.
@@ -41,7 +41,7 @@ class CannotWriteError(Exception):
 def writing() -> Iterator[None]:
     """Turn a failure to write, which Python reports at exit or not at all, into an error at once.
 
-    Letters that the output's encoding lacks are spelled out.
+    Characters that the encoding of the output lacks are escaped.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -49,7 +49,7 @@ def writing() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough, such as ``| head -1``: nothing to complain of.
+        # The reader has closed the pipe, as ``| head -1`` does: not an error.
         _discard_the_rest()
     except OSError as error:
         _discard_the_rest()
@@ -57,7 +57,7 @@ def writing() -> Iterator[None]:
 
 
 def _discard_the_rest() -> None:
-    """Leave Python nothing to flush at exit, where it would fail again."""
+    """Discard what is left in the buffer, which Python would fail to flush at exit."""
     try:
         descriptor = sys.stdout.fileno()
     except (OSError, ValueError):

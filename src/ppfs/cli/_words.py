@@ -1,4 +1,4 @@
-"""The library's messages in the words of the command line."""
+"""Messages of the library with flags instead of parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUOTED = re.compile(rf"(?:The )?'({'|'.join(_PARAMETERS)})' parameter of (\w+)"
 
 
 def in_flags(message: str) -> str:
-    """Return a message in which parameters are called by their flags.
+    """Return a message in which parameters are replaced by their flags.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def in_flags(message: str) -> str:
     'Pass --impute median, or raise --splits.'
     """
     parts = _CALL.split(message)
-    # Every other part is a call, such as CrossFitPPI(n_folds=5): it is Python, and speaks of no flag.
+    # Every other part is a call, such as CrossFitPPI(n_folds=5): Python code, which has no flags.
     parts[::2] = [_outside_calls(part) for part in parts[::2]]
     return "".join(parts)
 

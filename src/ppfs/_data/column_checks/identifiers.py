@@ -1,4 +1,4 @@
-"""Running numbers, and whole numbers that never repeat."""
+"""Running numbers, and integers that never repeat."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.table import Table
 
 _HEAD = 16
-# How improbable it is, over all columns, that quantities look like this by chance.
+# How improbable it is, over all columns, that numeric values look like this by chance.
 _CHANCE = 0.01
 
 
 def identifiers(table: Table) -> Iterator[ColumnWarning]:
-    """Yield columns of whole numbers that are different in every row although chance would have made some alike.
+    """Yield columns of integers that differ in every row although some would be equal by chance.
 
     Of n numbers drawn from R about n^2 / 2R pairs are alike, and none is with a probability of exp(-n^2 / 2R).
     """
@@ -38,7 +38,7 @@ def identifiers(table: Table) -> Iterator[ColumnWarning]:
             continue
         name = table.column_names[column]
         is_running = spread[column] == n
-        what = "is a running number" if is_running else "holds another whole number in every row"
+        what = "is a running number" if is_running else "holds a different integer in every row"
         yield ColumnWarning(
             name,
             "identifier",

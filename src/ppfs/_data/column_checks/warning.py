@@ -1,4 +1,4 @@
-"""What is odd about a column, and what settles it."""
+"""What is suspicious about a column, and what to do about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal["identifier", "dates", "numbers-as-text", "leakage", "near-consta
 
 @dataclass(frozen=True)
 class ColumnWarning:
-    """A column that should make a person think.
+    """A column to check.
 
     Attributes
     ----------
@@ -20,16 +20,16 @@ class ColumnWarning:
         Its name.
 
     kind : {"identifier", "dates", "numbers-as-text", "leakage", "near-constant", "copy"}
-        What is odd about it.
+        What is suspicious about it.
 
     finding : str
         The same in a sentence, with the evidence.
 
     remedy : str
-        What settles it in Python.
+        What to do about it in Python.
 
     flag : str
-        What settles it on the command line.
+        What to do about it on the command line.
     """
 
     column: str
@@ -40,12 +40,12 @@ class ColumnWarning:
 
     @property
     def message(self) -> str:
-        """What is odd and what settles it, in Python's words."""
+        """The finding, and what to do about it in Python."""
         return f"{self.finding} {self.remedy}"
 
 
 def summary(warnings: Sequence[ColumnWarning]) -> str:
-    """Say in one line how many columns are odd, and how."""
+    """Return in one line how many columns of each kind there are."""
     counts = Counter(warning.kind for warning in warnings)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    return f"columns that should make you think: {kinds}; see warnings_"
+    return f"columns to check: {kinds}; see warnings_"

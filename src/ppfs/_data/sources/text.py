@@ -237,7 +237,7 @@ class Words:
         self._rows.append(self._codes.setdefault(word, len(self._codes)))
 
     def to_arrow(self, gaps: frozenset[str]) -> Any:
-        """Return the column; gaps are missing."""
+        """Return the column, with missing values where a text stands for one."""
         import pyarrow as pa
 
         texts = [None if word.strip() in gaps else word for word in self._codes]

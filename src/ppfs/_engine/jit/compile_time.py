@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-# By the clock, and of the CPU.
+# Wall-clock and CPU time.
 Seconds = tuple[float, float]
 
 _spent: Seconds = (0.0, 0.0)
@@ -15,13 +16,19 @@ _callbacks: list[Callable[[], None]] = []
 
 
 def compile_seconds() -> Seconds:
-    """Return what compilation has taken so far, by the clock and of the CPU; reading from the disk does not count."""
+    """Return how long compilation has taken so far, in wall-clock and CPU time, without reading from the disk."""
     return _now_spent() if _depth else _spent
 
 
-def before_compiling(callback: Callable[[], None]) -> None:
-    """Call a function once, before the next kernel is compiled."""
+@contextmanager
+def before_compiling(callback: Callable[[], None]) -> Iterator[None]:
+    """Call a function once, before the first kernel that is compiled in this context."""
     _callbacks.append(callback)
+    try:
+        yield
+    finally:
+        if callback in _callbacks:
+            _callbacks.remove(callback)
 
 
 def compilation_starts() -> None:

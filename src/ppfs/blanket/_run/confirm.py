@@ -80,7 +80,7 @@ class Confirmation:
         n_confirmed = int(self.is_confirmed.sum())
         return (
             f"confirmed on {self.n_rows} rows that the search never saw: {n_confirmed} of {len(self.features)} columns "
-            f"at {self.alpha:g} ({self.correction}); the whole selection at {self.fdr:.3g}"
+            f"at {self.alpha:g} ({self.correction}); FDR of the whole set {self.fdr:.3g}"
         )
 
 

@@ -1,4 +1,4 @@
-"""``ppfs apply``: reduce another table to the columns that were selected."""
+"""``ppfs apply``: reduce another table to the selected columns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ApplyRequest:
         How the table is written; see `DataRequest`.
 
     id : tuple of str
-        Columns to write besides.
+        Further columns to write.
 
     with_target : bool
         Whether to write the target too.
@@ -63,7 +63,7 @@ _FLAGS = [
         **written_file(TABLES),
         help="Where to write.  [default: CSV to standard output]",
     ),
-    flag("Output", "--id", multiple=True, metavar="COLUMNS", help="Columns to write besides."),
+    flag("Output", "--id", multiple=True, metavar="COLUMNS", help="Further columns to write."),
     flag("Output", "--with-target", is_flag=True, help="Write the target too."),
     debug_flag,
 ]
@@ -75,7 +75,7 @@ def apply(request: ApplyRequest) -> None:
     """Reduce another table to the selected columns.
 
     SELECTION is a file made by ppfs select --save, DATA the table; - for standard input. Columns are found by
-    name; others, and their order, do not matter.
+    name; their order and other columns do not matter.
     """
     from ppfs.cli.input import read_frame
     from ppfs.cli.input.columns import listed, resolve

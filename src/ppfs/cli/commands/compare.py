@@ -1,4 +1,4 @@
-"""``ppfs compare``: which way to select columns serves a model best."""
+"""``ppfs compare``: compare methods of selection by the score of a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CompareRequest:
     Attributes
     ----------
     methods : str or None
-        Names with commas between.
+        Names, separated by commas.
 
     estimator : str or None
         The model that is scored.
@@ -42,7 +42,7 @@ class CompareRequest:
         Number of folds.
 
     task : str or None
-        Labels or quantities.
+        Classification or regression.
 
     time_limit : float or None
         Seconds for all methods together.
@@ -56,7 +56,7 @@ class CompareRequest:
     format : str
 
     plot : Path or None
-        Where a picture of scores against sizes is to be written.
+        Where a plot of scores against sizes is written.
     """
 
     methods: str | None
@@ -78,7 +78,7 @@ _FLAGS = [
         _COMPARE,
         "--methods",
         metavar="NAMES",
-        help="Names with commas between: all, rfecv, l1, univariate, ppfs, ppfs-paper, ppfs-cv, or any search of ppfs "
+        help="Names, separated by commas: all, rfecv, l1, univariate, ppfs, ppfs-paper, ppfs-cv, or any search of ppfs "
         "select --method.  [default: all,ppfs,ppfs-cv,rfecv,l1,univariate]",
     ),
     flag(
@@ -93,7 +93,7 @@ _FLAGS = [
         _COMPARE,
         "--scoring",
         metavar="NAME",
-        help="A score of scikit-learn, such as roc_auc.  [default: accuracy for classes, r2 for quantities]",
+        help="A score of scikit-learn, such as roc_auc.  [default: accuracy for classification, r2 for regression]",
     ),
     flag(
         _COMPARE,
@@ -109,14 +109,14 @@ _FLAGS = [
         _COMPARE,
         "--task",
         type=click.Choice(["auto", "classification", "regression"]),
-        help="Labels or quantities.  [default: auto]",
+        help="Classification or regression.  [default: auto]",
     ),
     flag(
         _RUN,
         "--time-limit",
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
-        help="For all methods together; each has an equal share, and what has begun is finished.",
+        help="For all methods together, divided equally among them. A fit that has begun is finished.",
     ),
     seed_flag,
     jobs_flag,
@@ -134,7 +134,7 @@ _FLAGS = [
         _OUTPUT,
         "--plot",
         **written_file(dict.fromkeys((".png", ".svg", ".pdf"), ("matplotlib", "plots"))),
-        help="Also draw scores against sizes: one .png, .svg or .pdf file.",
+        help="Plot scores against sizes: one .png, .svg or .pdf file.",
     ),
     debug_flag,
 ]
@@ -144,11 +144,11 @@ _FLAGS = [
 @data_flags
 @gathered("wanted", CompareRequest, _FLAGS)
 def compare(request: DataRequest, wanted: CompareRequest) -> None:
-    """Compare ways to select columns on your data.
+    """Compare methods of selection on your data.
 
-    Each is scored on rows that it has not seen. Selection happens inside the folds: one and the same model is fitted
-    on what each method selects there, and scored on the other rows. Stability is the share of columns
-    that two folds agree on.
+    Each method selects columns inside the folds of a cross-validation. The same model is fitted to what each method
+    selects, and scored on rows that the selection has not seen. Stability is the share of columns that two folds
+    agree on.
     """
     from ppfs import compare as compared
     from ppfs.cli._failures import UsageFailure
@@ -164,7 +164,7 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
             say(note)
     task = data.task(wanted.task)
     if wanted.estimator_params and wanted.estimator is None:
-        raise UsageFailure("--estimator-params needs a model to be the parameters of: add --estimator.")
+        raise UsageFailure("--estimator-params needs a model: add --estimator.")
     estimator = (
         None
         if wanted.estimator is None
@@ -247,7 +247,7 @@ def _print_table(result: Any, rows: list[dict[str, Any]], name: str, target: str
     console.print(table)
     console.print(
         f"{escape(result.scoring)}: mean over the folds and its standard error. stability: share of columns that two "
-        "folds agree on. seconds: of one selection."
+        "folds agree on. seconds: time of one selection."
     )
 
 

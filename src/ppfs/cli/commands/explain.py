@@ -1,4 +1,4 @@
-"""``ppfs explain``: why a column was kept or dropped."""
+"""``ppfs explain``: why a column was selected or not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExplainRequest:
         Columns.
 
     saved : str or None
-        A selection made by ``ppfs select --save``, in place of data.
+        A selection made by ``ppfs select --save``, instead of data.
     """
 
     feature: tuple[str, ...]
@@ -42,14 +42,14 @@ _explain_flags = gathered(
             "-x",
             multiple=True,
             metavar="COLUMNS",
-            help="The column to explain; several too.",
+            help="The columns to explain.",
         ),
         flag(
             "Explain",
             "--from",
             "saved",
             metavar="FILE",
-            help="A selection made by ppfs select --save, in place of DATA: nothing is computed again.",
+            help="A selection made by ppfs select --save, instead of DATA: nothing is computed again.",
         ),
         debug_flag,
     ],
@@ -61,9 +61,9 @@ _explain_flags = gathered(
 @search_flags
 @_explain_flags
 def explain(request: DataRequest, search: SearchRequest, wanted: ExplainRequest) -> None:
-    """Say why a column was kept or dropped.
+    """Explain why a column was selected or not.
 
-    The verdict first, then every question that was asked about it.
+    The verdict comes first, then every question that was asked about the column.
     """
     from ppfs.cli.input.columns import resolve
 
@@ -86,7 +86,7 @@ def explain(request: DataRequest, search: SearchRequest, wanted: ExplainRequest)
 def _explained(
     feature: str, rows: Sequence[dict[str, Any]], trace: Any, warnings: Sequence[dict[str, Any]]
 ) -> str:
-    """Return the verdict, what should make one think, and the questions."""
+    """Return the verdict, the warnings about the column, and the questions."""
     odd = [
         f"Note: {warning['finding']} {warning['flag']}"
         for warning in warnings

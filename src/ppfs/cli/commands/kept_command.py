@@ -1,4 +1,4 @@
-"""How a search is continued: its command line, kept in the checkpoint."""
+"""The command line of a search, kept in its checkpoint so that the search can be continued."""
 
 from __future__ import annotations
 

@@ -67,11 +67,11 @@ def plan(
 ) -> None:
     """Estimate what a search would cost: fits, seconds, memory and network.
 
-    The search runs on parts of the table for about half a minute: at most 1,200 rows, 400 columns and 64 candidates.
+    The search runs on parts of the table for about half a minute: at most 4,000 rows and 64 candidates.
     Name a file and its target, or --rows and --columns (and --task classification or regression).
     """
     from ppfs._planning import cost_lines, predict_cost
-    from ppfs.cli._fitting import announce_compilation, warnings_as_messages
+    from ppfs.cli._fitting import announced_compilation, warnings_as_messages
     from ppfs.cli._searching import selector_for
 
     is_named = request.data is not None or request.dataset is not None
@@ -82,10 +82,8 @@ def plan(
         data = _imagined(rows, columns, candidates, search, classes, text_columns)
     else:
         data = _measured(request)
-    if not search.quiet:
-        announce_compilation()
     search = replace(search, checkpoint=None)
-    with warnings_as_messages():
+    with warnings_as_messages(), announced_compilation(search.quiet):
         rates = rates_of(selector_for(search, data), data, columns, candidates)
     n_rows, n_columns = (rows, columns) if rows and columns else (len(data.target_values()), len(data.names))
     costs = [

@@ -20,7 +20,7 @@ from ppfs.cli.flags.sections import SectionedCommand, flag
 
 _FILES = ("output", "save", "report")
 
-# Where files go that only the checkpoint names. A folder of its own: no name in it can be one of the checkpoint's.
+# Where files go that only the checkpoint names: a separate folder, so that no file of the checkpoint is replaced.
 _RESULTS = "results"
 
 

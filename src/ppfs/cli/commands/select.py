@@ -1,4 +1,4 @@
-"""``ppfs select``: choose columns."""
+"""``ppfs select``: select columns."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
 
     DATA is a CSV or TSV file (also .gz, .zst, .zip), Parquet, Feather, Arrow, Excel or JSON, or - for standard input.
 
-    Results go to standard output, messages to standard error. The exit code is 0 when the search ran, also when it
-    selected nothing, 1 when the data cannot be used, 2 when the command was misused.
+    Results go to standard output, messages to standard error. The exit code is 0 if the search ran, even if it
+    selected nothing, 1 if a file or its content cannot be used, 2 if the command was misused.
     """
     from ppfs.cli._fitting import read_and_say, searched
     from ppfs.cli.output.delivery import Delivery

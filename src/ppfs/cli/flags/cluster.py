@@ -1,4 +1,4 @@
-"""Where the work is done: on this machine, or on a cluster by its address."""
+"""Where the search runs: on this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATIENCE = "20s"
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Have joblib use a Dask or Ray cluster for the time of a search."""
+    """Let joblib use a Dask or Ray cluster during a search."""
     if address is None:
         yield
     elif address == "ray" or address.startswith("ray://"):
@@ -25,8 +25,8 @@ def on_cluster(address: str | None) -> Iterator[None]:
             yield
     else:
         raise UsageFailure(
-            f"--cluster {address!r} is no address. Write tcp://scheduler:8786 for Dask, ray://head:10001 for Ray, or "
-            "ray for a Ray of this machine."
+            f"--cluster {address!r} is not an address. Write tcp://scheduler:8786 for Dask, ray://head:10001 for Ray, "
+            "or ray for Ray on this machine."
         )
 
 

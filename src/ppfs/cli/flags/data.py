@@ -1,4 +1,4 @@
-"""What the flags say about the data."""
+"""Flags that describe the data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DATA, _COLUMNS = "Data", "Columns"
 
 @dataclass(frozen=True)
 class DataRequest:
-    """Where the data are, and which columns mean what.
+    """Where the data are, and what the columns mean.
 
     Attributes
     ----------
@@ -24,13 +24,13 @@ class DataRequest:
         The column to predict.
 
     dataset : str or None
-        A data set of the registry, in place of a file.
+        A data set of the registry, instead of a file.
 
     sep, encoding, decimal : str or None
-        How a text file is written; None finds out.
+        How a text file is written; None: detected automatically.
 
     na : tuple of str
-        Texts that stand for a gap.
+        Texts that stand for a missing value.
 
     sheet : str or None
         Of an Excel file; None takes the first.
@@ -39,10 +39,10 @@ class DataRequest:
         Whether columns are read a few at a time.
 
     drop, id : tuple of str
-        Columns that are not asked about; those of `id` go to the output all the same.
+        Columns that are not searched; those of `id` are written to the output.
 
     groups, weights : str or None
-        Columns that say which rows belong together and how much each counts.
+        Columns with the groups and the weights of the rows.
 
     drop_missing_target : bool
         Whether rows without a target are left out.
@@ -65,15 +65,21 @@ class DataRequest:
 
 
 FILE_FLAGS = [
-    flag(_DATA, "--sep", help="Separator of a text file, such as ';' or tab.  [default: found out]"),
-    flag(_DATA, "--encoding", help="Encoding of a text file, such as latin-1.  [default: found out]"),
+    flag(_DATA, "--sep", help="Separator of a text file, such as ';' or tab.  [default: auto-detected]"),
+    flag(_DATA, "--encoding", help="Encoding of a text file, such as latin-1.  [default: auto-detected]"),
     flag(
         _DATA,
         "--decimal",
         type=click.Choice([".", ","]),
-        help="Decimal point or comma.  [default: found out]",
+        help="Decimal point or comma.  [default: auto-detected]",
     ),
-    flag(_DATA, "--na", multiple=True, metavar="TEXT", help="A text that stands for a gap, such as unknown."),
+    flag(
+        _DATA,
+        "--na",
+        multiple=True,
+        metavar="TEXT",
+        help="A text that stands for a missing value, such as unknown.",
+    ),
     flag(_DATA, "--sheet", help="Sheet of an Excel file.  [default: the first]"),
 ]
 
@@ -85,7 +91,7 @@ _FLAGS = [
         "--dataset",
         "-d",
         metavar="NAME",
-        help="A data set of the registry in place of a file, such as wdbc.",
+        help="A data set of the registry instead of a file, such as wdbc.",
     ),
     *FILE_FLAGS,
     flag(
@@ -100,10 +106,10 @@ _FLAGS = [
         "--id",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns that name the rows: not asked about, but written by --output.",
+        help="Columns that identify the rows: not searched, but written by --output.",
     ),
     flag(_COLUMNS, "--groups", metavar="COLUMN", help="Rows with the same value here belong together."),
-    flag(_COLUMNS, "--weights", metavar="COLUMN", help="How much each row counts."),
+    flag(_COLUMNS, "--weights", metavar="COLUMN", help="Weights of the rows."),
     flag(_COLUMNS, "--drop-missing-target", is_flag=True, help="Leave out rows without a target."),
 ]
 

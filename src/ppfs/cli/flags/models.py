@@ -1,4 +1,4 @@
-"""Models and splitters by name: ``forest``, or ``module:Class``, with parameters as JSON; nothing is evaluated."""
+"""Models and splitters by name: ``forest``, or ``module:Class``, with parameters as JSON; no code is evaluated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ppfs.cli.flags.parameters import NAMED_MODELS
 
 Task = Literal["classification", "regression"]
 
-# Classifier, regressor, and the extra that has them. "=": behind a scaler, without which they see little but units.
+# Classifier and regressor.
 _CLASSES = {
     "tree": ("sklearn.tree:DecisionTreeClassifier", "sklearn.tree:DecisionTreeRegressor"),
     "forest": ("sklearn.ensemble:RandomForestClassifier", "sklearn.ensemble:RandomForestRegressor"),
@@ -26,8 +26,9 @@ _CLASSES = {
     "lightgbm": ("lightgbm:LGBMClassifier", "lightgbm:LGBMRegressor"),
     "xgboost": ("xgboost:XGBClassifier", "xgboost:XGBRegressor"),
 }
+# Fitted to scaled columns: otherwise the units of the columns decide.
 _SCALED = {"linear", "svm"}
-# Thousands of small fits spend most of their time starting threads.
+# Small fits would spend most of their time starting threads.
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "lightgbm": {"n_jobs": 1, "verbose": -1},
     "xgboost": {"n_jobs": 1},
@@ -43,13 +44,13 @@ def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None
         One of the short names or ``module:Class``; parameters may follow as JSON: ``forest{"max_depth": 5}``.
 
     flag : str
-        Which one, for messages.
+        The flag, for messages.
 
     task : {"classification", "regression"}
         Decides what a short name means.
 
     parameters : mapping, default=None
-        Parameters given apart.
+        Parameters that were given by another flag.
     """
     name, own = _taken_apart(text, flag)
     wanted = {**own, **(parameters or {})}
@@ -59,7 +60,7 @@ def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None
         close = get_close_matches(name, NAMED_MODELS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UsageFailure(
-            f"{flag} does not know {name!r}.{hint} Use {', '.join(_CLASSES)}, or a class of your own as module:Class, "
+            f"{flag}: there is no model {name!r}.{hint} Use {', '.join(_CLASSES)}, or a class as module:Class, "
             "such as sklearn.naive_bayes:GaussianNB."
         )
     path = _CLASSES[name][0 if task == "classification" else 1]
@@ -81,7 +82,7 @@ def splitter(text: str) -> Any:
 
 
 def made(path: str, parameters: Mapping[str, Any], flag: str, method: str = "fit") -> Any:
-    """Import ``module:Class`` and call it with parameters, or say what is wrong.
+    """Import ``module:Class`` and call it with parameters, or report what is wrong.
 
     A class without the method that is needed of it is not called: the text may come from a file.
     """

@@ -1,4 +1,4 @@
-"""Every parameter of PPFS as a flag. A flag that was not given leaves the library's default alone."""
+"""Every parameter of PPFS as a flag. A flag that is not given has the default of the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from ppfs.cli._json import JSON
 from ppfs.cli.flags.sections import flag, gathered
 
-#: What a flag is called where that is not the parameter with hyphens.
+#: Flags whose name is not that of the parameter.
 SHORT_NAMES = {
     "n_splits": "--splits",
     "n_folds": "--folds",
@@ -46,7 +46,7 @@ METHODS = {
     "permutation-importance": "ppfs.wrappers:PermutationImportance",
 }
 
-#: Methods that score models and ask no questions.
+#: Methods without questions: they score models.
 WITHOUT_TRACE = ("stability", "stepwise", "subset-search", "permutation-importance")
 
 #: Tests, by the names of the command line and of the library.
@@ -79,7 +79,7 @@ def flag_of(parameter: str) -> str:
 class SearchRequest:
     """What the flags say about the search; None where a flag was not given.
 
-    The fields are PPFS's parameters, save these.
+    The fields are the parameters of PPFS, except these.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class SearchRequest:
         Parameters of the estimator.
 
     keep, condition_on, categorical : tuple of str
-        Columns as the user wrote them.
+        Columns, as the user wrote them.
 
     feature_group : tuple of str
         "name=column,column" each.
@@ -144,7 +144,9 @@ class SearchRequest:
 def number_of_jobs(_: click.Context, __: click.Parameter, value: int | None) -> int | None:
     """Refuse 0 workers."""
     if value == 0:
-        raise click.UsageError("--jobs 0 means nothing: write 1 for one worker, or -1 for all cores.")
+        raise click.UsageError(
+            "--jobs 0 is not a number of workers: write 1 for one worker, or -1 for all cores."
+        )
     return value
 
 
@@ -159,7 +161,7 @@ seed_flag = flag(
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Decides all random draws.",
+    help="Seed of all random draws.",
 )
 jobs_flag = flag(
     _RUN,
@@ -187,13 +189,13 @@ _FLAGS = [
         _SEARCH,
         "--correction",
         type=click.Choice(["bh", "by", "bonferroni", "none"]),
-        help="How growth is corrected for the number of columns.  [default: bh; none with --test paper]",
+        help="Correction of growth for the number of columns.  [default: bh; none with --test paper]",
     ),
     flag(
         _SEARCH,
         "--interactions",
         type=click.Choice(["pairs"]),
-        help="Also look for columns that help only together with another one.",
+        help="Also search for columns that help only together with another one.",
     ),
     flag(
         _SEARCH,
@@ -212,7 +214,7 @@ _FLAGS = [
         "--confirm",
         type=float,
         metavar="SHARE",
-        help="Set a share of the rows aside, such as 0.3, and test the selected columns on them.",
+        help="Hold out a share of the rows, such as 0.3, and test the selected columns on them.",
     ),
     flag(
         _SEARCH,
@@ -220,7 +222,8 @@ _FLAGS = [
         "--n-folds",
         "n_folds",
         type=int,
-        help="Search in each of K folds and take the blanket that the others agree on: the paper's K.  [default: 0]",
+        help="Search in each of K folds and select the blanket that agrees best with the others: the paper's K.  "
+        "[default: 0]",
     ),
     flag(_SEARCH, "--min-features", type=int, help="Select at least this many columns.  [default: 0]"),
     flag(
@@ -230,7 +233,7 @@ _FLAGS = [
         "test",
         type=click.Choice(list(TESTS)),
         metavar="NAME",
-        help=f"What answers the questions: {', '.join(TESTS)}. 'calibrated' has p-values that hold their level, "
+        help=f"The independence test: {', '.join(TESTS)}. The p-values of 'calibrated' hold their level; "
         "'paper' is the paper's test.  [default: calibrated for --method ppfs, auto for the others]",
     ),
     flag(
@@ -239,13 +242,13 @@ _FLAGS = [
         "--model",
         multiple=True,
         metavar="MODEL",
-        help=f"The model: {_MODEL}. Several are asked together; 'panel' is a ready choice of several.",
+        help=f"The model: {_MODEL}. Several are combined; 'panel' is a recommended combination.",
     ),
     flag(
         _TEST,
         "--estimator-params",
         type=JSON,
-        help="Its parameters as JSON, such as '{\"C\": 1}'. Other flags have them behind the model: "
+        help="Its parameters as JSON, such as '{\"C\": 1}'. Other flags take them after the model: "
         "'forest{\"max_depth\": 5}'.",
     ),
     flag(_TEST, "--growth-estimator", metavar="MODEL", help="Another model for the growth phase."),
@@ -253,31 +256,31 @@ _FLAGS = [
         _TEST,
         "--task",
         type=click.Choice(["auto", "classification", "regression"]),
-        help="Labels or quantities.  [default: auto]",
+        help="Kind of target.  [default: auto]",
     ),
-    flag(_TEST, "--loss", metavar="NAME", help="What errors cost.  [default: auto]"),
-    flag(_TEST, "--class-weight", metavar="balanced|JSON", help="How much rows count, by their class."),
-    flag(_TEST, "--impute", type=click.Choice(["median"]), help="Fill gaps in numbers."),
+    flag(_TEST, "--loss", metavar="NAME", help="Loss function.  [default: auto]"),
+    flag(_TEST, "--class-weight", metavar="balanced|JSON", help="Weights of the rows by class."),
+    flag(_TEST, "--impute", type=click.Choice(["median"]), help="Impute missing values of numeric columns."),
     flag(
         _TEST,
         "--draws",
         "--n-draws",
         "n_draws",
         type=int,
-        help="How often a column is replaced in unseen rows.  [default: 10; 1 with --test paper]",
+        help="How often a column is replaced in the test rows.  [default: 10; 1 with --test paper]",
     ),
     flag(_TEST, "--conditional", metavar="MODEL", help="The model of a column given others."),
     flag(
         _TEST,
         "--splitter",
         metavar="module:Class",
-        help="How rows are divided, such as 'sklearn.model_selection:TimeSeriesSplit{\"n_splits\": 5}'.",
+        help="How rows are split, such as 'sklearn.model_selection:TimeSeriesSplit{\"n_splits\": 5}'.",
     ),
     flag(
         _TEST,
         "--stratify",
         type=click.Choice(["auto", "yes", "no"]),
-        help="Keep the proportions of the classes.  [default: auto]",
+        help="Stratify splits by class.  [default: auto]",
     ),
     flag(
         _TEST,
@@ -285,7 +288,7 @@ _FLAGS = [
         "--n-splits",
         "n_splits",
         type=int,
-        help="Train/test splits a question, with --test paper: the paper's B.  [default: 30]",
+        help="Train/test splits per question, with --test paper: the paper's B.  [default: 30]",
     ),
     flag(_TEST, "--test-size", type=float, help="Share of the test part, with --test paper.  [default: 0.2]"),
     flag(
@@ -307,14 +310,14 @@ _FLAGS = [
         "keep",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns to keep without asking.",
+        help="Columns to select in any case.",
     ),
     flag(
         _COLUMNS,
         "--condition-on",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns that every question is asked given, and that are never selected.",
+        help="Columns to condition every question on; they are never selected.",
     ),
     flag(
         _COLUMNS,
@@ -323,7 +326,7 @@ _FLAGS = [
         "categorical",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns of numbers that are codes of categories.",
+        help="Numeric columns that hold codes of categories.",
     ),
     flag(
         _COLUMNS,
@@ -332,7 +335,7 @@ _FLAGS = [
         "feature_group",
         multiple=True,
         metavar="NAME=COLUMNS",
-        help="Columns that are one feature together.",
+        help="Columns that form one feature.",
     ),
     seed_flag,
     jobs_flag,
@@ -347,21 +350,23 @@ _FLAGS = [
         "--memory-limit",
         type=int,
         metavar="BYTES",
-        help="What columns may take in memory, with --stream.",
+        help="Memory for columns, with --stream.",
     ),
     flag(
         _RUN,
         "--checkpoint",
         metavar="FOLDER",
-        help="Write finished answers there; a killed run continues from them.",
+        help="Save answers there; ppfs resume continues an interrupted run from them.",
     ),
     flag(
         _RUN,
         "--cluster",
         metavar="ADDRESS",
-        help="Work on a cluster: tcp://scheduler:8786 for Dask, ray://head:10001 or ray for Ray.",
+        help="Run on a cluster: tcp://scheduler:8786 for Dask, ray://head:10001 or ray for Ray.",
     ),
-    flag(_RUN, "--quiet", "--no-progress", "-q", "quiet", is_flag=True, help="No progress and no notes."),
+    flag(
+        _RUN, "--quiet", "--no-progress", "-q", "quiet", is_flag=True, help="Show no progress and no notes."
+    ),
 ]
 
 search_flags = gathered("search", SearchRequest, _FLAGS)

@@ -1,4 +1,4 @@
-"""Flags in sections, and commands that get them as one object."""
+"""Flags in sections, and commands that receive them as one object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 
 class Flag(click.Option):
-    """An option that stands under a heading in the help.
+    """An option with a heading in the help.
 
     Parameters
     ----------
@@ -25,10 +25,10 @@ class Flag(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists the flags under their headings, and which knows its command line."""
+    """A command whose help lists the flags under headings, and which keeps its command line."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the flags; what they were is kept, so that the command can be repeated."""
+        """Parse the flags, and keep them so that the command can be repeated."""
         ctx.meta["ppfs.arguments"] = list(args)
         return super().parse_args(ctx, args)
 
@@ -50,7 +50,7 @@ def flag(section: str, *names: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, cls=Flag, section=section, **settings)
 
 
-# Taken off the command line before anything else is read; here for the help.
+# Removed from the command line before it is parsed; here for the help.
 debug_flag = click.option(
     "--debug", cls=Flag, section="Output", is_flag=True, expose_value=False, help="Show tracebacks of errors."
 )
@@ -64,7 +64,7 @@ def gathered(
     Parameters
     ----------
     keyword : str
-        The argument of the command that gets the object.
+        The argument of the command that receives the object.
 
     kind : type
         A dataclass; the names of its fields are those of the flags.

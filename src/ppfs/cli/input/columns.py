@@ -1,4 +1,4 @@
-"""Columns as people write them on the command line."""
+"""Columns as they are named on the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def listed(names: Sequence[object], limit: int = 5) -> str:
 
 
 def require_column(name: str, names: Sequence[str], owner: str) -> str:
-    """Return the name if there is such a column, or say which one may be meant.
+    """Return the name if there is such a column, or raise an error with the closest name.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def require_column(name: str, names: Sequence[str], owner: str) -> str:
 
 
 def resolve(values: Sequence[str], names: Sequence[str], owner: str) -> list[str]:
-    """Return the columns that a flag lists: a name each, or several with commas between.
+    """Return the columns that a flag lists: one name, or several separated by commas.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def raw_bytes(data: str) -> bytes:
 
 
 def unpacked(content: bytes, name: str) -> bytes:
-    """Return what compressed bytes hold: gzip, bzip2, xz, zstd and zip are told by how they begin."""
+    """Return what compressed bytes hold: the first bytes tell gzip, bzip2, xz, zstd and zip apart."""
     import bz2
     import gzip
     import lzma
@@ -73,7 +73,7 @@ def _unpacked_zstd(content: bytes) -> bytes:
 
 
 def kind_of(content: bytes, name: str) -> str:
-    """Tell what bytes are: "text", "parquet", "arrow" or "excel"; by how they begin, not by the name."""
+    """Return the kind of a file, "text", "parquet", "arrow" or "excel", by its first bytes, not by its name."""
     for magic, kind in _KINDS.items():
         if content.startswith(magic):
             return kind
@@ -84,14 +84,14 @@ def kind_of(content: bytes, name: str) -> str:
     head = content[:65536]
     if b"\x00" in head and not head.startswith(_BOMS):
         raise InputFailure(
-            f"{name!r} is a binary file, and none that this command knows. Save it as CSV, Parquet, Feather or Excel; "
+            f"{name!r} is a binary file of an unknown format. Save it as CSV, Parquet, Feather or Excel; "
             ".npy, zarr, HDF5 and h5ad files are read with --stream."
         )
     return "text"
 
 
 def _unzipped(content: bytes, name: str) -> bytes:
-    """Return the only file of a zip archive; a workbook is one too, and stays as it is."""
+    """Return the only file of a zip archive; an Excel file, which is a zip archive too, is returned as it is."""
     import io
     from zipfile import BadZipFile, ZipFile
 

@@ -1,4 +1,4 @@
-"""What was read."""
+"""Tables that were read, and the parts that a search uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FrameRead:
         Names rows as the file numbers them.
 
     notes : list of str
-        What should be said about the reading.
+        Messages about the reading.
 
     texts : function from column names to a data frame, or None
         Returns columns of a text file as they are written; None for files that have types.
@@ -70,7 +70,7 @@ class Input:
         The column names.
 
     target : str
-        What `y` is called.
+        The name of `y`.
 
     groups, weights : vector or None
         As ``fit`` takes them.
@@ -79,10 +79,10 @@ class Input:
         The rows that are searched, for writing a part of them; None where they are not in memory.
 
     ids : tuple of str
-        Columns that name the rows.
+        Columns that identify the rows.
 
     notes : tuple of str
-        What was found out while reading, for people.
+        Messages about the reading.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Input:
         ]
 
     def task(self, wanted: str | None) -> Literal["classification", "regression"]:
-        """Tell whether the target holds labels or quantities."""
+        """Return whether the target is for classification or regression."""
         if wanted not in (None, "auto"):
             return cast(Literal["classification", "regression"], wanted)
         from ppfs._data import choose_task, read_target
@@ -130,7 +130,7 @@ class Input:
         return list(np.unique(np.asarray(self.target_values())))
 
     def target_values(self) -> Any:
-        """Return the target, read from its file where the columns are."""
+        """Return the target; of columns that stay in their file, it is read from there."""
         if not isinstance(self.y, str):
             return self.y
         from ppfs._data import open_source
@@ -138,6 +138,6 @@ class Input:
         return open_source(self.X).column(self.y)
 
     def fit_arguments(self) -> dict[str, Any]:
-        """Return what goes to ``fit`` beside X and y."""
+        """Return the arguments of ``fit`` after X and y."""
         given = {"groups": self.groups, "sample_weight": self.weights}
         return {name: value for name, value in given.items() if value is not None}

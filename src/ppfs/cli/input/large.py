@@ -1,4 +1,4 @@
-"""Text files that do not fit in memory are turned into columns first."""
+"""Text files that do not fit in memory, which are converted to columns first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ppfs.cli._failures import InputFailure
 from ppfs.cli.flags.data import DataRequest
 from ppfs.cli.input.dialect import described, find_format
 
-# Text takes up to so many times its size in memory while it is read as a whole, and may have this share of it.
+# Text that is read at once takes up to _TIMES its size in memory; it may take 1 / _SHARE of what is free.
 _TIMES, _SHARE = 6, 2
 
 _HEAD = 1 << 20
@@ -32,7 +32,7 @@ def is_too_large(data: str) -> bool:
 
 
 def as_columns(request: DataRequest, data: str, quiet: bool) -> tuple[Path, list[str]]:
-    """Return where the columns of a file are, and what should be said about the reading.
+    """Return where the columns of a file are, and messages about the reading.
 
     The columns are in the file itself or, of a text file, in Parquet files made from it.
     """

@@ -1,4 +1,4 @@
-"""From a request to what ``fit`` takes."""
+"""From the flags to the arguments of ``fit``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXAMPLE = "for example: ppfs select data.csv --target price"
 
 
 def read(request: DataRequest, *, quiet: bool = False) -> Input:
-    """Read what the flags name, and check what a search would stumble over; `quiet` shows no progress."""
+    """Read what the flags name, and check what a search could not use; `quiet` shows no progress."""
     if request.dataset is not None:
         return _dataset(request)
     if request.data is None:
@@ -96,7 +96,7 @@ def _numbered(rows: Sequence[int], first: int) -> str:
 
 
 def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
-    """Divide a table into what is asked about, the target, and columns with a meaning of their own."""
+    """Divide a table into the columns to search, the target, and columns with another role."""
     names = list(table.frame.columns)
     quoted = repr(table.name)
     require_column(target, names, quoted)
@@ -117,7 +117,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     columns = [name for name in names if name not in aside]
     if not columns:
         raise InputFailure(
-            f"{quoted} has no column beside {listed(sorted(aside))}: there is nothing to select from."
+            f"{quoted} has no column apart from {listed(sorted(aside))}: there is nothing to select from."
         )
     _refuse_dates(frame[columns])
     return Input(
@@ -135,7 +135,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
 
 
 def _with_target(request: DataRequest, table: FrameRead, target: str) -> FrameRead:
-    """Return the rows that have a target, or say which ones lack it."""
+    """Return the rows that have a target, or report which ones lack it."""
     is_missing = table.frame[target].isna().to_numpy()
     n_missing, n_rows = int(is_missing.sum()), len(is_missing)
     if not n_missing:
@@ -177,7 +177,7 @@ def _complete(frame: Any, column: str, flag: str, table: FrameRead) -> Any:
     is_missing = frame[column].isna().to_numpy()
     if is_missing.any() and len(frame) == len(table.frame):
         rows = [row for row, missing in enumerate(is_missing.tolist()) if missing]
-        raise InputFailure(f"{flag} {column}: there is no value in {table.place(rows)}. Fill it in.")
+        raise InputFailure(f"{flag} {column}: the value is missing in {table.place(rows)}. Fill it in.")
     return frame[column].to_numpy()
 
 

@@ -15,7 +15,7 @@ from ppfs.cli.input.dialect import decoded, described, first_long_record, lines_
 if TYPE_CHECKING:
     from ppfs._data import NumberStyle, TextFormat
 
-# Digits behind a zero: a code, which as a number would be another one.
+# A leading zero: a code, which would lose the zero as a number.
 _CODE = r"\s*[+-]?0\d.*"
 
 
@@ -28,7 +28,7 @@ class TextTable:
         What the file holds.
 
     name : str
-        What it is called.
+        Its name.
 
     format : TextFormat
         How it is written.
@@ -39,7 +39,7 @@ class TextTable:
         Numbers where a column holds nothing else, in any style; text in the others.
 
     notes : list of str
-        What should be said about the file.
+        Messages about the file.
     """
 
     def __init__(self, content: bytes, name: str, format: TextFormat) -> None:

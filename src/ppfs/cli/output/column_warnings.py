@@ -1,4 +1,4 @@
-"""Warnings about columns, in as many lines as people read."""
+"""Warnings about columns, in a few lines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ppfs.cli.input.columns import listed
 _LINES_A_KIND = 3
 
 _MANY = {
-    "identifier": ("columns name the rows, as far as can be told", "--id"),
+    "identifier": ("columns seem to identify the rows", "--id"),
     "dates": ("columns are text that holds dates", "--drop"),
-    "numbers-as-text": ("columns are text that holds numbers beside a few strays", "--na"),
+    "numbers-as-text": ("columns are text that holds numbers and a few other texts", "--na"),
     "leakage": ("columns predict the target perfectly, each alone", "--drop"),
     "near-constant": ("columns hold one value in nearly all rows", "--drop"),
     "copy": ("columns are copies of others", "--drop"),
@@ -21,7 +21,7 @@ _MANY = {
 
 
 def warning_lines(warnings: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return one line a warning; one for all of a kind where there are many.
+    """Return one line per warning, or one line per kind where there are many.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Writing a result: a table for people, names for pipes, JSON and CSV for programs, Markdown for pages."""
+"""A result as a table, names, JSON, CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def as_json(result: Result) -> str:
 
 
 def as_names(result: Result) -> str:
-    """Return the selected names, most important first, one a line."""
+    """Return the selected names, most important first, one per line."""
     return "\n".join(printable(name) for name in result["selected"])
 
 
 def as_csv(result: Result) -> str:
-    """Return one row a column of the data, as CSV."""
+    """Return one row per column of the data, as CSV."""
     written = io.StringIO()
     writer = csv.DictWriter(written, list(result["columns"][0]), lineterminator="\n")
     writer.writeheader()
@@ -74,7 +74,7 @@ def selected_rows(result: Result) -> list[dict[str, Any]]:
 
 
 def headline(result: Result) -> str:
-    """Say in one line what came out."""
+    """Return the result in one line."""
     return (
         f"{printable(result['data'])}: {len(result['selected'])} of {len(result['columns'])} columns predict "
         f"{printable(result['target'])}"
@@ -82,7 +82,7 @@ def headline(result: Result) -> str:
 
 
 def closing(result: Result) -> str:
-    """Say what became of the other columns, and how it was found out."""
+    """Return why the other columns were not selected, and how they were tested."""
     from ppfs._trace import NO_ADDITION, NO_LINK
 
     outside = [row["reason"] for row in result["columns"] if not row["selected"]]
@@ -93,7 +93,7 @@ def closing(result: Result) -> str:
     if result["test"]:
         parts.append(f"p-values of the test: {result['test']}")
     if result["models"]:
-        parts.append(f"asked of {', '.join(result['models'])}")
+        parts.append(f"models {', '.join(result['models'])}")
     if result["alpha"] is not None:
         parts.append(f"alpha {result['alpha']}")
     if result["correction"]:
@@ -137,7 +137,7 @@ def _print_table(result: Result) -> None:
     if rows:
         console.print(table)
         console.print(
-            "importance: mean rise in risk when the column gives way to its knockoff in unseen rows"
+            "importance: mean rise in risk when the column is replaced by a random stand-in in the test rows"
         )
     console.print(escape(closing(result)))
 
@@ -152,5 +152,5 @@ def _cell(value: Any) -> Any:
 
 
 def _escaped(name: str) -> str:
-    """Return a name as Markdown shows it letter for letter inside a table."""
+    """Return a name that Markdown shows unchanged inside a table."""
     return printable(name).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")

@@ -1,4 +1,4 @@
-"""Selections in files: JSON with a version, checked when it is read, never pickled."""
+"""Selections in JSON files, with a version, checked when they are read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def save(result: Mapping[str, Any], trace: Any, path: Path) -> None:
 
 
 def load(path: str) -> dict[str, Any]:
-    """Return a saved selection, or say what is wrong with the file."""
+    """Return a saved selection, or report what is wrong with the file."""
     try:
         document = parsed(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def load(path: str) -> dict[str, Any]:
         raise InputFailure(f"{path!r} is not a selection. Make one with: ppfs select ... --save {path}")
     if document.get("schema_version") != SCHEMA_VERSION:
         raise InputFailure(
-            f"{path!r} has the layout {document.get('schema_version')!r}, and this version of ppfs reads layout "
+            f"{path!r} has layout {document.get('schema_version')!r}, but this version of ppfs reads layout "
             f"{SCHEMA_VERSION}. Select again, or use the version that wrote it: {document.get('ppfs')}."
         )
     _check(document, path)
