@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs.independence import CrossFitPPI
-from ppfs.independence._predictive import tail_bound
 from ppfs.independence._predictive.exact_tail import DRAWS_AT_ONCE, PermutationTail
 from ppfs.independence._predictive.screening import Screening, lines_and_ranks
 from ppfs.independence._predictive.tail_bound import TailBound, log_chance
@@ -102,7 +101,11 @@ def test_draws_with_a_bound_count_as_extreme(monkeypatch: pytest.MonkeyPatch) ->
     y = np.arange(60) % 2
     X = (y + 0.5 * rng.normal(size=60))[:, np.newaxis]
     assert _tail(X, y).n_as_extreme([0], 0, 4 * DRAWS_AT_ONCE, 1.0)[0] == 0
-    monkeypatch.setattr(tail_bound, "_CERTAIN", 0.999)
+    monkeypatch.setattr(
+        PermutationTail,
+        "_bound",
+        lambda self, part: TailBound(lines_and_ranks(part.columns), self.smaller_class, level=0.999),
+    )
     n_bounded = _tail(X, y).n_as_extreme([0], 0, 4 * DRAWS_AT_ONCE, 1.0)[0]
     assert 0 < n_bounded < 4 * DRAWS_AT_ONCE
 
