@@ -212,10 +212,10 @@ def _replace(owner: Any, name: str, new: Any) -> None:
 
 
 def _functions_in(value: Any) -> Iterator[types.FunctionType]:
-    """Yield the functions that an attribute wraps: methods, properties, caches, decorated functions."""
+    """Yield the functions that an attribute wraps: methods, properties, caches, commands, decorated functions."""
     if isinstance(value, types.FunctionType):
         yield value
-    for part in ("__func__", "fget", "fset", "func", "__wrapped__"):
+    for part in ("__func__", "fget", "fset", "func", "callback", "__wrapped__"):
         inner = getattr(value, part, None)
         if inner is not None and not isinstance(value, type | types.MethodType):
             yield from _functions_in(inner)

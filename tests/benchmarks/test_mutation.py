@@ -83,3 +83,13 @@ def test_faults_made_by_hand_can_still_be_made(operators, script):
     assert len(entries) >= 20
     for entry in entries:
         assert entry["old"] in (run.ROOT / "src/ppfs" / entry["file"]).read_text(), entry["name"]
+
+
+def test_a_fault_reaches_the_function_of_a_command(script):
+    """A command of Click is an object that holds its function: the fault has to be put into that."""
+    click = pytest.importorskip("click")
+
+    def work():
+        return 1
+
+    assert list(script("mutation/in_forks.py")._functions_in(click.Command("work", callback=work))) == [work]

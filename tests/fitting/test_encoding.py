@@ -442,3 +442,10 @@ def test_sparse_data_can_be_imputed():
 def test_the_median_of_weighted_rows_is_that_of_repeated_rows(weights):
     values = np.array([1.0, 2.0, 10.0])
     assert _median(values, np.array(weights, dtype=float)) == np.median(np.repeat(values, weights))
+
+
+def test_a_number_is_one_regressor_and_a_category_one_for_each_of_its_values():
+    X = np.column_stack([np.arange(12.0), np.arange(12) % 3, np.arange(12) % 5])
+    model = prepared(Ridge(), np.array([0, 3, 0])).fit(X, X[:, 0])
+    assert model.n_regressors(3).tolist() == [1, 3, 1]
+    assert model.estimator_.coef_.size == 5

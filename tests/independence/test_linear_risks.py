@@ -441,7 +441,9 @@ def test_scalers_that_fill_up_sparse_columns_are_left_to_scikit_learn():
         assert type(bound._risks_about(6, is_marginal=True)[0]) is ModelRisks
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.0), LogisticRegression(C=1e6)], ids=repr)
+@pytest.mark.parametrize(
+    "model", [LinearRegression(), Ridge(0.0), Lasso(1e-60), LogisticRegression(C=1e6)], ids=repr
+)
 def test_a_column_that_is_constant_in_the_train_parts_predicts_the_mean(model):
     """The mean of many 0.1 is not 0.1: without care the rounding error becomes a slope of 1e16."""
     rng = np.random.default_rng(0)
