@@ -322,7 +322,7 @@ def test_gaps_that_the_model_cannot_take_are_refused_before_any_work(planted):
 
 def test_a_model_that_fails_is_named_with_the_columns(planted):
     class Failing(DecisionTreeClassifier):
-        def fit(self, X, y, sample_weight=None):
+        def fit(self, X, y, sample_weight=None, check_input=True):
             raise RuntimeError("out of luck")
 
     with pytest.raises(EstimatorFailedError, match=r"Failing.*out of luck"):

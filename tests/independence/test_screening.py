@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.reference.screening import stands_out
+from reference.screening import stands_out
 
 from ppfs._conventions.random import stream
 from ppfs._data.block import Block
