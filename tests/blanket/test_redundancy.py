@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs.blanket import IAMB, GrowShrink
-from ppfs.blanket._run.redundancy import _association, _indicators, closest_members
+from ppfs.blanket._run.redundancy import _associations, _indicators, closest_members
 from ppfs.independence import CrossFitPPI
 
 SEARCHES = [
@@ -95,7 +95,9 @@ def test_sparse_columns_and_many_rows_are_looked_at_in_part():
 
 def test_association_is_bias_corrected_cramers_v_squared():
     """By hand: phi squared is 1 / 4, (1 / 4 - 1 / 7) / (1 - 1 / 7) = 1 / 8; a column shares all of itself."""
-    one = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
-    other = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0])
-    assert _association(_indicators(one), _indicators(other)) == pytest.approx(1 / 8)
-    assert _association(_indicators(one), _indicators(one)) == pytest.approx(1.0)
+    one = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    other = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    table = read_table(np.column_stack([one, other]), np.arange(8) % 2, task="auto", owner="a test")
+    indicators, owners = _indicators(table, [0, 1], np.arange(8))
+    assert owners.tolist() == [0, 1]
+    np.testing.assert_allclose(_associations(indicators, indicators), [[1, 1 / 8], [1 / 8, 1]])
