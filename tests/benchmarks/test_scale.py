@@ -13,6 +13,11 @@ def memory(script):
 
 
 @pytest.fixture(scope="module")
+def cores(script):
+    return script("scale/cores.py")
+
+
+@pytest.fixture(scope="module")
 def startup(script):
     return script("scale/startup.py")
 
@@ -111,3 +116,35 @@ def test_the_pages_show_the_latest_results(render):
     for path, blocks in render.PAGES.items():
         page = path.read_text(encoding="utf-8")
         assert render.render(page, blocks) == page
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "logistic"])
+def test_fits_with_one_two_and_four_threads_have_the_same_answers(cores, name):
+    """`measure_all` ends the benchmark where they differ; with several threads the main thread does not do all."""
+    measured = cores.measure_all(name, [1, 2, 4], size=0.02)
+    assert [one.n_threads for one in measured] == [1, 2, 4]
+    assert measured[0].selected == measured[2].selected
+    assert 0.0 < measured[2].serial_share < 1.0
+
+
+def test_different_answers_end_the_benchmark_of_cores(cores, monkeypatch):
+    made = iter(range(2))
+    monkeypatch.setattr(
+        cores,
+        "measure",
+        lambda fit, X, y, n_threads: cores.Measured(n_threads, 1.0, 1.0, 0.5, [next(made)], 7),
+    )
+    with pytest.raises(SystemExit, match="answers differ"):
+        cores.measure_all("tree", [1, 2], size=0.001)
+
+
+def test_table_of_cores_says_which_fits_are_too_serial(cores):
+    fits = [
+        {"n_threads": 1, "seconds": 8.0, "cpu_seconds": 8.0, "serial_seconds": 8.0},
+        {"n_threads": 2, "seconds": 5.0, "cpu_seconds": 8.0, "serial_seconds": 2.0},
+        {"n_threads": 4, "seconds": 2.0, "cpu_seconds": 8.0, "serial_seconds": 0.08},
+    ]
+    machine = cores.describe_machine()
+    lines = cores.report({"machine": machine, "fits": {"tree": fits}}).splitlines()[-3:]
+    assert [line.split("|")[-2].strip() for line in lines] == ["", "NO", "yes"]
+    assert [line.split("|")[5].strip() for line in lines] == ["1.00", "1.60", "4.00"]

@@ -1,0 +1,176 @@
+"""What more threads gain, and how much of a fit only one thread works on.
+
+python benchmarks/scale/cores.py                                # one and two threads, all fits; about ten minutes
+python benchmarks/scale/cores.py --threads 1 2 4 8 16
+python benchmarks/scale/cores.py --fits tree forest --size 0.1  # tables with a tenth of the columns, or of the rows
+
+Tasks run on threads of their own, so what the main thread computes meanwhile or between them is serial. The serial
+share is the CPU time of the main thread over that of the process: it does not depend on how busy the machine is, as
+seconds and speed-up do. From it follows the speed-up that sixteen idle cores could give at most. With one thread
+everything runs on the main thread.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from recording import describe_machine, machine_lines, markdown_table, save, say, verdict
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from ppfs import PPFS
+
+RESULTS = Path(__file__).resolve().parent / "results" / "cores.json"
+SEED = 0
+MOST_SERIAL = 0.04
+N_CORES = 16
+
+
+class Fit(NamedTuple):
+    """A selector and the size of its table; `grows` says which side --size changes."""
+
+    label: str
+    make: Callable[..., PPFS]
+    n_rows: int
+    n_columns: int
+    grows: str = "columns"
+
+
+FITS = {
+    "panel-wide": Fit("PPFS.calibrated()", PPFS.calibrated, 500, 5_000),
+    "panel-tall": Fit("PPFS.calibrated()", PPFS.calibrated, 20_000, 40, "rows"),
+    "tree": Fit("PPFS()", PPFS, 500, 20_000),
+    "forest": Fit(
+        "PPFS(RandomForestClassifier(100), n_splits=10)",
+        lambda **parameters: PPFS(RandomForestClassifier(100), n_splits=10, **parameters),
+        300,
+        2_000,
+    ),
+    "logistic": Fit(
+        "PPFS.calibrated(LogisticRegression())",
+        lambda **parameters: PPFS.calibrated(LogisticRegression(), **parameters),
+        500,
+        20_000,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The times of one fit, and what it selected."""
+
+    n_threads: int
+    seconds: float
+    cpu_seconds: float
+    serial_seconds: float
+    selected: list[int]
+    n_fits: int
+
+    @property
+    def serial_share(self) -> float:
+        """The share of the work that no second thread helps with; 1 with one thread."""
+        return self.serial_seconds / self.cpu_seconds
+
+
+def problem(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns of noise and two classes that depend on the first two."""
+    generator = np.random.default_rng(SEED)
+    X = generator.standard_normal((n_rows, n_columns))
+    return X, (X[:, 0] + X[:, 1] + generator.standard_normal(n_rows) > 0).astype(int)
+
+
+def measure(fit: Fit, X: np.ndarray, y: np.ndarray, n_threads: int) -> Measured:
+    """Fit once and take the times: of the clock, of the process, and of the main thread."""
+    selector = fit.make(random_state=SEED, n_jobs=n_threads)
+    clock, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
+    selector.fit(X, y)
+    serial, cpu, seconds = (
+        time.thread_time() - thread,
+        time.process_time() - process,
+        time.perf_counter() - clock,
+    )
+    return Measured(
+        n_threads, seconds, cpu, serial, np.flatnonzero(selector.support_).tolist(), selector.n_fits_
+    )
+
+
+def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
+    """Measure one fit with each number of threads, after a small one that compiles the kernels."""
+    fit = FITS[name]
+    n_rows = max(60, round(fit.n_rows * (size if fit.grows == "rows" else 1.0)))
+    n_columns = max(5, round(fit.n_columns * (size if fit.grows == "columns" else 1.0)))
+    X, y = problem(n_rows, n_columns)
+    fit.make(random_state=SEED).fit(X[:120, :8], y[:120])
+    measured = []
+    for n_threads in threads:
+        say(f"{name}: {n_rows} x {n_columns}, {n_threads} threads")
+        measured.append(measure(fit, X, y, n_threads))
+    answers = {(tuple(one.selected), one.n_fits) for one in measured}
+    if len(answers) > 1:
+        raise SystemExit(f"{name}: the answers differ between {threads} threads: {sorted(answers)}")
+    return measured
+
+
+def ceiling(share: float, n_cores: int = N_CORES) -> float:
+    """Return the most that so many cores can gain with this serial share (Amdahl's law).
+
+    Examples
+    --------
+    >>> ceiling(0.04)
+    10.0
+    """
+    return round(1.0 / (share + (1.0 - share) / n_cores), 6)
+
+
+def report(results: Mapping[str, Any]) -> str:
+    """Lay out the results."""
+    rows = []
+    for name, fits in results["fits"].items():
+        first = fits[0]
+        for one in fits:
+            share = one["serial_seconds"] / one["cpu_seconds"]
+            is_shared = one["n_threads"] > 1
+            rows.append(
+                [
+                    FITS[name].label,
+                    one["n_threads"],
+                    f"{one['seconds']:.1f}",
+                    f"{one['cpu_seconds']:.1f}",
+                    f"{first['seconds'] / one['seconds']:.2f}",
+                    f"{share:.1%}" if is_shared else "",
+                    f"{ceiling(share):.1f}" if is_shared else "",
+                    verdict(share <= MOST_SERIAL) if is_shared else "",
+                ]
+            )
+    header = ["fit", "threads", "s", "CPU s", "speed-up", "serial", f"at most, {N_CORES} cores", "4 % serial"]
+    return "\n".join([*machine_lines(results["machine"]), "", markdown_table(header, rows)])
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--fits", nargs="+", choices=list(FITS), default=list(FITS))
+    parser.add_argument(
+        "--size", type=float, default=1.0, help="of the tables, as a share of their full size"
+    )
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    fits = {
+        name: [asdict(one) for one in measure_all(name, asked.threads, asked.size)] for name in asked.fits
+    }
+    results = {"machine": describe_machine(), "size": asked.size, "fits": fits}
+    print(report(results))
+    if asked.size == 1.0 and set(asked.fits) == set(FITS):
+        save(RESULTS, results)
+
+
+if __name__ == "__main__":
+    main()
