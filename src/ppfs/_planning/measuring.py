@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
+from ppfs import _engine
 from ppfs._conventions import OutOfTimeError, Phase, stream, take_rows, watched_phases
-from ppfs._engine import compile_seconds
 from ppfs._planning.imagined import imagined_table
 from ppfs._planning.rates import EXPONENT, Line, Rates, Shrinkage
 from ppfs.blanket import expected_refits
@@ -141,11 +141,11 @@ class _Runs:
     def load(self) -> float:
         """Run a small search twice, and return the CPU seconds that the first took longer: kernels are loaded."""
         X, y = self._imagined(_FEW, min(self.n_rows, _LOADING_ROWS))
-        compiled, times = compile_seconds()[1], [time.process_time()]
+        compiled, times = _engine.compile_seconds()[1], [time.process_time()]
         for _ in range(2):
             self._fitted(X, y)
             times.append(time.process_time())
-        compiled = compile_seconds()[1] - compiled
+        compiled = _engine.compile_seconds()[1] - compiled
         return max(0.0, (times[1] - times[0]) - (times[2] - times[1]) - compiled)
 
     def growth(self) -> tuple[Line, float]:
