@@ -1,4 +1,4 @@
-"""How rows are divided and what they weigh: folds, splits, any splitter, weights."""
+"""Division and weights of rows: folds, splits, splitters of scikit-learn, weights."""
 
 from ppfs._rows.exchange import Exchange
 from ppfs._rows.folds import divide_into_folds, every_class_has

@@ -1,4 +1,4 @@
-"""Which rows of a column may trade places where the column has nothing to do with the target."""
+"""Which rows of a column can be exchanged if the column is independent of the target."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Exchange:
-    """How the values of a column are rearranged without changing its law, if it is independent of the target.
+    """How the values of a column are rearranged so that its distribution stays the same under independence.
 
-    Rows that are independent of each other trade places freely. Rows of one group do not: a column that is constant
-    within groups, such as a patient's sex, trades the groups' values; any other column trades whole groups of the same
-    number of rows, value by value in their order, because what happens inside a group may be alike in many ways.
+    Independent rows are exchanged freely. With groups, a column that is constant within groups, such as a patient's
+    sex, exchanges the values of groups. Any other column exchanges whole groups of the same number of rows, in the
+    order of their rows, because rows of one group may depend on each other in any way.
 
     Attributes
     ----------
@@ -31,15 +31,15 @@ class Exchange:
     groups: NDArray[np.intp] | None = None
 
     def moves(self, column: NDArray[Any]) -> float:
-        """Return the share of the rows that can change places."""
+        """Return the share of the rows that can be exchanged."""
         if self.trades_values(column):
             return 1.0
         return sum(rows.size for rows in self._equally_large if len(rows) > 1) / self.n_rows
 
     def trades_values(self, column: NDArray[Any]) -> bool:
-        """Tell whether rows, or groups, give away the column's value at any other one's place.
+        """Return whether any two rows, or groups, can exchange the values of the column.
 
-        So it is without groups, and where all rows of a group have the same value; a gap is a value like others.
+        They can without groups, and if all rows of a group have the same value; missing values count as equal.
         """
         if self.groups is None:
             return True
@@ -47,18 +47,18 @@ class Exchange:
         return bool(((mine == column) | ((mine != mine) & (column != column))).all())
 
     def n_units(self, *, by_value: bool) -> int:
-        """Return how many things trade places: rows or groups."""
+        """Return the number of units that are exchanged: rows or groups."""
         if self.groups is None:
             return self.n_rows
         return self._first_rows.size if by_value else sum(map(len, self._equally_large))
 
     def sources(self, generator: Generator, n_draws: int, *, by_value: bool) -> NDArray[np.intp]:
-        """Draw from which row each row takes its value, shape (n_draws, n_rows).
+        """Draw the row that each row takes its value from, shape (n_draws, n_rows).
 
         Parameters
         ----------
         by_value : bool
-            Whether the column is one that `trades_values`.
+            The result of `trades_values` for the column.
         """
         if self.groups is None:
             return _shuffled(self.n_rows, generator, n_draws)
@@ -82,7 +82,7 @@ class Exchange:
 
     @cached_property
     def _equally_large(self) -> list[NDArray[np.intp]]:
-        """For each size of a group the rows of such groups, shape (n_groups, size)."""
+        """For each group size, the rows of the groups of this size, shape (n_groups, size)."""
         by_group = np.argsort(self._numbers, kind="stable")
         sizes = np.bincount(self._numbers)
         parts = np.split(by_group, np.cumsum(sizes)[:-1])
@@ -90,5 +90,5 @@ class Exchange:
 
 
 def _shuffled(n: int, generator: Generator, n_draws: int) -> NDArray[np.intp]:
-    """Draw orders of n things, shape (n_draws, n)."""
+    """Draw permutations of n numbers, shape (n_draws, n)."""
     return generator.permuted(np.tile(np.arange(n), (n_draws, 1)), axis=1)

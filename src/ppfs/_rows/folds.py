@@ -1,4 +1,4 @@
-"""Folds: every row is in exactly one of them, and groups are never cut."""
+"""Folds: every row is in exactly one fold, and a group is never split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = NDArray[np.intp]
 
 
 def every_class_has(labels: NDArray[Any], n_rows: int) -> bool:
-    """Tell whether every class has at least so many rows: one for each fold, or one for each part of a split."""
+    """Return whether every class has at least `n_rows` rows: one per fold, or one per part of a split."""
     return bool(np.unique(labels, return_counts=True)[1].min() >= n_rows)
 
 
@@ -32,13 +32,13 @@ def divide_into_folds(
     Parameters
     ----------
     labels : ndarray of shape (n_rows,) or None
-        Classes to keep in proportion, as far as the groups allow, or None.
+        Classes whose proportions are kept as far as the groups allow, or None.
 
     groups : ndarray of shape (n_rows,) or None
         Rows of one group are in the same fold.
 
     called : str, default=None
-        What the caller wrote, such as "cv=3"; None is the parameter `n_folds` of a search.
+        The parameter in the caller's words, such as "cv=3"; None means `n_folds` of a search.
     """
     rows = np.empty((n_rows, 0))
     if groups is None:
@@ -53,7 +53,7 @@ def divide_into_folds(
     if labels is not None:
         kept_in_proportion = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
         parts = list(kept_in_proportion.split(rows, labels, groups))
-        # It cares for proportions only, and may leave a fold without any group.
+        # It balances proportions only, and may leave a fold without any group.
         if all(test.size for _, test in parts):
             return parts
     return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(rows, None, groups))

@@ -20,7 +20,7 @@ def complementary_halves(
         Classes whose rows are divided evenly.
 
     groups : ndarray of shape (n_rows,) or None
-        Rows of one group go to the same half; `labels` are then not looked at.
+        Rows of one group go to the same half; `labels` are then ignored.
     """
     if groups is not None:
         numbers = np.unique(groups, return_inverse=True)[1].ravel()
@@ -30,7 +30,7 @@ def complementary_halves(
         kinds = (
             np.zeros(n_rows, dtype=np.intp) if labels is None else np.unique(labels, return_inverse=True)[1]
         )
-        # Class by class in random order, every other row: classes of an odd size take turns in having one row more.
+        # Every other row, class by class in random order: classes of odd size alternate in which half has one row more.
         order = np.lexsort((generator.permutation(n_rows), kinds.ravel()))
         is_first = np.zeros(n_rows, dtype=bool)
         is_first[order[generator.integers(2) :: 2]] = True

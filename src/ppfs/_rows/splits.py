@@ -1,4 +1,4 @@
-"""The train/test splits and the shuffles of the test parts, drawn once and shared by every question."""
+"""The train/test splits and the permutations of the test parts, drawn once and shared by all questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]
 
-# Splits are held as row numbers. A thousand splits of a million rows take 14 GiB.
+# Splits are stored as row numbers: a thousand splits of a million rows take 14 GiB.
 MAX_SPLIT_BYTES = 2**35
 
 
@@ -30,8 +30,8 @@ class Split:
         Row numbers.
 
     permutations : ndarray of int, shape (n_draws, n_test)
-        One shuffle a draw. A shuffled column takes, at test position i, the value at test position
-        ``permutations[draw, i]``. The same shuffles serve every column.
+        One permutation per draw: at test position i, a permuted column has the value of test position
+        ``permutations[draw, i]``. All columns share the permutations.
 
     uniforms : ndarray of shape (n_draws, n_test)
         Random numbers between 0 and 1 that decide which category is drawn.
@@ -53,7 +53,7 @@ class Split:
 
     @property
     def permutation(self) -> NDArray[np.intp]:
-        """The shuffle of the first draw."""
+        """The permutation of the first draw."""
         first: NDArray[np.intp] = self.permutations[0]
         return first
 
@@ -74,13 +74,13 @@ def draw_splits(
     Parameters
     ----------
     labels : ndarray of shape (n_rows,) or None
-        Classes to keep in proportion, or None for plain shuffling.
+        Classes whose proportions are kept, or None.
 
     n_draws : int, default=1
-        Shuffles of each test part.
+        Number of permutations of each test part.
 
     groups : ndarray of shape (n_rows,), default=None
-        Rows of one group go to the same part; `labels` are then not looked at.
+        Rows of one group go to the same part; `labels` are then ignored.
     """
     _require_room(n_rows, n_splits, n_draws, test_size)
     splits = []
@@ -96,7 +96,7 @@ def draw_splits(
 
 
 def _require_room(n_rows: int, n_splits: int, n_draws: int, test_size: float) -> None:
-    """Refuse splits that no memory holds, before the first of them is drawn."""
+    """Raise if the splits would not fit into memory, before the first one is drawn."""
     n_bytes = 8 * n_splits * (n_rows + 2 * n_draws * ceil(n_rows * test_size))
     if n_bytes > MAX_SPLIT_BYTES:
         raise InvalidInputError(
@@ -133,7 +133,7 @@ def draw_folds(
 def with_draws(
     train: NDArray[np.intp], test: NDArray[np.intp], generator: np.random.Generator, n_draws: int
 ) -> Split:
-    """Draw what a split needs beside its rows; the first shuffle and the seed are the same for any `n_draws`."""
+    """Draw the permutations and the seed of a split; the first permutation and the seed do not depend on `n_draws`."""
     first = generator.permutation(test.size)
     seed = integer_seed(generator)
     others = [generator.permutation(test.size) for _ in range(n_draws - 1)]
@@ -141,12 +141,12 @@ def with_draws(
 
 
 def require_enough_rows(n_rows: int, test_size: float) -> None:
-    """Refuse tables so short that a test part cannot be shuffled."""
+    """Raise if a test part has too few rows to be permuted."""
     n_test = ceil(n_rows * test_size)
     if n_test < 2 or n_rows - n_test < 2:
         raise InvalidInputError(
             f"{n_rows} rows with test_size={test_size} make a train part of {n_rows - n_test} and a test part of "
-            f"{n_test}; each needs at least 2 rows, or shuffling a column changes nothing. "
+            f"{n_test}; each needs at least 2 rows, or permuting a column changes nothing. "
             "Use more rows, or another test_size."
         )
 
@@ -156,19 +156,19 @@ def require_enough_groups(
     test_size: float,
     way_out: str = "splitter=LeaveOneGroupOut() with significance='paired-t'",
 ) -> None:
-    """Refuse so few groups that a part of a split would be one group."""
+    """Raise if a part of a split would have one group only."""
     n_groups = np.unique(groups).size
     n_test = ceil(n_groups * test_size)
     if n_test < 2 or n_groups - n_test < 2:
         raise InvalidInputError(
             f"{n_groups} groups with test_size={test_size} make a train part of {n_groups - n_test} and a test part of "
-            f"{n_test}; each needs at least 2 groups, or all splits are much the same. Use another test_size, or "
+            f"{n_test}; each needs at least 2 groups, or all splits are nearly the same. Use another test_size, or "
             f"{way_out}."
         )
 
 
 def is_stratifiable(labels: NDArray[Any], test_size: float) -> bool:
-    """Tell whether every class can be represented in both parts of a split."""
+    """Return whether every class can be in both parts of a split."""
     n_test = ceil(labels.size * test_size)
     n_classes = np.unique(labels).size
     return every_class_has(labels, 2) and min(n_test, labels.size - n_test) >= n_classes
@@ -182,7 +182,7 @@ def labels_to_stratify(
     Parameters
     ----------
     warn : bool, default=False
-        Whether to tell the caller when "auto" has to give up.
+        Whether to warn if "auto" cannot stratify.
     """
     if stratify is False:
         return None
@@ -205,7 +205,7 @@ def folds_to_stratify(
 
 
 def _give_up(labels: NDArray[Any], stratify: Stratify, division: str, way_out: str, warn: bool) -> None:
-    """Refuse to stratify where the caller insists, and say so where "auto" gives up."""
+    """Raise if the caller asked for stratification, and warn if "auto" cannot stratify."""
     classes, counts = np.unique(labels, return_counts=True)
     impossible = (
         f"with {labels.size} rows, {classes.size} classes and {division} not every class can be in both "

@@ -1,4 +1,4 @@
-"""Splits that the caller decides: any splitter of scikit-learn, or a list of train and test rows."""
+"""The caller's splits: a splitter of scikit-learn, or a list of train and test rows."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Rows = NDArray[np.intp]
 def splits_of(
     splitter: Any, table: Table, y: NDArray[Any], *, entropy: int, fold: int, n_draws: int
 ) -> list[Split]:
-    """Divide the rows as the caller's splitter does.
+    """Divide the rows with the caller's splitter.
 
-    A splitter is asked about the rows of the table. A list of rows, and PredefinedSplit, which is one, speak of the
-    rows that the caller passed: those without weight are left out.
+    A splitter divides the rows of the table. A list of rows, or PredefinedSplit, refers to all rows that the caller
+    passed; rows of weight 0 are left out.
 
     Parameters
     ----------
     splitter : splitter, or iterable of (train, test) pairs of row numbers
-        One whose `random_state` is None gets a seed. It is copied, never changed.
+        A splitter whose `random_state` is None gets a seed. It is copied, never changed.
 
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        What the splitter may stratify by.
+        The target that the splitter may stratify by.
 
     fold : int
         0 for the whole table; else the table is the training part of this fold.
@@ -50,7 +50,7 @@ def splits_of(
         rows = np.concatenate([train, test])
         _require_known_rows(name, number, rows, table.n_callers_rows if is_listed else table.n_rows)
     if is_listed:
-        # Only now: a row that does not exist is none of those without weight.
+        # After the check, because a row that does not exist is not a row of weight 0.
         pairs = [_kept(table, *pair) for pair in pairs]
     if not pairs:
         raise InvalidInputError(f"splitter={splitter!r} makes no splits. At least one is needed.")
@@ -63,7 +63,7 @@ def splits_of(
 
 
 def refuse_single_use(splitter: Any) -> None:
-    """Refuse generators, which are used up by the first question, and classes in place of their instances."""
+    """Raise for generators, which can be read once only, and for classes in place of instances."""
     if isinstance(splitter, Iterator):
         raise InvalidInputError(
             f"splitter={splitter!r} can be read only once, but a search may read it again. Pass list(...) of it."
@@ -75,7 +75,7 @@ def refuse_single_use(splitter: Any) -> None:
 
 
 def require_disjoint_tests(splits: list[Split], user: str) -> None:
-    """Refuse splits that test a row twice."""
+    """Raise if a row is in more than one test part."""
     tested = np.concatenate([split.test for split in splits])
     rows, counts = np.unique(tested, return_counts=True)
     if counts.max() > 1:
@@ -92,7 +92,7 @@ def _asked(splitter: Any, table: Table, y: NDArray[Any], seed: int) -> list[tupl
         own.random_state = seed
     try:
         with warnings.catch_warnings():
-            # Whether it separates groups is seen afterwards.
+            # Whether it separates groups is checked afterwards.
             warnings.filterwarnings("ignore", "The groups parameter is ignored")
             return [
                 (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp))
@@ -122,19 +122,19 @@ def _listed_pairs(splitter: Any) -> list[tuple[Rows, Rows]]:
 
 
 def _row_numbers(number: int, rows: Any) -> Rows:
-    """Return the rows of one part, or say that they are no numbers of rows."""
+    """Return the rows of one part, or raise if they are not row numbers."""
     part = np.asarray(rows)
     if part.size and (part.dtype.kind not in "iu" or part.ndim != 1):
         what = "a mask" if part.dtype.kind == "b" else f"an array of {part.dtype} of shape {part.shape}"
         raise InvalidInputError(
             f"Split {number} of splitter=list must hold numbers of rows, one after the other, but is {what}. "
-            "np.flatnonzero(mask) makes numbers of a mask."
+            "np.flatnonzero(mask) turns a mask into row numbers."
         )
     return part.astype(np.intp)
 
 
 def _kept(table: Table, train: Rows, test: Rows) -> tuple[Rows, Rows]:
-    """Turn the caller's row numbers into the table's, without the rows that the table lacks."""
+    """Convert the caller's row numbers to the table's, without the rows that are not in the table."""
     if table.kept_rows is None:
         return train, test
     numbers = {row: number for number, row in enumerate(table.kept_rows.tolist())}
@@ -165,7 +165,7 @@ def _check(name: str, number: int, train: Rows, test: Rows, table: Table) -> Non
     if min(train.size, test.size) < 2:
         raise InvalidInputError(
             f"Split {number} of splitter={name} has a train part of {train.size} and a test part of {test.size} "
-            "rows; each needs at least 2, or shuffling a column changes nothing. Use fewer splits, or more rows."
+            "rows; each needs at least 2, or permuting a column changes nothing. Use fewer splits, or more rows."
         )
     shared = np.intersect1d(train, test)
     if shared.size:

@@ -1,4 +1,4 @@
-"""How much each row counts when losses are averaged."""
+"""The weights of rows in fits and in averages of losses."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class RowWeights:
     Attributes
     ----------
     fit : ndarray of shape (n_rows,) or None
-        What the estimator's ``fit`` gets; None for no weights.
+        Passed to the estimator's ``fit``; None for no weights.
 
     loss : ndarray of shape (n_rows,) or None
-        What the losses are multiplied by, 1 on average; None for no weights.
+        The factors of the losses, 1 on average; None for no weights.
 
     by_class : ndarray of shape (n_classes,) or None
-        The same by class, where the loss is weighted by class alone.
+        The same by class, if the loss is weighted by class alone.
     """
 
     fit: Floats | None = None
@@ -38,17 +38,17 @@ class RowWeights:
     by_class: Floats | None = None
 
     def fit_of(self, rows: NDArray[np.intp]) -> Floats | None:
-        """Return what ``fit`` gets for some of the rows."""
+        """Return the weights of some rows for ``fit``."""
         return None if self.fit is None else self.fit[rows]
 
     @classmethod
     def of(cls, weights: Floats | None, by_class: Floats | None, codes: NDArray[Any]) -> RowWeights:
-        """Join the weights of the caller's rows with those of their classes.
+        """Combine the weights of rows with the weights of their classes.
 
         Parameters
         ----------
         codes : ndarray of shape (n_rows,)
-            The number of each row's class; not looked at without weights by class.
+            The number of each row's class; ignored without weights by class.
         """
         if by_class is None:
             return cls(weights, None if weights is None else weights / weights.mean())
@@ -59,7 +59,7 @@ class RowWeights:
         return cls(weights, joint / joint.mean())
 
     def weighed(self, losses: Floats, rows: NDArray[np.intp], is_by_row: bool) -> Floats:
-        """Return what is compared: the weighted loss of each row, or the weighted mean.
+        """Return the values to compare: the weighted loss of each row, or the weighted mean.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ def weights_by_class(class_weight: ClassWeight, y: NDArray[Any], classes: NDArra
         "balanced" is n / (k * count) for n rows of k classes; a label that a mapping lacks weighs 1.
 
     classes : ndarray of shape (n_classes,)
-        The sorted labels; empty for a quantity.
+        The sorted labels; empty for regression.
     """
     if class_weight is None:
         return None
@@ -115,12 +115,12 @@ def weights_by_class(class_weight: ClassWeight, y: NDArray[Any], classes: NDArra
 
 
 def require_known_labels(class_weight: Mapping[Any, float], labels: NDArray[Any]) -> None:
-    """Refuse weights of classes that y does not have.
+    """Raise for weights of classes that y does not have.
 
     Parameters
     ----------
     labels : ndarray
-        The labels of the whole table; those that a fold lacks may have a weight. Empty for a quantity.
+        The labels of the whole table, which may be more than a fold has; empty for regression.
     """
     known = labels.tolist()
     unknown = [label for label in class_weight if label not in known]

@@ -1,4 +1,4 @@
-"""Many questions of one kind, as arrays: a step each would take more room than the numbers in it."""
+"""Many questions of one kind as arrays, which take less memory than one step per question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StepBatch:
     decisions : tuple of two decisions
 
     model_pvalues : ndarray of shape (n_steps, n_models) or None
-        What each model of a panel said; None where there is no panel.
+        The p-value of each model of a panel; None without a panel.
     """
 
     fold: int
@@ -73,11 +73,11 @@ class StepBatch:
 
     @property
     def is_main(self) -> bool:
-        """Whether the questions were about the search's own target, with all columns at hand."""
+        """Whether the questions were about the search's own target, with no feature withheld."""
         return self.target is None and not self.withheld
 
     @property
     def is_favourable(self) -> NDArray[np.bool_]:
-        """Which decisions speak for the feature, shape (n_steps,)."""
+        """Which decisions are in favor of the feature, shape (n_steps,)."""
         first, second = (decision in FAVOURABLE for decision in self.decisions)
         return np.where(self.is_first, first, second)

@@ -1,4 +1,4 @@
-"""What the data were, in a few numbers that outlive them."""
+"""A summary of the data in a few numbers, kept without the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_CLASSES = 12
 
 @dataclass(frozen=True)
 class DataSummary:
-    """The data of a search, as a reader who does not have them wants to know them.
+    """A summary of the data of a search.
 
     Attributes
     ----------
@@ -24,18 +24,18 @@ class DataSummary:
         Columns of text or categories.
 
     target : str
-        What the target is called: the name that it came with, or "target".
+        The name of the target, or "target" if it has none.
 
     task : {"classification", "regression"}
 
     classes : tuple of (str, int)
-        The most frequent labels and their rows; empty in regression.
+        The most frequent labels and their numbers of rows; empty for regression.
 
     n_classes : int
-        How many labels there are; 0 in regression.
+        The number of labels; 0 for regression.
 
     quartiles : tuple of float
-        Least value, quartiles and greatest value of a single numeric target; empty otherwise.
+        Minimum, quartiles and maximum of a single numeric target; empty otherwise.
     """
 
     n_rows: int
@@ -49,7 +49,7 @@ class DataSummary:
 
 
 def summary_of(table: Table) -> DataSummary:
-    """Summarise a table, whose target has no name yet: a table keeps the values only."""
+    """Summarize a table; the name of the target is set later, because a table does not have it."""
     classes: tuple[tuple[str, int], ...] = ()
     n_classes = 0
     quartiles: tuple[float, ...] = ()
@@ -73,6 +73,6 @@ def summary_of(table: Table) -> DataSummary:
 
 
 def target_name(y: Any) -> str:
-    """Return the name of a series, or of a file's column; "target" for what has none."""
+    """Return the name of a series, or of a column of a file; "target" if there is none."""
     name = y if isinstance(y, str) else getattr(y, "name", None)
     return name if isinstance(name, str) and name else "target"

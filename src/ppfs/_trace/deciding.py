@@ -1,4 +1,4 @@
-"""Which step decided about each feature, found without making a step of every answer."""
+"""The step that decided about each feature, found without creating a step for every answer."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ppfs._trace.steps import Step
 class DecidingSteps(Mapping[int, Step]):
     """The step that decided about each feature, given the blanket that a fold's search found.
 
-    That is the last one whose consequence agrees with the outcome: a spouse, for one, is independent of
-    the target given one set and dependent given another, and it is the latter that let it in. A feature about
-    which nothing was asked or could be told has no such step.
+    This is the last step whose decision agrees with the outcome. For example, a spouse is independent of
+    the target given one set and dependent given another; the latter decides. A feature that was not tested, or
+    for which there were too few rows, has no such step.
 
     Attributes
     ----------
     pvalues, effects : ndarray of shape (n_features,)
-        Of the deciding answer; 1 and 0 where there is none, which is no evidence of a link.
+        Of the deciding answer; 1 and 0 if there is none.
     """
 
     def __init__(
         self, parts: Sequence[Step | StepBatch], n_features: int, fold: int, blanket: Collection[int]
     ) -> None:
         self._parts = parts
-        # Where the step is: the number of the part, and its number within the part.
+        # The position of the step: the number of the part, and its number within the part.
         self._part: NDArray[np.intp] = np.full(n_features, -1, dtype=np.intp)
         self._within: NDArray[np.intp] = np.zeros(n_features, dtype=np.intp)
         self.pvalues: Floats = np.ones(n_features)
@@ -58,7 +58,7 @@ class DecidingSteps(Mapping[int, Step]):
         self.pvalues[features], self.effects[features] = pvalues, effects
 
     def batches(self) -> Iterator[tuple[StepBatch, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield each batch that decided, with the features that it decided about and their numbers in it."""
+        """Yield each deciding batch, its features, and their positions in the batch."""
         order = np.argsort(self._part, kind="stable")
         starts = np.flatnonzero(np.diff(self._part[order], prepend=-2))
         for features in np.split(order, starts[1:]):

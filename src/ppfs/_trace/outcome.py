@@ -1,4 +1,4 @@
-"""What a search came to, and which of its questions decided."""
+"""The outcome of a search, and which of its questions decided."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ppfs._trace.steps import FAVOURABLE, Step
 
 
 def decides(step: Step, fold: int, members: Collection[int]) -> bool:
-    """Tell whether the consequence of a step agrees with the blanket that a fold's search found."""
+    """Return whether the decision of a step agrees with the blanket that was found in a fold."""
     return (
         step.fold == fold and step.is_verdict and (step.decision in FAVOURABLE) == (step.feature in members)
     )
@@ -17,12 +17,12 @@ def decides(step: Step, fold: int, members: Collection[int]) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search came to, in features.
+    """The outcome of a search, in terms of features.
 
     Attributes
     ----------
     blanket : tuple of int
-        What the search selected.
+        The features that the search selected.
 
     fold : int
         The fold whose blanket it is; 0 without folds.
@@ -31,16 +31,16 @@ class Outcome:
         The blanket of each fold, in their order; empty without folds.
 
     always_keep : tuple of int
-        Features that the caller wanted to be selected; they are members of `blanket`.
+        Features that are selected by request; they are in `blanket`.
 
     condition_on : tuple of int
-        Features that the caller wanted to be conditioned on, and never selected.
+        Features that are conditioned on by request, and never selected.
 
     filled_up : tuple of int
-        Features that were added after the search, because it had selected fewer than the caller wanted.
+        Features that were added after the search to reach `min_features`.
 
     left_out : dict of int to str
-        Features that could not be asked about, and what went wrong with them.
+        Features that could not be tested, and the error of each.
 
     reasons : dict of int to str
         Why features were selected or not, where that does not follow from answers.

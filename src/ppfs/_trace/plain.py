@@ -1,4 +1,4 @@
-"""A trace as plain lists and numbers, for files that outlive a program; never pickled."""
+"""A trace as plain lists and numbers, for JSON files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECISIONS = frozenset(get_args(Decision))
 
 
 def as_plain(trace: Trace) -> dict[str, Any]:
-    """Return a trace as JSON can hold it.
+    """Return a trace as objects that JSON can represent.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def as_plain(trace: Trace) -> dict[str, Any]:
 
 
 def from_plain(plain: Mapping[str, Any]) -> Trace:
-    """Return the trace that `as_plain` made lists of, or say that this is none."""
+    """Return the trace that `as_plain` was called with, or raise if `plain` is not one."""
     try:
         columns = plain["columns"]
         trace = Trace(
@@ -59,7 +59,9 @@ def from_plain(plain: Mapping[str, Any]) -> Trace:
         if plain["outcome"] is not None:
             trace.conclude(_outcome(plain["outcome"]))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise InvalidInputError(f"This is no trace of a search: {type(error).__name__} {error}.") from error
+        raise InvalidInputError(
+            f"This is not the trace of a search: {type(error).__name__} {error}."
+        ) from error
     return trace
 
 
@@ -83,7 +85,7 @@ def _plain_part(part: Step | StepBatch) -> dict[str, Any]:
 
 
 def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
-    # JSON has no numbers as keys.
+    # JSON keys are text.
     return {
         **asdict(outcome),
         "left_out": [[feature, why] for feature, why in outcome.left_out.items()],
@@ -137,7 +139,7 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         fold=int(plain["fold"]),
         blankets=tuple(tuple(map(int, blanket)) for blanket in plain["blankets"]),
         left_out={int(feature): str(why) for feature, why in plain["left_out"]},
-        # Files of earlier versions do not have these.
+        # Absent in files of earlier versions.
         closest={int(feature): int(member) for feature, member in plain.get("closest", ())},
         reasons={int(feature): str(why) for feature, why in plain.get("reasons", ())},
         chosen=None if plain.get("chosen") is None else tuple(map(int, plain["chosen"])),

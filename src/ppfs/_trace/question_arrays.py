@@ -22,15 +22,15 @@ class QuestionArrays:
     features : ndarray of int, shape (n_questions,)
 
     phases : ndarray of str, shape (n_questions,)
-        The part of the search that asked.
+        The part of the search that the question belongs to.
 
     pvalues, adjusted_pvalues, effects : ndarray of shape (n_questions,)
 
     is_favourable : ndarray of bool, shape (n_questions,)
-        Whether the decision spoke for the feature.
+        Whether the decision was in favor of the feature.
 
     is_marginal : ndarray of bool, shape (n_questions,)
-        Whether the feature was asked about on its own, given no other.
+        Whether the feature was tested given no other feature.
     """
 
     features: NDArray[np.intp]
@@ -46,7 +46,7 @@ class QuestionArrays:
 
 
 def question_arrays_of(parts: Sequence[Step | StepBatch], fold: int) -> QuestionArrays:
-    """Join the reliable answers of a fold; those about other targets, and with columns withheld, are left out."""
+    """Join the reliable answers of a fold, without those about other targets or with features withheld."""
     mine = [part for part in parts if part.fold == fold and part.is_main]
     pieces = [_piece(part) for part in mine]
     if not pieces:

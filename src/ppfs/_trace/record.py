@@ -1,4 +1,4 @@
-"""The trace: every question of a search, and what it came to."""
+"""The trace: every question of a search, and the outcome."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _FRAME_TYPES = {
     "n_withheld": nw.Int64(),
 }
 
-# Where several models were asked.
+# Only with a panel of models.
 _PANEL_TYPES = {"seen_by": nw.String(), "model_pvalues": nw.List(nw.Float64())}
 
 
 class Trace:
     """Every question of a search, in the order in which it was asked.
 
-    Steps number features; whoever asks about a column does so by the column's name or number in X.
+    Steps refer to features by number. Methods take the name of a column, or its position in X.
 
     Parameters
     ----------
@@ -65,16 +65,16 @@ class Trace:
         Remarks about the whole search, such as which test was chosen and why.
 
     method : str
-        How columns were selected, in a sentence, where that was not by questions alone; else empty.
+        How columns were selected, in a sentence, if not by questions alone; else empty.
 
     models : tuple of str
-        The models of a panel, where several were asked; else empty.
+        The models of a panel; empty without a panel.
 
     outcome : Outcome or None
-        What the search came to; None while it runs.
+        The outcome of the search; None while it runs.
 
     data : DataSummary or None
-        What the data were; None while the search runs.
+        A summary of the data; None while the search runs.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Trace:
         self._parts: list[Step | StepBatch] = []
         self._starts: list[int] = []
         self._length = 0
-        # The last answer of `decided`, and what it was asked.
+        # The last result of `decided`, and its arguments.
         self._decided: tuple[tuple[int, frozenset[int], int], DecidingSteps] | None = None
 
     def record(self, step: Step) -> None:
@@ -122,18 +122,18 @@ class Trace:
         self._length += length
 
     def conclude(self, outcome: Outcome) -> None:
-        """Enter what the search came to."""
+        """Store the outcome of the search."""
         self.outcome = outcome
 
     def concluded_by(self, method: str, outcome: Outcome) -> Trace:
-        """Return the same questions with another outcome, which something other than answers decided."""
+        """Return the same questions with another outcome, which was not decided by answers."""
         other = copy(self)
         other.notes = list(self.notes)
         other.method, other.outcome = method, outcome
         return other
 
     def name_target(self, y: Any) -> None:
-        """Call the target as the caller does."""
+        """Set the name of the target."""
         if self.data is not None:
             self.data = replace(self.data, target=target_name(y))
 
@@ -163,7 +163,7 @@ class Trace:
         return list(self.steps_about([self.feature_of(column)]))
 
     def steps_about(self, features: Collection[int]) -> Iterator[Step]:
-        """Yield the steps about some features, in their order."""
+        """Yield the steps about some features, in order."""
         wanted = np.zeros(len(self.names) + 1, dtype=bool)
         wanted[list(features)] = True
         for part in self._parts:
@@ -179,8 +179,8 @@ class Trace:
         Returns
         -------
         Step or None
-            None where nothing was asked, or could be told: columns kept or conditioned on by request, and those
-            for which rows were too few.
+            None for columns that were not tested, such as those kept or conditioned on by request, and for those
+            with too few rows.
         """
         return self.deciding_steps().get(self.feature_of(column))
 
@@ -191,7 +191,7 @@ class Trace:
         return self.decided(self.outcome.fold, self.outcome.blanket)
 
     def decided(self, fold: int, blanket: Collection[int]) -> DecidingSteps:
-        """Return the step that decided about each feature, given the blanket that a fold's search found."""
+        """Return the step that decided about each feature, given the blanket that was found in a fold."""
         asked = (fold, frozenset(blanket), self._length)
         if self._decided is None or self._decided[0] != asked:
             self._decided = asked, DecidingSteps(self._parts, len(self.names), fold, blanket)
@@ -211,7 +211,7 @@ class Trace:
         return favored
 
     def question_arrays(self, fold: int | None = None) -> QuestionArrays:
-        """Return the questions about the search's own target as arrays; of the chosen fold where none is named."""
+        """Return the questions about the search's own target as arrays; those of the chosen fold by default."""
         if fold is None:
             fold = 0 if self.outcome is None else self.outcome.fold
         return question_arrays_of(self._parts, fold)
@@ -236,17 +236,17 @@ class Trace:
         return next(feature for feature, group in enumerate(self._columns) if number in group)
 
     def explain(self, column: int | str) -> str:
-        """Say in words why a column was kept or dropped.
+        """Explain in words why a column was kept or dropped.
 
         Parameters
         ----------
         column : int or str
-            Its number or name in X; or the name of a group of columns.
+            Its position or name in X, or the name of a group of columns.
 
         Returns
         -------
         str
-            What became of it and why, in the first line; then one line a question.
+            The decision and its reason in the first line; then one line per question.
         """
         steps = self.of(column)
         if self.outcome is None:
@@ -256,19 +256,19 @@ class Trace:
         return "\n".join([first, *sentences])
 
     def to_frame(self, backend: Any = None) -> Any:
-        """Return the steps as a data frame, one row a question.
+        """Return the steps as a data frame, one row per question.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            Which library makes the frame; None takes pandas, or polars where pandas is missing.
+            The library of the frame; None uses pandas, or polars if pandas is not installed.
 
         Returns
         -------
         data frame
-            `given` lists the names of what the question was conditioned on. Where a panel was asked, `model_pvalues`
-            lists what each of `models` said, and `seen_by` is the one with the smallest p-value, for columns that
-            a question spoke for.
+            `given` lists the names of the features that the question was conditioned on. With a panel, `model_pvalues`
+            lists the p-value of each of `models`, and `seen_by` is the model with the smallest one, if the answer
+            was in favor of the column.
         """
         columns = [self._frame_columns(part) for part in self._parts]
         types = _FRAME_TYPES | (_PANEL_TYPES if self.models else {})
@@ -276,7 +276,7 @@ class Trace:
         return new_frame(values, types, backend)
 
     def _frame_columns(self, part: Step | StepBatch) -> dict[str, list[Any]]:
-        """Return what a step, or many of one kind, contribute to each column of the frame."""
+        """Return the entries of a step, or of a batch, for each column of the frame."""
         if isinstance(part, Step):
             others = [self._name(other) for other in part.others]
             return {
@@ -319,7 +319,7 @@ class Trace:
         }
 
     def _seen_by(self, step: Step) -> str | None:
-        """Return the name of the model that saw a link, where one was found."""
+        """Return the name of the model with the smallest p-value, if a link was found."""
         clearest = step.clearest_model
         return None if clearest is None or step.decision not in FAVOURABLE else self.models[clearest]
 
@@ -330,5 +330,5 @@ class Trace:
         return called(name, [self.column_names[column] for column in self._columns[variable]])
 
     def _name(self, variable: int | None) -> str:
-        """Return a variable's name; None and the number after the last feature stand for the target."""
+        """Return the name of a variable; None and the number after the last feature mean the target."""
         return "target" if variable is None or variable == len(self.names) else self.names[variable]

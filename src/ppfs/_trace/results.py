@@ -1,4 +1,4 @@
-"""What became of every feature, as columns of a table."""
+"""The result for every feature, as columns of a table."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _TYPES = {
 
 
 def results_table(values: Mapping[str, Sequence[Any]], backend: Any) -> Any:
-    """Return the columns that ``results_`` has, in their order; those that are not given are empty.
+    """Return the columns of ``results_``, in order; those that are not given are empty.
 
     Parameters
     ----------
     values : mapping of str to sequence
-        Some of the columns, one entry a column of X.
+        Some of the columns, one entry per column of X.
 
     backend : str or None
-        The library of the frame; None takes one that is installed.
+        The library of the frame; None uses one that is installed.
     """
     n = len(values["column"])
     empty: dict[Any, Any] = {nw.Float64(): float("nan"), nw.String(): "", nw.List(nw.String()): []}
@@ -55,21 +55,21 @@ def results_table(values: Mapping[str, Sequence[Any]], backend: Any) -> Any:
 
 @dataclass(frozen=True)
 class FeatureResults:
-    """What became of each feature; lists with one entry a feature.
+    """The result for each feature, as lists with one entry per feature.
 
     Attributes
     ----------
     adjusted_pvalues : list of float
-        Of the answer that decided; NaN where none did.
+        Of the answer that decided; NaN if there is none.
 
     stability : list of float
-        Share of the folds whose blankets have the feature; NaN without folds.
+        Share of the folds that selected the feature; NaN without folds.
 
     phases : list of str
-        Where the decision fell; "" where no answer decided.
+        The phase of the deciding answer; "" if there is none.
 
     reasons : list of str
-        Why, in a few words.
+        The reason, in a few words.
 
     superseders : list of list of str
         The features that made it redundant.
@@ -83,7 +83,7 @@ class FeatureResults:
 
 
 def feature_results(trace: Trace) -> FeatureResults:
-    """Read off a finished trace what became of each feature."""
+    """Return the result for each feature from a finished trace."""
     outcome = trace.outcome
     if outcome is None:
         raise ValueError("The search has not ended: there are no results yet.")
@@ -107,7 +107,7 @@ def feature_results(trace: Trace) -> FeatureResults:
 
 
 class _Read:
-    """What the deciding steps say, read many at a time: of 100,000 columns nearly all are decided by one batch."""
+    """The content of the deciding steps, read batch by batch: one batch decides about nearly all of 100,000 columns."""
 
     def __init__(self, trace: Trace, outcome: Outcome) -> None:
         n = len(trace.names)
@@ -126,7 +126,7 @@ class _Read:
             self._read_one(feature, decided.get(feature))
 
     def _read_batch(self, batch: StepBatch, features: NDArray[np.intp], within: NDArray[np.intp]) -> None:
-        """Read off the features that share everything but numbers: not selected, and asked about given nothing."""
+        """Read the features that differ in numbers only: those not selected and tested given nothing."""
         if batch.given:
             return
         is_plain = np.array([feature not in self._special for feature in features.tolist()], dtype=bool)
@@ -153,7 +153,7 @@ class _Read:
 
 
 def _steps_about(trace: Trace, features: Iterable[int]) -> dict[int, list[Step]]:
-    """Return all steps about some features, in one pass: a wide table has many features and few of these."""
+    """Return all steps about some features, in one pass over the trace."""
     wanted = set(features)
     about: defaultdict[int, list[Step]] = defaultdict(list)
     for step in trace.steps_about(wanted):

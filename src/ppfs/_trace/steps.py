@@ -1,4 +1,4 @@
-"""One question, its answer, and what followed."""
+"""One question, its answer, and the decision."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ Decision = Literal["candidate", "added", "rejected", "kept", "dropped"]
 
 FOLD_ASIDE = -1
 
-# Decisions that speak for a column, and leave it in the running.
+# Decisions in favor of a column, which stays a candidate or member.
 FAVOURABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
 
-#: The phase that asks about two columns given each other.
+#: The phase that tests two columns given each other.
 PAIRS = "pairs"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One question that was asked, its answer, and what followed from it.
+    """One question, its answer, and the decision that followed.
 
     Attributes
     ----------
     fold : int
-        0 when there are no folds, else counted from 1. -1 for questions about rows that were set aside: they
-        come after the search, and decide nothing.
+        0 without folds, else counted from 1; -1 for questions about rows that were set aside, which are
+        asked after the search and decide nothing.
 
     phase : str
-        The part of the search that asked, such as "growth" or "shrink".
+        The part of the search, such as "growth" or "shrink".
 
     feature : int
         The feature in question: a column, or a group of columns.
@@ -41,26 +41,25 @@ class Step:
         The answer; see `ppfs.independence.IndependenceResult`.
 
     adjusted_pvalue : float
-        The p-value after correction for the number of questions; equal to `pvalue` without one.
+        The p-value after correction for the number of questions; equal to `pvalue` without a correction.
 
     decision : {"candidate", "added", "rejected", "kept", "dropped"}
-        What the search did. While it grows, a dependent column is a "candidate", "added" to the blanket
-        at once or later, and an independent one "rejected"; while it shrinks, members are "kept" or
-        "dropped".
+        In a growth phase, a dependent column is a "candidate" or is "added" to the blanket, and an
+        independent one is "rejected"; in a shrink phase, members are "kept" or "dropped".
 
     is_reliable : bool, default=True
-        False when there were too few rows to tell.
+        False if there were too few rows for the test.
 
     target : int, default=None
-        The variable that the column was tested against, where that is not the target of the search: some
-        searches ask about the neighbours of other columns. It is the number of a feature; `feature` may
-        then be the search's target, whose number is the number of features.
+        The variable that the column was tested against, if it is not the target of the search: some
+        searches ask about the neighbors of other columns. `feature` may then be the target of the search,
+        whose number is the number of features.
 
     withheld : tuple of int, default=()
-        Features that the search had to do without.
+        Features that were withheld from the search.
 
     model_pvalues : tuple of float, default=()
-        What each model of a panel said, in the order of `Trace.models`; not a number for those that were not asked.
+        The p-value of each model of a panel, in the order of `Trace.models`; NaN for models that were not used.
     """
 
     fold: int
@@ -79,21 +78,21 @@ class Step:
 
     @property
     def is_main(self) -> bool:
-        """Whether the question was about the search's own target, with all columns at hand."""
+        """Whether the question was about the search's own target, with no feature withheld."""
         return self.target is None and not self.withheld
 
     @property
     def clearest_model(self) -> int | None:
-        """The number of the model with the smallest p-value; None where there is no panel, or nothing was to ask."""
+        """The number of the model with the smallest p-value; None without a panel or a test."""
         asked = [(pvalue, number) for number, pvalue in enumerate(self.model_pvalues) if not isnan(pvalue)]
         return min(asked)[1] if asked else None
 
     @property
     def is_verdict(self) -> bool:
-        """Whether the answer speaks for or against the feature, in the search for the target's own blanket.
+        """Whether the answer counts for or against the feature in the search for the target's own blanket.
 
-        It does not where there were too few rows to tell, nor where a pair was rejected: the fault may be the other
-        one's, and the feature may enter with a third.
+        It does not if there were too few rows, nor if a pair was rejected: the feature may still enter together with
+        another one.
         """
         return (
             self.target is None
@@ -104,5 +103,5 @@ class Step:
 
     @property
     def others(self) -> list[int]:
-        """The features it was tested given, itself left out."""
+        """The features it was tested given, without itself."""
         return [feature for feature in self.given if feature != self.feature]

@@ -18,7 +18,7 @@ NO_ADDITION = "no evidence that it adds to the others"
 
 
 def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: int = 0) -> str:
-    """Return a question, its answer and what followed, in one line."""
+    """Return a question, its answer and the decision, in one line."""
     fold = f"fold {step.fold}{' (chosen)' if step.fold == chosen_fold else ''}, " if step.fold else ""
     if step.fold == FOLD_ASIDE:
         fold = "on rows set aside, "
@@ -32,7 +32,7 @@ def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: in
 def verdict(
     feature: int, outcome: Outcome, steps: Sequence[Step], call: Call, models: Sequence[str] = ()
 ) -> str:
-    """Return what became of a feature and why, in one line, given all steps about it."""
+    """Return the decision about a feature and its reason in one line, given all steps about it."""
     decided_by = next(
         (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
     )
@@ -57,7 +57,7 @@ def _redundancy(feature: int, outcome: Outcome, steps: Sequence[Step], call: Cal
 
 
 def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
-    """Return in a few words why a feature was selected or not, given the step that decided."""
+    """Return in a few words why a feature was selected or not, given the deciding step."""
     if feature in outcome.reasons:
         return outcome.reasons[feature]
     if feature in outcome.always_keep:
