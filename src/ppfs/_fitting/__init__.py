@@ -1,4 +1,4 @@
-"""What a model sees and how it is fitted: estimators and their seeds, designs, encodings."""
+"""The input of models and their fits: estimators and seeds, designs, encodings."""
 
 from ppfs._fitting.boosting_libraries import (
     FittedLightGBM,

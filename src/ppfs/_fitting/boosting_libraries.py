@@ -1,7 +1,7 @@
-"""LightGBM, XGBoost and CatBoost: how many threads they take for a small fit, and LightGBM without its wrapper.
+"""LightGBM, XGBoost and CatBoost: one thread for small fits, and LightGBM without its scikit-learn interface.
 
-None of them is imported before a model of theirs is fitted. For a few hundred rows their threads cost more than
-they bring: they wait for each other, and for the cores that the other fits use.
+None of them is imported before one of its models is fitted. For a few hundred rows, several threads are slower than
+one: they wait for each other, and for the cores that other fits use.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from sklearn.base import BaseEstimator, clone
 from ppfs._conventions import Floats
 from ppfs._data import Matrix
 
-# What each library calls the number of its threads.
+# The parameter for the number of threads.
 _THREADS = {"lightgbm": "n_jobs", "xgboost": "n_jobs", "catboost": "thread_count"}
 
-# Parameters by which a caller asks CatBoost for files, or for none.
+# Parameters of CatBoost that decide about files.
 _OF_FILES = ("allow_writing_files", "train_dir", "save_snapshot", "snapshot_file")
 
-# LightGBM's own names, and those that only its scikit-learn interface knows.
+# Parameters of LightGBM, and those of its scikit-learn interface only.
 _KNOWN = frozenset(
     {
         "boosting_type",
@@ -48,15 +48,14 @@ _OF_WRAPPER = frozenset({"n_estimators", "n_jobs", "objective", "class_weight", 
 
 
 def has_library_model(estimator: Any) -> bool:
-    """Tell whether a model of one of the libraries is fitted: the estimator itself, or one among its parameters."""
+    """Return whether the estimator, or one among its parameters, is a model of one of the libraries."""
     return any(_library(part) for part in _parts(estimator))
 
 
 def with_one_thread(estimator: Any) -> Any:
-    """Return a clone whose models of the libraries take one thread each, wherever the caller left that open.
+    """Return a clone whose models of the libraries use one thread each, unless the caller set the number.
 
-    CatBoost's write no files either: each fit makes a folder in the place where Python runs, which takes longer than
-    a small fit.
+    Models of CatBoost write no files either: creating a folder in the working directory takes longer than a small fit.
     """
     model = clone(estimator)
     for part in _parts(model):
@@ -77,7 +76,7 @@ def _parts(estimator: Any) -> list[Any]:
 
 
 def _library(model: Any) -> str | None:
-    """Return the name of the library that a model comes from."""
+    """Return the library that a model belongs to."""
     if isinstance(model, type) or not hasattr(model, "fit"):
         return None
     packages = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
@@ -85,7 +84,7 @@ def _library(model: Any) -> str | None:
 
 
 def is_plain_lightgbm(estimator: Any) -> bool:
-    """Tell whether a model is LightGBM's, and with parameters that `FittedLightGBM` knows."""
+    """Return whether a model is LightGBM's, with parameters that `LightGBMRecipe` supports."""
     if _library(estimator) != "lightgbm" or type(estimator).__name__ not in (
         "LGBMClassifier",
         "LGBMRegressor",
@@ -106,20 +105,20 @@ def is_plain_lightgbm(estimator: Any) -> bool:
 
 @dataclass(frozen=True)
 class LightGBMRecipe:
-    """What a LightGBM model is fitted with, read from its scikit-learn interface once for many fits.
+    """The settings of a LightGBM model, read once from its scikit-learn interface for many fits.
 
     Attributes
     ----------
     settings : dict
-        Parameters as LightGBM's own interface takes them, but for the objective.
+        Parameters of LightGBM's own interface, without the objective.
 
     n_rounds : int
 
     min_leaf : int
-        Train rows that a leaf needs.
+        Minimum number of train rows in a leaf.
 
     is_settled : bool
-        Whether nothing is drawn at random: a round that finds nothing to split is then followed by rounds like it.
+        Whether nothing is random: after a round without a split, all later rounds have none either.
     """
 
     settings: dict[str, Any]
@@ -129,7 +128,7 @@ class LightGBMRecipe:
 
     @classmethod
     def of(cls, model: Any) -> LightGBMRecipe:
-        """Read a model; see `is_plain_lightgbm` for which models it may be."""
+        """Read the settings of a model; see `is_plain_lightgbm`."""
         parameters = model.get_params(deep=False)
         settings = {name: value for name, value in parameters.items() if name in _KNOWN}
         return cls(
@@ -140,20 +139,20 @@ class LightGBMRecipe:
         )
 
     def is_constant(self, n_rows: int) -> bool:
-        """Tell whether so many train rows are too few for two leaves."""
+        """Return whether `n_rows` train rows are too few for two leaves."""
         return n_rows < 2 * self.min_leaf
 
     def fit_constant(
         self, y: NDArray[Any], weights: Floats | None, *, is_classifier: bool, seed: int
     ) -> ConstantLightGBM:
-        """Fit what `fit` finds on any columns, where it `is_constant`."""
+        """Fit the model of any columns, if it `is_constant`."""
         fitted = self.fit(np.zeros((len(y), 1)), y, weights, is_classifier=is_classifier, seed=seed)
         return ConstantLightGBM(fitted.booster, fitted.classes_)
 
     def fit(
         self, X: Matrix, y: NDArray[Any], weights: Floats | None, *, is_classifier: bool, seed: int
     ) -> FittedLightGBM:
-        """Fit what ``model.fit(X, y, weights)`` fits, with a seed wherever the model leaves that open."""
+        """Fit the same model as ``model.fit(X, y, weights)``, with `seed` unless the model has one."""
         from lightgbm import Booster, Dataset
 
         settings = self.settings | {"objective": "regression"}
@@ -176,7 +175,7 @@ class LightGBMRecipe:
 
 @dataclass(frozen=True)
 class FittedLightGBM:
-    """LightGBM as its scikit-learn interface fits it, without that interface: half of the time of a small fit.
+    """A LightGBM model fitted without the scikit-learn interface, which takes half of the time of a small fit.
 
     Attributes
     ----------
@@ -206,7 +205,7 @@ class FittedLightGBM:
 
 @dataclass(frozen=True)
 class ConstantLightGBM(FittedLightGBM):
-    """LightGBM where the train rows are too few for two leaves: whatever the columns, it predicts one constant."""
+    """A LightGBM model with too few train rows for two leaves: it predicts one constant."""
 
     def _answer(self, X: Matrix) -> Floats:
         return np.repeat(super()._answer(np.zeros((1, 1))), X.shape[0], axis=0)

@@ -1,4 +1,4 @@
-"""The rows that each tree of scikit-learn's forests is grown from, drawn as scikit-learn draws them."""
+"""The bootstrap samples of scikit-learn's forests, drawn with the same random numbers."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 def tree_seeds(forest: Any) -> NDArray[np.integer[Any]]:
-    """Return the seeds that a forest gives to its trees, one each.
+    """Return the seed of each tree of a forest.
 
     Parameters
     ----------
     forest : estimator
-        A forest or a bag of trees of scikit-learn, not fitted. Its `random_state` is not touched.
+        An unfitted forest, or bagged trees, of scikit-learn. Its `random_state` is not changed.
     """
     generator = check_random_state(clone(forest).random_state)
-    # Forests draw one by one, bags all at once: the numbers are the same.
+    # Forests draw one by one, bagging all at once: the numbers are the same.
     seeds: NDArray[np.integer[Any]] = generator.randint(_MAX_SEED, size=forest.n_estimators)
     return seeds
 
 
 def drawn_counts(forest: Any, n_rows: int, weights: Floats | None = None) -> NDArray[np.integer[Any]]:
-    """Return how often each tree draws each of `n_rows` rows when it has one column to look at.
+    """Return how often each tree draws each of `n_rows` rows, if there is one column.
 
     Parameters
     ----------
     weights : ndarray of shape (n_rows,) or None
-        For forests and bags that draw rows by their weights; see `draw_by_weight` and `bags_draw_by_weight`.
+        For forests and bagging that draw rows by weight; see `draw_by_weight` and `bags_draw_by_weight`.
 
     Returns
     -------
     ndarray of shape (n_trees, n_rows)
-        Where all trees see all rows, ones.
+        All ones without bootstrap samples.
     """
     is_bag = isinstance(forest, BaggingClassifier | BaggingRegressor)
     if not is_bag and not forest.bootstrap:

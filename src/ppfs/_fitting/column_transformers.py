@@ -1,4 +1,4 @@
-"""Models that choose columns by name: a ColumnTransformer somewhere inside."""
+"""Models with a ColumnTransformer inside, which chooses columns by name."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import numpy as np
 
 
 def reads_frames(estimator: Any) -> bool:
-    """Tell whether there is a ColumnTransformer inside an estimator."""
+    """Return whether there is a ColumnTransformer inside an estimator."""
     return next(_column_transformers(estimator), None) is not None
 
 
 def narrow(model: Any, frame: Any, own_names: Mapping[str, Any]) -> bool:
-    """Make the ColumnTransformers inside a model choose among the columns of a frame, which may be few.
+    """Limit the ColumnTransformers inside a model to the columns of a frame.
 
     A search fits models on some of the columns, and a ColumnTransformer that names another one would fail.
 
     Parameters
     ----------
     model : estimator
-        It is changed.
+        Changed in place.
 
     frame : data frame
-        The columns that the model will see.
+        The columns that the model is fitted on.
 
     own_names : mapping
-        Its values are the names of all columns of the caller's frame, in the caller's order.
+        Its values are the names of all columns of the caller's frame, in order.
 
     Returns
     -------
     bool
-        Whether every ColumnTransformer still has columns to hand on.
+        Whether every ColumnTransformer still returns columns.
     """
     everything = list(own_names.values())
-    # To a ColumnTransformer names are text; whatever is called otherwise has a position.
+    # A ColumnTransformer takes names that are text, and positions.
     present = {
         name: name if isinstance(name, str) else position for position, name in enumerate(frame.columns)
     }
@@ -53,7 +53,7 @@ def narrow(model: Any, frame: Any, own_names: Mapping[str, Any]) -> bool:
 
 
 def _column_transformers(estimator: Any) -> Iterator[Any]:
-    """Yield what chooses columns inside an estimator; known by what it has, so that nothing is imported."""
+    """Yield the ColumnTransformers inside an estimator, identified by their attributes, without an import."""
     if not hasattr(estimator, "get_params"):
         return
     for part in estimator.get_params(deep=True).values():
@@ -62,9 +62,9 @@ def _column_transformers(estimator: Any) -> Iterator[Any]:
 
 
 def _present(columns: Any, everything: list[Any], present: dict[Any, int | str]) -> Any:
-    """Return those of the chosen columns that are there; None for a lone column that is not.
+    """Return the chosen columns that are present; None for a single column that is not.
 
-    Numbers, slices and masks speak of the caller's columns.
+    Positions, slices and masks refer to the caller's columns.
     """
     if callable(columns):
         return columns

@@ -1,4 +1,4 @@
-"""The columns that one model sees, and where each feature stands among them."""
+"""The columns that a model is fitted on, and the position of each feature among them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ppfs._data import Matrix, Table
 
 @dataclass(frozen=True)
 class Design:
-    """A matrix of columns with what is known about them.
+    """A matrix of columns and their properties.
 
     Attributes
     ----------
     X : ndarray or csr_array of shape (n_rows, n_columns)
 
     places : dict of int to slice
-        The columns of each feature, by the feature's number.
+        The columns of each feature, by its number.
 
     n_levels : ndarray of int, shape (n_columns,)
         The number of categories of each column that is stored as codes, else 0.
 
     categorical_mask : ndarray of bool, shape (n_columns,)
-        Which columns are categorical: those of codes, and numbers that look like it; see `ppfs._data.kinds`.
+        Which columns are categorical, by their type or by their values; see `ppfs._data.kinds`.
 
     names : tuple of str
-        The features' names.
+        The names of the features.
 
     column_names : tuple of str
-        One name a column of X.
+        One name per column of X.
     """
 
     X: Matrix
@@ -73,7 +73,7 @@ def with_replaced(X: Matrix, place: slice, values: NDArray[np.float64]) -> Matri
 
 
 def stacked(copies: list[Matrix]) -> Matrix:
-    """Put copies below each other, so that a model predicts all of them in one call."""
+    """Stack copies, so that a model predicts all of them in one call."""
     if len(copies) == 1:
         return copies[0]
     return sp.vstack(copies, format="csr") if sp.issparse(copies[0]) else np.concatenate(copies)

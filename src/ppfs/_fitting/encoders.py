@@ -1,4 +1,4 @@
-"""Encodings of a matrix of codes and numbers, learnt from the train part of a split."""
+"""Encodings of a matrix of codes and numbers, learned from the train part of a split."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sklearn.base import BaseEstimator
 from ppfs._conventions import Floats
 from ppfs._data import FrameColumns, Matrix, dense_column
 
-# A category gets a dummy of its own if it is among this many most frequent ones of the train part; the
-# others share one. More would make a column of identifiers outweigh all the rest.
+# This many most frequent categories of the train part have their own dummy; the others share one. With more dummies,
+# a column of identifiers would outweigh all other columns.
 MAX_DUMMIES = 30
 
 _UNSEEN = -1
 
 
 class Encoder(Protocol):
-    """Whatever learns from a train part how to turn a matrix into what a model can read."""
+    """A transformation of a matrix that is learned from a train part."""
 
     def fit(self, X: Matrix, weights: Floats | None = None) -> Self: ...
 
@@ -29,10 +29,10 @@ class Encoder(Protocol):
 
 
 class Medians(BaseEstimator):
-    """Fill gaps in columns of numbers with the column's median in the train part.
+    """Fill missing numbers with the median of the column in the train part.
 
-    A column without any value there is filled with 0. In a sparse matrix, zeros that are not
-    stored are values like others.
+    A column without any value in the train part is filled with 0. In a sparse matrix, zeros that are not
+    stored count as values.
     """
 
     def fit(self, X: Matrix, weights: Floats | None = None) -> Self:
@@ -44,7 +44,7 @@ class Medians(BaseEstimator):
         return self
 
     def transform(self, X: Matrix) -> Matrix:
-        """Fill the gaps of a copy."""
+        """Return a copy with missing values filled."""
         if sp.issparse(X):
             filled = X.tocsr(copy=True)
             gaps = np.isnan(filled.data)
@@ -57,8 +57,8 @@ class Dummies:
     """One-hot categories, and numbers of mean 0 and variance 1.
 
     The `MAX_DUMMIES` most frequent categories of the train part have a dummy each, and the rest share
-    one. A category that the train part lacks is one of the rest, or nothing (all dummies 0) where
-    there is no rest. Dummies come behind the numbers, column by column.
+    one. A category that is not in the train part belongs to the rest, or has all dummies 0 if there is no
+    rest. Dummies follow the numbers, column by column.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ class Dummies:
 
 
 class NativeCodes:
-    """Categories as consecutive codes, as boosted trees with native categories want them.
+    """Categories as consecutive codes, for boosted trees with native categories.
 
-    Categories that the train part lacks are missing (NaN). Where the model bounds their number, the
+    Categories that are not in the train part are missing (NaN). If the model limits their number, the
     rarest share the last code.
 
     Parameters
@@ -98,7 +98,7 @@ class NativeCodes:
         The number of categories of each column, 0 for numbers.
 
     limit : int or None
-        The largest number of categories that the model takes.
+        The largest number of categories that the model accepts.
 
     as_objects : bool
         Return integers for categories, with -1 for missing, and floats in one array of objects.
@@ -135,10 +135,10 @@ class ToFrame:
     Parameters
     ----------
     source : FrameColumns
-        How the caller's columns are called, and what their categories were.
+        The names and categories of the caller's columns.
 
     names : sequence of str
-        One name a column of the matrix.
+        One name per column of the matrix.
     """
 
     def __init__(self, source: FrameColumns, names: Sequence[str]) -> None:
@@ -157,7 +157,7 @@ class ToFrame:
 def dummy_places(
     codes: NDArray[Any], n_levels: int, most: int, weights: Floats | None = None
 ) -> NDArray[np.intp]:
-    """Give each category a place: its own for the most frequent ones, a common last one for the rest.
+    """Return the place of each category: its own for the most frequent ones, a common last one for the rest.
 
     Parameters
     ----------
@@ -165,13 +165,13 @@ def dummy_places(
         The categories of the train part.
 
     most : int
-        How many categories may have a place of their own; of equally frequent ones the first do.
+        The number of categories with their own place; the first of equally frequent ones have it.
 
     Returns
     -------
     ndarray of shape (n_levels,)
-        Places from 0 in the order of the codes; -1 for a category that the train part lacks,
-        unless there is a common place: then it goes there.
+        Places from 0 in the order of the codes. A category that is not in the train part has the common
+        place, or -1 if there is none.
     """
     counts = np.bincount(codes.astype(np.intp), weights, minlength=n_levels)
     seen = np.flatnonzero(counts)
@@ -192,7 +192,7 @@ def one_hot(codes: NDArray[Any], places: NDArray[np.intp]) -> Floats:
 
 
 def standard(numbers: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of each column, gaps aside; 0 and 1 where there is none."""
+    """Return the mean and standard deviation of each column without its missing values; 0 and 1 if all are missing."""
     is_value = ~np.isnan(numbers)
     shares = is_value * (1.0 if weights is None else weights[:, np.newaxis])
     totals = shares.sum(axis=0)
@@ -200,16 +200,16 @@ def standard(numbers: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     filled = np.where(is_value, numbers, 0.0)
     centre = (shares * filled).sum(axis=0) / totals
     variance = (shares * (filled - centre) ** 2).sum(axis=0) / totals
-    # The rounding of a constant column is no variance.
+    # The variance of a constant column is rounding.
     is_constant = variance <= (10 * np.finfo(np.float64).eps * np.abs(centre)) ** 2
     return centre, np.where(is_constant, 1.0, np.sqrt(variance))
 
 
 def _medians(X: Floats) -> Floats:
-    """Return the median of each column, gaps aside, and 0 where there is nothing else."""
+    """Return the median of each column without its missing values; 0 if all are missing."""
     ordered, n_values = np.sort(X, axis=0), (~np.isnan(X)).sum(axis=0)
     columns = np.arange(X.shape[1])
-    # Gaps come last.
+    # Missing values come last.
     low, high = ordered[np.maximum(n_values - 1, 0) // 2, columns], ordered[n_values // 2 % len(X), columns]
     # Halves first, because the sum of two very large numbers is beyond 64 bits.
     middle = np.where(low == high, low, low / 2 + high / 2)
@@ -217,7 +217,7 @@ def _medians(X: Floats) -> Floats:
 
 
 def _median(values: NDArray[Any], weights: Floats | None) -> float:
-    """Return the median, gaps aside; a row of weight 2 counts as two rows."""
+    """Return the median without missing values; a row of weight 2 counts as two rows."""
     is_value = ~np.isnan(values)
     if not is_value.any():
         return 0.0

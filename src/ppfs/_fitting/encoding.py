@@ -1,4 +1,4 @@
-"""Estimators that read a table's codes, whatever encoding they want inside."""
+"""Estimators that take the codes of a table and encode them as the model needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ppfs.exceptions import InvalidInputError
 
 Impute = Literal["median"] | None
 
-# The number of a label that the train part lacks.
+# The number of a label that is not in the train part.
 _UNSEEN = -1
 
 
@@ -34,37 +34,37 @@ def prepared(
     Parameters
     ----------
     estimator : estimator
-        The caller's; it is cloned, never changed.
+        The caller's estimator; it is cloned, never changed.
 
     n_levels : ndarray of shape (n_columns,)
         The number of categories of each column, 0 for numbers: ``table.n_levels_of(variables)``.
 
     impute : {None, "median"}, default=None
-        Fill gaps in columns of numbers with the median of the rows that the estimator is fitted on.
+        Fill missing numbers with the median of the rows that the estimator is fitted on.
 
     to_frame : ToFrame, default=None
-        How to make a data frame of the matrix, for an estimator that wants one; see `frame_for`.
+        How to create a data frame from the matrix, for an estimator that needs one; see `frame_for`.
 
     Returns
     -------
     estimator
-        The caller's own where it reads the matrix and the labels as they are, else an `Encoded`.
+        The caller's estimator if it takes the matrix and the labels as they are, else an `Encoded`.
 
     Notes
     -----
-    What the caller's estimator sees depends on its kind; `encoding_name` tells which.
+    The input of the caller's estimator depends on its type; see `encoding_name`.
 
-    - "frame", where there is a ColumnTransformer inside, and the caller passed a data frame: a data frame, with
-      categories in the caller's own type. Columns that it names and that are not there are left out.
+    - "frame", if there is a ColumnTransformer inside and the caller passed a data frame: a data frame, with
+      categories in the caller's type. Columns that the ColumnTransformer names and that are absent are left out.
     - "codes", for trees and forests of scikit-learn: the matrix as it is.
     - "native", for HistGradientBoosting, LightGBM, XGBoost and CatBoost: codes, declared to be
-      categories. Those that the train part lacks are missing values. HistGradientBoosting takes
-      `max_bins` categories a column at most; beyond, the rarest are merged.
+      categories. Categories that are not in the train part are missing values. HistGradientBoosting takes
+      at most `max_bins` categories per column; beyond that, the rarest are merged.
     - "one-hot", for all others: dummies for categories, and numbers scaled to mean 0 and variance 1.
       The 30 most frequent categories of the train part have a dummy each, the rest share one. A
-      category that the train part lacks goes to the rest, or has all dummies 0.
+      category that is not in the train part belongs to the rest, or has all dummies 0.
 
-    Without categories nothing is scaled: numbers are passed as they are.
+    Without categories, numbers are passed as they are.
 
     Examples
     --------
@@ -91,24 +91,24 @@ def prepared_for(estimator: Any, table: Table, variables: Sequence[int], impute:
 
 
 def frame_for(estimator: Any, table: Table) -> FrameColumns | None:
-    """Return how to make data frames like the caller's, if there was one and the estimator wants some."""
+    """Return how to create data frames like the caller's, if there was one and the estimator needs it."""
     return table.frame.columns if table.frame is not None and reads_frames(estimator) else None
 
 
 def encoding_name(estimator: Any, *, has_frame: bool = False) -> Encoding | Literal["frame"]:
-    """Tell how an estimator gets to see categories: "codes", "native" or "one-hot"; "frame" in a data frame."""
+    """Return how categories are passed to an estimator: "codes", "native", "one-hot" or "frame"; see `prepared`."""
     return "frame" if has_frame and reads_frames(estimator) else wanted_encoding(estimator).encoding
 
 
 def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) -> dict[str, Any]:
-    """Return the arguments that bring weights to ``estimator.fit``; none when there are no weights.
+    """Return the arguments of ``estimator.fit`` that pass weights; none without weights.
 
-    A Pipeline hands them to its last step.
+    A Pipeline passes them to its last step.
 
     Raises
     ------
     InvalidInputError
-        When the estimator takes no weights.
+        If the estimator does not take weights.
     """
     if sample_weight is None:
         return {}
@@ -125,15 +125,15 @@ def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) 
         )
     wrapped = getattr(estimator, "estimator", None)
     if takes_any and "sample_weight" not in parameters and hasattr(wrapped, "fit"):
-        # A search, or another wrapper, whose fit takes any argument and hands it to the estimator inside.
+        # A search, or another wrapper, whose fit takes any argument and passes it to the estimator inside.
         weight_arguments(wrapped, sample_weight)
     return {"sample_weight": sample_weight}
 
 
 class Encoded(BaseEstimator):
-    """An estimator behind the encoding it wants; made by `prepared`.
+    """An estimator with the encoding that it needs; created by `prepared`.
 
-    It has `predict_proba`, `decision_function` and `classes_` when the estimator has them.
+    It has `predict_proba`, `decision_function` and `classes_` if the estimator has them.
 
     Parameters
     ----------
@@ -144,10 +144,10 @@ class Encoded(BaseEstimator):
         The number of categories of each column, 0 for numbers.
 
     impute : {None, "median"}, default=None
-        Fill gaps in columns of numbers with the median of the train part.
+        Fill missing numbers with the median of the train part.
 
     to_frame : ToFrame, default=None
-        Show the estimator a data frame in place of an encoding.
+        Pass a data frame to the estimator instead of an encoded matrix.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class Encoded(BaseEstimator):
             The target.
 
         sample_weight : ndarray of shape (n_rows,), default=None
-            Passed on when given; the encoding follows it too.
+            Passed to the estimator, and used for the encoding.
         """
         has_codes = bool(self.n_levels.any()) and self.to_frame is None
         wanted = wanted_encoding(self.estimator) if has_codes else Wanted("codes")
@@ -190,7 +190,7 @@ class Encoded(BaseEstimator):
             X = encoder.fit(X, sample_weight).transform(X)
         model.set_params(**settings)
         if self.to_frame is not None and not narrow(model, X, self.to_frame.source.own_names):
-            # The estimator looks at none of these columns: whatever they hold, it predicts the same.
+            # The estimator uses none of these columns, so that its prediction is constant.
             model = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
         self.labels_ = None
         if wants_numbered_labels(self.estimator):
@@ -207,7 +207,7 @@ class Encoded(BaseEstimator):
 
     @available_if(lambda self: hasattr(self._model, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Matrix) -> NDArray[Any]:
-        """Return the estimator's probabilities, one column a class."""
+        """Return the estimator's probabilities, one column per class."""
         return np.asarray(self.estimator_.predict_proba(self._encode(X)))
 
     @available_if(lambda self: hasattr(self._model, "decision_function"))  # type: ignore[untyped-decorator]
@@ -224,7 +224,7 @@ class Encoded(BaseEstimator):
         return float(self.estimator_.score(self._encode(X), y, **weights))
 
     def n_regressors(self, n_columns: int) -> NDArray[np.intp]:
-        """Return how many columns the estimator sees of each column of the matrix, shape (n_columns,)."""
+        """Return the number of encoded columns of each column of the matrix, shape (n_columns,)."""
         counts = np.ones(n_columns, dtype=np.intp)
         for encoder in self.encoders_:
             if isinstance(encoder, Dummies):
@@ -243,7 +243,7 @@ class Encoded(BaseEstimator):
         return getattr(self, "estimator_", self.estimator)
 
     def _encoders(self, wanted: Wanted, model: Any) -> list[Encoder]:
-        """Return what turns the matrix into what the model reads, first things first."""
+        """Return the encoders, in the order in which they are applied."""
         encoders: list[Encoder] = [] if self.impute is None else [Medians()]
         if wanted.encoding == "one-hot":
             encoders.append(Dummies(self.n_levels))

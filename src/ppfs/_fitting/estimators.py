@@ -1,4 +1,4 @@
-"""Which model is fitted, and what it says of itself."""
+"""Which model is fitted, and what its tags declare."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from ppfs._fitting.wanted_encoding import TRANSPARENT
 from ppfs.exceptions import InvalidInputError
 from ppfs.models import default_panel
 
-# Places in the default panel.
+# Positions in the default panel.
 _LINE, _PRODUCTS = 0, 2
 
-# Products are made of so many other columns at most: with 20 of them a model has 252 regressors.
+# Products are used given at most this many other columns: with 20 of them a model has 252 regressors.
 _MOST_FOR_PRODUCTS = 20
 
 
 @dataclass(frozen=True)
 class DefaultMember:
-    """One of the models of the default panel, whatever the task turns out to be.
+    """One of the models of the default panel, for either task.
 
     Attributes
     ----------
     number : int
-        Which of them.
+        Its position in the panel.
 
     is_sparse : bool, default=False
-        Whether it is to see sparse columns.
+        Whether columns are sparse.
     """
 
     number: int
     is_sparse: bool = False
 
     def of(self, task: Task) -> Any:
-        """Return the model for a task, which tells metadata routing that weights go to the last step."""
+        """Return the model for a task; with metadata routing, weights are requested for the last step."""
         model = default_panel(task, sparse=self.is_sparse)[self.number]
         if get_config()["enable_metadata_routing"] and hasattr(model, "steps"):
             for number, (_, step) in enumerate(reversed(model.steps)):
@@ -51,19 +51,19 @@ class DefaultMember:
 
     @property
     def weight(self) -> float:
-        """How much its answer counts: most links are lines, or nearly so, and asking three others is to cost little."""
+        """The weight of its answer: most links are nearly linear, and three other models should cost little power."""
         return 2.0 if self.number == _LINE else 1.0
 
     def is_asked_given(self, n_others: int) -> bool:
-        """Tell whether it has something to say about a column given so many others.
+        """Return whether it is used for a column given `n_others` others.
 
-        A column has no product with nothing, and of many columns there are more products than rows.
+        Given nothing there are no products, and given many columns there are more products than rows.
         """
         return self.number != _PRODUCTS or 1 <= n_others <= _MOST_FOR_PRODUCTS
 
 
-# Steps that take gaps and leave them where they are.
-_HANDS_GAPS_ON = frozenset(
+# Steps that keep missing values.
+_KEEPS_MISSING = frozenset(
     {
         "MaxAbsScaler",
         "MinMaxScaler",
@@ -95,12 +95,12 @@ def estimator_for(estimator: Any, task: Task, name: str = "the target") -> Any:
 
 
 def require_valid_parameters(estimator: Any, parameter: str = "estimator") -> None:
-    """Refuse parameters that the estimator's own `fit` would refuse, before a fast path answers in its place.
+    """Raise for parameters that the estimator's own `fit` would refuse: a fast path does not call it.
 
     Parameters
     ----------
     parameter : str, default="estimator"
-        What the caller calls the estimator.
+        The caller's name for the estimator.
     """
     for model in _fitted_as_they_are(estimator):
         try:
@@ -110,9 +110,9 @@ def require_valid_parameters(estimator: Any, parameter: str = "estimator") -> No
 
 
 def _fitted_as_they_are(estimator: Any) -> Iterator[Any]:
-    """Yield an estimator and the models inside of it whose parameters it does not change.
+    """Yield an estimator and the models inside it whose parameters it does not change.
 
-    A search does: what its model has may give way to what is searched over.
+    A search replaces parameters of its model.
     """
     yield estimator
     inside = [step for _, step in getattr(estimator, "steps", [])]
@@ -124,23 +124,20 @@ def _fitted_as_they_are(estimator: Any) -> Iterator[Any]:
 
 
 def _require_predictor(estimator: Any) -> None:
-    """Refuse estimators that say they are made for something else than predicting a target.
-
-    Those that say nothing are believed.
-    """
+    """Raise for estimators that declare another purpose than predicting a target."""
     try:
         kind = get_tags(estimator).estimator_type
     except (AttributeError, TypeError):
         return
     if kind not in (None, "classifier", "regressor"):
         raise InvalidInputError(
-            f"{type(estimator).__name__} says that it is of the type {kind!r}, which does not learn to predict a "
+            f"{type(estimator).__name__} is of the type {kind!r}, which does not predict a "
             "target. Use a classifier or a regressor, or estimator=None for a decision tree that fits either task."
         )
 
 
 def task_of_estimator(estimator: Any) -> Task | None:
-    """Tell the task that an estimator is made for, or None when it does not say, or there is none."""
+    """Return the task of an estimator, or None if it declares none or there is no estimator."""
     if estimator is None:
         return None
     if is_classifier(estimator):
@@ -149,9 +146,9 @@ def task_of_estimator(estimator: Any) -> Task | None:
 
 
 def input_tags(estimator: Any) -> Any:
-    """Return what an estimator says it accepts; one that says nothing is believed to accept all.
+    """Return the declared input tags of an estimator; one without tags is assumed to accept everything.
 
-    A Pipeline and a search do not say that they take gaps where what is inside of them does: that is asked here.
+    A Pipeline or a search may not declare that it takes missing values although the models inside do.
     """
     try:
         tags = get_tags(estimator).input_tags
@@ -161,14 +158,14 @@ def input_tags(estimator: Any) -> Any:
 
 
 def _takes_gaps_inside(estimator: Any) -> bool:
-    """Tell whether the models inside an estimator take gaps although it does not say so."""
+    """Return whether the models inside an estimator take missing values although it does not declare that."""
     if hasattr(estimator, "steps"):
         for _, step in estimator.steps:
             if step is None or step == "passthrough":
                 continue
             if not input_tags(step).allow_nan:
                 return False
-            if type(step).__name__ not in _HANDS_GAPS_ON:
+            if type(step).__name__ not in _KEEPS_MISSING:
                 return True
         return False
     if hasattr(estimator, "transformers") and hasattr(estimator, "remainder"):

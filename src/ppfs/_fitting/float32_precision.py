@@ -1,10 +1,10 @@
-"""Columns and targets within reach of trees: shifted and scaled where 32 bits would blur them.
+"""Columns and targets for trees: shifted and scaled if values would be equal in 32 bits.
 
-scikit-learn's trees read columns in 32 bits and take values that differ by 1e-7 for equal; a node of a regression tree
-whose variance is below 2.2e-16 is a leaf. So a column of timestamps, of amounts in the millions with small differences,
-or of concentrations in moles has no cut at all, and says nothing. A tree cuts between neighbours: adding a number to a
-column, or multiplying it by a power of two, moves the cuts along and leaves its predictions as they are. Both are
-exact here, and only columns that a tree would see blurred are touched.
+scikit-learn's trees read columns in 32 bits and treat values that differ by 1e-7 as equal; a node of a regression tree
+whose variance is below 2.2e-16 is a leaf. So a tree finds no split in a column of timestamps, of amounts in the
+millions with small differences, or of concentrations in moles. A tree splits between neighboring values: adding a number to a
+column, or multiplying it by a power of two, moves the splits and leaves the predictions as they are. Both operations
+are exact here, and only columns that lose distinct values in 32 bits are changed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 _TIE = np.float32(1e-7)
 _LEAF_VARIANCE = float(np.finfo(np.float64).eps)
 
-# Columns reach over 2**10 to 2**11 units, targets over 4 to 8, as a column of standard normal numbers does: there the
-# thresholds of trees, which are meant for such, neither blur nor add anything.
+# Changed columns have a range of 2**10 to 2**11, targets of 4 to 8, like standard normal numbers: the thresholds of
+# trees are made for such ranges.
 _COLUMN_EXPONENT = 11
 _TARGET_EXPONENT = 3
 
-# Whoever scales columns before a tree sees them takes care of this by himself.
+# If one of these precedes the tree in a pipeline, no change is needed.
 _SCALERS = frozenset(
     {
         "KBinsDiscretizer",
@@ -49,7 +49,7 @@ _EQUIVARIANT_CRITERIA = frozenset({"squared_error", "friedman_mse", "absolute_er
 
 
 def reads_float32(estimator: Any) -> bool:
-    """Tell whether an estimator is a tree, or many, that reads columns in 32 bits and does nothing else to them."""
+    """Return whether an estimator is a tree, or an ensemble of trees, that reads columns directly in 32 bits."""
     if is_tree_itself(estimator):
         return True
     name = type(estimator).__name__
@@ -60,7 +60,7 @@ def reads_float32(estimator: Any) -> bool:
 
 
 def is_equivariant(estimator: Any) -> bool:
-    """Tell whether an estimator's predictions follow a shift and a scale of the target, whatever its parameters."""
+    """Return whether shifting and scaling the target shifts and scales the predictions of an estimator."""
     if not is_tree_itself(estimator) or type(estimator).__name__ not in _EQUIVARIANT_TREES:
         return False
     return (
@@ -71,18 +71,18 @@ def is_equivariant(estimator: Any) -> bool:
 
 
 def table_for_float32(table: Table, estimator: Any) -> Table:
-    """Return the table as an estimator should see it: blurred columns shifted and scaled, if it reads 32 bits."""
+    """Return the table with changed columns, if the estimator reads 32 bits and a column would lose distinct values."""
     return table.seen_through(matrix_for_float32) if reads_float32(estimator) else table
 
 
 def block_for_float32(block: Block) -> Block:
-    """Return the block with blurred columns shifted and scaled; itself where there are none."""
+    """Return the block with columns shifted and scaled that would lose distinct values; itself if there are none."""
     moved = _moved_columns(block.X, block.facts, block.n_levels, block.names)
     return block if not moved else Block(_with_columns(block.X, moved), block.n_levels, block.names)
 
 
 def matrix_for_float32(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
-    """Return a matrix with blurred columns shifted and scaled; itself where there are none."""
+    """Return a matrix with columns shifted and scaled that would lose distinct values; itself if there are none."""
     columns = X.tocsc() if sp.issparse(X) else X
     moved = _moved_columns(columns, facts_of(columns), n_levels)
     if not moved:
@@ -92,7 +92,7 @@ def matrix_for_float32(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
 
 
 def warn_of_lost_precision(table: Table, estimator: Any) -> None:
-    """Warn of columns that reach a tree inside another estimator in 32 bits, where they are blurred."""
+    """Warn of columns that lose distinct values in the trees inside another estimator."""
     if not table.is_in_memory or reads_float32(estimator) or wanted_encoding(estimator).encoding != "codes":
         return
     if any(type(step).__name__ in _SCALERS for _, step in getattr(estimator, "steps", ())):
@@ -102,7 +102,7 @@ def warn_of_lost_precision(table: Table, estimator: Any) -> None:
     blurred = [column for column in moved if _n_blurred(_distinct(_stored(columns, column)))]
     if blurred:
         warn_caller(
-            f"The trees inside {type(estimator).__name__} read columns in 32 bits and cannot tell apart values of "
+            f"The trees inside {type(estimator).__name__} read columns in 32 bits and cannot distinguish values of "
             f"{listed([table.column_names[column] for column in blurred])}. Subtract a typical value and divide by the "
             "spread of the column, or put a StandardScaler before the trees.",
             PrecisionWarning,
@@ -110,7 +110,7 @@ def warn_of_lost_precision(table: Table, estimator: Any) -> None:
 
 
 def target_for_float32(y: Floats) -> tuple[Floats, float]:
-    """Return a target that a regression tree sees as it is, and how large a unit of it is in the caller's units.
+    """Return a target that loses no distinct values in a regression tree, and its unit in the caller's units.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def target_for_float32(y: Floats) -> tuple[Floats, float]:
     Returns
     -------
     target : ndarray of shape (n_rows,)
-        Itself where nothing is to be gained; else shifted by one of its values and divided by the unit.
+        The target itself if no change is needed; else shifted by one of its values and divided by the unit.
 
     unit : float
         A power of two.
@@ -140,7 +140,7 @@ def target_for_float32(y: Floats) -> tuple[Floats, float]:
 def _moved_columns(
     X: Matrix, facts: ColumnFacts, n_levels: NDArray[np.intp], names: Sequence[str] = ()
 ) -> dict[int, Floats]:
-    """Return other values for each column that 32 bits blur: the stored ones, where the matrix is sparse."""
+    """Return new values of each column that loses distinct values in 32 bits; only stored ones of a sparse matrix."""
     moved = {}
     for column in np.flatnonzero(_may_be_blurred(facts, int(X.shape[0])) & (n_levels == 0)).tolist():
         values = _stored(X, column)
@@ -153,22 +153,22 @@ def _moved_columns(
             largest = max(facts.low[column], facts.high[column], key=abs)
             raise UnusableColumnError(
                 f"{repr(names[column]) if names else 'A column'} holds {largest:.3g} "
-                "beside numbers that are so much smaller that trees, which read 32 bits, could not tell them apart in "
-                "any unit. Clip the column, take its logarithm or its ranks, or drop it."
+                "beside numbers so much smaller that trees, which read 32 bits, cannot distinguish them in any unit. "
+                "Clip the column, take its logarithm or its ranks, or drop it."
             )
     return moved
 
 
 def _are_seen_whole(values: Floats) -> bool:
-    """Tell whether all values are whole numbers that 32 bits hold: none of them is taken for its neighbour."""
+    """Return whether all values are integers that 32 bits represent exactly."""
     return bool((np.abs(values) < 2.0**24).all() and (values == np.rint(values)).all())
 
 
 def _is_sharper(other: Floats, values: Floats) -> bool:
-    """Tell whether a tree sees more in the other values, or sees where they lie more exactly.
+    """Return whether a tree distinguishes more of the new values, or represents them more precisely.
 
-    Where a column has few different values, such as measurements to one decimal, a tie between a value and the middle
-    of two others is common, and rounding decides it: such a column is left as it is unless values are lost.
+    In a column with few distinct values, such as measurements to one decimal, ties between a value and the midpoint
+    of two others are common, and rounding decides them: such a column is changed only if values would be lost.
     """
     there = values[~np.isnan(values)]
     with np.errstate(over="ignore"):
@@ -177,17 +177,17 @@ def _is_sharper(other: Floats, values: Floats) -> bool:
     n_blurred = _n_blurred(distinct)
     if n_blurred:
         return _n_blurred(_distinct(other)) < n_blurred
-    # Parts, because twice a number near the largest is beyond 64 bits.
+    # Divided, because twice a number near the largest float is infinite.
     low, high = float(distinct[0]) / 8, float(distinct[-1]) / 8
     is_far = max(abs(low), abs(high)) > 2 * (high - low)
     return is_far and not is_exact and 2 * distinct.size > there.size
 
 
 def _may_be_blurred(facts: ColumnFacts, n_rows: int) -> NDArray[np.bool_]:
-    """Tell from the smallest and the largest value which columns are worth a closer look.
+    """Return which columns may lose distinct values, from their smallest and largest values.
 
-    Those whose values are so many for their spread that a hundredth of the neighbours could be too close, those that
-    lie far from zero, and those too large for 32 bits.
+    These are columns with so many values for their range that a hundredth of the neighbors could be too close,
+    columns far from zero, and columns too large for 32 bits.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         spread = facts.high - facts.low
@@ -199,37 +199,37 @@ def _may_be_blurred(facts: ColumnFacts, n_rows: int) -> NDArray[np.bool_]:
 
 
 def _distinct(values: Floats) -> Floats:
-    """Return the different values, sorted; gaps are none."""
+    """Return the distinct values, sorted, without missing ones."""
     different: Floats = np.unique(values[~np.isnan(values)])
     return different
 
 
 def _n_blurred(distinct: Floats) -> int:
-    """Count the different values, sorted, that a tree takes for their neighbours."""
+    """Count the distinct values, sorted, that a tree treats as equal to their neighbors."""
     with np.errstate(over="ignore"):
         seen = distinct.astype(np.float32)
     return int(np.count_nonzero(~(seen[1:] > seen[:-1] + _TIE)))
 
 
 def _n_blurred_targets(y: Floats) -> int:
-    """Count the neighbours whose variance a tree takes for none."""
+    """Count the neighboring values whose variance a tree treats as zero."""
     gaps = np.diff(np.unique(y))
     return int(np.count_nonzero(gaps**2 / 4 <= _LEAF_VARIANCE))
 
 
 def _moved(values: Floats, exponent: int, *, may_shift: bool = True) -> Floats:
-    """Shift values that lie far from zero, and multiply them by a power of two so that they reach over 2**exponent.
+    """Shift values that are far from zero, and scale them by a power of two to a range of about 2**exponent.
 
-    Where the largest is more than twice the spread, any two values differ by less than a factor of two, and their
-    difference is exact (Sterbenz).
+    If the largest is more than twice the range, any two values differ by less than a factor of two, and their
+    difference is exact (Sterbenz's lemma).
     """
     values = np.asarray(values, dtype=np.float64)
-    # First to 1 at most, because the difference of two very large numbers is beyond 64 bits.
+    # First scaled to at most 1, because the difference of two very large numbers may be infinite.
     unit = int(np.frexp(np.nanmax(np.abs(values)))[1])
     scaled = np.ldexp(values, -unit)
     low, high = float(np.nanmin(scaled)), float(np.nanmax(scaled))
     if not may_shift:
-        # Zero is among them and stays where it is.
+        # Zero is one of the values and stays zero.
         low, high = min(low, 0.0), max(high, 0.0)
     elif max(abs(low), abs(high)) > 2 * (high - low):
         scaled -= low
@@ -238,7 +238,7 @@ def _moved(values: Floats, exponent: int, *, may_shift: bool = True) -> Floats:
 
 def _stored(X: Matrix, column: int) -> Floats:
     if sp.issparse(X):
-        # The zero stands for the rows that are not stored.
+        # The zero represents the rows that are not stored.
         return np.append(X.data[X.indptr[column] : X.indptr[column + 1]], 0.0)
     return np.asarray(dense_column(X, column), dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""Several models that are asked together: what the caller may write, and which models that means."""
+"""Panels of models: the values that the caller may pass, and the models they mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ppfs._fitting.estimators import DefaultMember, estimator_for, input_tags, t
 from ppfs.exceptions import InvalidInputError
 from ppfs.models import default_panel
 
-# What stands for the models of `ppfs.models.default_panel`, in the place of an estimator.
+# The value of `estimator` that means the models of `ppfs.models.default_panel`.
 DEFAULT_PANEL = "panel"
 
 # The parameters that may hold several models.
@@ -22,12 +22,12 @@ _PANELS = ("estimator", "marginal_estimator", "growth_estimator")
 
 
 def members_of(estimator: Any, parameter: str = "estimator") -> list[Any]:
-    """Return the models that an estimator, a list of them or "panel" stands for; None is the paper's tree.
+    """Return the models that an estimator, a list of them, or "panel" means; None is the paper's tree.
 
     Parameters
     ----------
     parameter : str, default="estimator"
-        What the caller calls it.
+        The name of the parameter, for messages.
     """
     if isinstance(estimator, str):
         return [DefaultMember(number) for number in range(len(default_panel("regression")))]
@@ -45,7 +45,7 @@ def members_of(estimator: Any, parameter: str = "estimator") -> list[Any]:
             )
         if not can_predict(model):
             raise InvalidInputError(
-                f"{parameter}[{number}]={model!r} is no model: a panel lists estimators that have fit, predict and "
+                f"{parameter}[{number}]={model!r} is not a model: a panel lists estimators that have fit, predict and "
                 'get_params. Use None for a decision tree alone, or "panel" alone for the models that come with the '
                 "package."
             )
@@ -53,12 +53,12 @@ def members_of(estimator: Any, parameter: str = "estimator") -> list[Any]:
 
 
 def task_of_members(estimator: Any, parameter: str = "estimator") -> Task | None:
-    """Tell the task that all models of a panel are made for, or None where they do not say.
+    """Return the task of all models of a panel, or None if they declare none.
 
     Raises
     ------
     InvalidInputError
-        Where some are made for one task and some for the other.
+        If some are for one task and some for the other.
     """
     models = [model for model in members_of(estimator, parameter) if not isinstance(model, DefaultMember)]
     tasks = [task_of_estimator(model) for model in models]
@@ -68,16 +68,16 @@ def task_of_members(estimator: Any, parameter: str = "estimator") -> Task | None
         regressor = models[tasks.index("regression")]
         raise InvalidInputError(
             f"{parameter} lists the classifier {type(classifier).__name__} and the regressor "
-            f"{type(regressor).__name__}, but a target is either classes or quantities. List models of one task."
+            f"{type(regressor).__name__}, but a target is either classes or numbers. List models of one task."
         )
     return said.pop() if said else None
 
 
 def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -> list[Any]:
-    """Return the models to ask about a table: all that the caller names, or those of the default panel that take it.
+    """Return the models for a table: all that the caller lists, or those of the default panel that can be fitted to it.
 
-    The linear model takes whatever there is; the others take dense columns, the trees one output, and products are
-    made of columns that are one number each.
+    The linear model takes any table; the others take dense columns, the trees one output, and products need features
+    of one numeric column each.
     """
     models = members_of(estimator, parameter)
     if not isinstance(estimator, str):
@@ -90,7 +90,7 @@ def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -
 
 
 def accepted_input(estimator: Any, task: Task) -> InputTags:
-    """Return what all models of a panel accept; the default one fills gaps and leaves out who takes no sparse data."""
+    """Return the input that all models of a panel accept; the default panel takes missing values and sparse data."""
     if isinstance(estimator, str):
         return InputTags(sparse=True, allow_nan=True)
     models = estimator if isinstance(estimator, list | tuple) else [estimator]
@@ -101,7 +101,7 @@ def accepted_input(estimator: Any, task: Task) -> InputTags:
 
 
 def names_of(models: Sequence[Any], task: Task) -> tuple[str, ...]:
-    """Return what the models of a panel are called, each by a name of its own.
+    """Return a unique name for each model of a panel.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def names_of(models: Sequence[Any], task: Task) -> tuple[str, ...]:
 
 
 def _name(model: Any) -> str:
-    """Return the name of a model's class; of a pipeline those of its steps, scaling aside."""
+    """Return the name of a model's class; for a pipeline, those of its steps without scalers."""
     if model is None:
         return "decision tree"
     steps = [step for _, step in getattr(model, "steps", []) if step is not None and step != "passthrough"]
@@ -129,10 +129,10 @@ def _name(model: Any) -> str:
 
 
 class PanelParameters(BaseEstimator):
-    """Lets parameters of the models in a list be read and set: ``estimator__0__alpha`` is that of the first."""
+    """Parameters of models in a list can be read and set: ``estimator__0__alpha`` is that of the first."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` those of the models too, in a list by their number."""
+        """Return the parameters; with `deep`, those of the models too, by their position in the list."""
         found: dict[str, Any] = super().get_params(deep)
         if not deep:
             return found
@@ -147,7 +147,7 @@ class PanelParameters(BaseEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of the models included."""
+        """Set parameters, including those of the models."""
         inside = {key: params.pop(key) for key in list(params) if self._is_inside(key, params)}
         super().set_params(**params)
         # Whole models before parameters of models.
@@ -170,7 +170,7 @@ class PanelParameters(BaseEstimator):
         if inner:
             models[int(number)].set_params(**{inner[0]: value})
         else:
-            # A list of its own: the caller's is not changed.
+            # A new list, so that the caller's is not changed.
             changed = list(models)
             changed[int(number)] = value
             setattr(self, name, changed)

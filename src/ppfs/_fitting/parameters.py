@@ -1,4 +1,4 @@
-"""What an estimator's parameters say: which have been changed, and which of them a fast path knows."""
+"""Which parameters of an estimator differ from their defaults, and which of them a fast path supports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def changed_parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters, by name, that do not have their default.
+    """Return the parameters that differ from their defaults, by name.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class KnownParameters:
-    """What a fast path makes of the parameters of one kind of model.
+    """The parameters of one kind of model that a fast path supports.
 
     Attributes
     ----------
@@ -36,15 +36,15 @@ class KnownParameters:
         Parameters whose values the fast path uses.
 
     only : mapping of str to collection
-        Parameters that it knows with certain values only.
+        Parameters that it supports with certain values only.
 
     without_effect : collection of str
         Parameters that do not change what is fitted.
 
     Notes
     -----
-    A parameter that is not listed, because another version of scikit-learn has it, must have its default: there it
-    changes nothing. One that is listed may be missing.
+    A parameter that is not listed, because another version of scikit-learn has it, must have its default. A parameter
+    that is listed may not exist.
     """
 
     read: Collection[str]
@@ -52,7 +52,7 @@ class KnownParameters:
     without_effect: Collection[str]
 
     def first_unknown(self, estimator: Any) -> str | None:
-        """Return a parameter of this estimator that is not known, as it would be written, or None."""
+        """Return a parameter of this estimator that is not supported, as ``name=value``, or None."""
         changed = changed_parameters(estimator)
         for name, value in estimator.get_params(deep=False).items():
             if name in self.read or name in self.without_effect:
@@ -68,15 +68,15 @@ class KnownParameters:
 
 
 def _is_same(value: Any, known: Any) -> bool:
-    """Tell whether a parameter has this value.
+    """Return whether a parameter has this value.
 
-    Only what is plain is compared: an array or an estimator may be like another one in a sense of its own.
+    Only plain values are compared: arrays and estimators define equality in their own ways.
     """
     if value is known:
         return True
     if not isinstance(value, str | Number | tuple) or not isinstance(known, str | Number | tuple):
         return False
-    # A number of NumPy compares with the members of a tuple, one by one.
+    # A NumPy scalar compares with each member of a tuple.
     if isinstance(value, tuple) != isinstance(known, tuple):
         return False
     return isinstance(value, bool) == isinstance(known, bool) and bool(value == known)

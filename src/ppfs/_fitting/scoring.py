@@ -1,4 +1,4 @@
-"""How well a model predicts the target from some columns: cross-validated, each column set once."""
+"""Cross-validated scores of a model on sets of columns, each computed once."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class CrossValidated:
     Parameters
     ----------
     estimator : estimator
-        Cloned for every fit; where its `random_state` was left open it gets a seed.
+        Cloned for every fit; it gets a seed if its `random_state` is None.
 
     cv : int
-        Number of folds, shuffled, stratified where every class has enough rows; groups stay together.
+        Number of folds: shuffled, stratified if every class has enough rows; groups stay together.
 
     scoring : str, callable or None
         As in scikit-learn; None is the estimator's own score.
 
     impute : {None, "median"}, default=None
-        Fill gaps in columns of numbers with the median of the rows outside the fold.
+        Fill missing numbers with the median of the rows outside the fold.
 
     entropy : int
         Seed of the folds and of the estimator.
@@ -66,7 +66,7 @@ class CrossValidated:
         self._known: dict[frozenset[int], float] = {}
 
     def score(self, features: Collection[int]) -> float:
-        """Return the mean score over the folds; without features that of a constant prediction."""
+        """Return the mean score over the folds; without features, that of a constant prediction."""
         chosen = frozenset(features)
         if chosen not in self._known:
             self._known[chosen] = self._compute(chosen)
@@ -86,17 +86,17 @@ class CrossValidated:
 def seen_by(
     estimator: Any, table: Table, features: Collection[int], impute: Impute = None
 ) -> tuple[Matrix, Any]:
-    """Return some features as a model sees them, and that model, unfitted; without features a constant one."""
+    """Return the matrix of some features and the unfitted model for it; without features, a constant model."""
     if not features:
         return np.zeros((table.n_rows, 1)), constant_model(table.task)
-    # In an order of their own, so that the caller's makes no difference to the model.
+    # In canonical order, so that the model does not depend on the caller's order.
     ordered = table.order.canonical(features)
     return table.take(ordered), prepared_for(estimator, table, ordered, impute)
 
 
 @contextmanager
 def naming_the_model(model: Any, table: Table, features: Collection[int]) -> Iterator[None]:
-    """Say which model failed, and on which columns."""
+    """Add the model and the columns to an error of a fit."""
     try:
         yield
     except (InvalidInputError, Warning):
@@ -126,7 +126,7 @@ def fold_score(
 def weighted_score(
     scorer: Scorer, model: Any, X: Matrix, y: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> float:
-    """Return a fitted model's score, with weights where there are some; what is no number is no score."""
+    """Return the score of a fitted model, weighted if there are weights; raise if it is not finite."""
     with small_fits(len(y)):
         score = float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
     if not np.isfinite(score):
@@ -135,7 +135,7 @@ def weighted_score(
 
 
 def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is_weighted: bool) -> Scorer:
-    """Return scikit-learn's scorer, or say that the caller's function takes no weights."""
+    """Return scikit-learn's scorer, or raise if the caller's function does not take weights."""
     scorer: Scorer = check_scoring(estimator, scoring)
     parameters = signature(scorer).parameters
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
@@ -147,7 +147,7 @@ def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is
 
 
 def constant_model(task: Task) -> Any:
-    """Return the model of no columns at all, unfitted."""
+    """Return the unfitted model that uses no columns."""
     return DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
 
 

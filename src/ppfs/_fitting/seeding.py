@@ -1,4 +1,4 @@
-"""Estimators that draw random numbers, made repeatable."""
+"""Seeds for estimators that draw random numbers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _GLOBAL_GENERATOR = RLock()
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """Return a clone of an estimator that takes its random numbers from `seed` wherever the caller left that open."""
+    """Return a clone of an estimator that uses `seed` wherever `random_state` is None."""
     model = clone(estimator)
     _give_seed(_unseeded(model), seed)
     return model
 
 
 def fitted_clone(model: Any, X: Any, y: Any, *, seed: int = 0, **arguments: Any) -> Any:
-    """Fit a clone that takes its random numbers from `seed` wherever that is open; NumPy's global generator is kept.
+    """Fit a clone that uses `seed` wherever `random_state` is None; NumPy's global generator is not changed.
 
-    Something is open in a model that was `seeded` too: what has no `random_state` parameter loses its seed when it is
-    cloned.
+    Models without a `random_state` parameter lose the seed from `seeded` when they are cloned, so that they need it
+    again.
     """
     copy = clone(model)
     parts = _unseeded(copy)
@@ -42,18 +42,18 @@ def _unseeded(model: Any) -> list[Any]:
 
 
 def _give_seed(parts: list[Any], seed: int) -> None:
-    # Not set_params: some, such as SVR, have no such parameter and draw from NumPy's global generator all the same.
+    # Not set_params: some models, such as SVR, have no such parameter but draw from NumPy's global generator.
     for part in parts:
         part.random_state = seed
 
 
 @contextmanager
 def _global_generator_kept(model: Any, seed: int) -> Iterator[None]:
-    """Leave NumPy's global generator as it is while a model is fitted that may draw from it.
+    """Restore NumPy's global generator after the fit of a model that may draw from it.
 
-    A model that has no `random_state` parameter but draws all the same, such as SVR, keeps the seed that `seeded` gave
-    it unless an estimator around it makes a copy: GridSearchCV does, and MultiOutputRegressor. Their copies draw from
-    the global generator, which therefore gets a seed for the time of the fit.
+    A model that draws without a `random_state` parameter, such as SVR, loses its seed if GridSearchCV,
+    MultiOutputRegressor or another wrapper clones it. The clone draws from the global generator, which is therefore
+    seeded during the fit.
     """
     if not any(
         hasattr(part, "random_state") and "random_state" not in part.get_params(False)

@@ -1,4 +1,4 @@
-"""Which encoding of categories suits an estimator."""
+"""The encoding of categories for an estimator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 Encoding = Literal["codes", "native", "one-hot"]
 
-# Estimators that hand their columns on as they are, so that a column's number means the same inside.
+# Wrappers that pass columns on unchanged, so that column numbers stay the same inside.
 TRANSPARENT = frozenset(
     {
         "CalibratedClassifierCV",
@@ -20,12 +20,12 @@ TRANSPARENT = frozenset(
     }
 )
 
-# Where the models inside are trees when the caller names none.
+# Ensembles whose default model is a tree.
 TREES_BY_DEFAULT = frozenset(
     {"AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"}
 )
 
-# By the package they come from and the name they are imported by: where a package keeps its classes is its own affair.
+# By package and class name; the module inside a package may change.
 _TREES = {
     "sklearn": {
         "DecisionTreeClassifier",
@@ -55,17 +55,17 @@ _BOOSTING_PACKAGES = frozenset({"lightgbm", "xgboost", "catboost"})
 
 @dataclass(frozen=True)
 class Wanted:
-    """How an estimator wants to see categories.
+    """The encoding of categories that an estimator needs.
 
     Attributes
     ----------
     encoding : {"codes", "native", "one-hot"}
 
     library : str
-        Whose native categories they are; "" for the other encodings.
+        The library of native categories; "" for other encodings.
 
     path : str
-        Prefix of the parameters of the model that takes native categories, such as "estimator__".
+        The prefix of the parameters of the model that takes native categories, such as "estimator__".
     """
 
     encoding: Encoding
@@ -74,15 +74,15 @@ class Wanted:
 
 
 def wanted_encoding(estimator: Any) -> Wanted:
-    """Tell how an estimator wants to see categories.
+    """Return the encoding of categories that an estimator needs.
 
-    Trees and forests of scikit-learn cut the codes, boosted trees with native categories get them, all
-    others see dummies. Classes are known by their names and packages, so none is imported.
+    Trees and forests of scikit-learn split the codes, boosted trees take native categories, and all
+    others take dummies. Classes are identified by name and package, without an import.
 
-    A Pipeline is judged by its last step, a search or another wrapper by the model inside. Where the
-    wrapper may change the columns on their way (a Pipeline, Bagging), a column's
-    number means nothing inside, and a model with native categories gets codes like any other tree.
-    A Voting or Stacking estimator gets dummies if one of its models wants them, else codes.
+    The last step of a Pipeline decides, or the model inside a search or another wrapper. If the
+    wrapper may change the columns (a Pipeline, Bagging), column numbers differ inside, and a model with
+    native categories gets codes like any other tree. A Voting or Stacking estimator gets dummies if one
+    of its models needs them, else codes.
     """
     if hasattr(estimator, "steps"):
         return _numbered(wanted_encoding(estimator.steps[-1][1]))
@@ -97,7 +97,7 @@ def wanted_encoding(estimator: Any) -> Wanted:
 
 
 def is_tree_itself(estimator: Any) -> bool:
-    """Tell whether a model is a tree or an ensemble of trees that reads columns in 32 bits: not what is wrapped."""
+    """Return whether a model itself, not a model inside it, is a tree or an ensemble of trees that reads 32 bits."""
     for parent in type(estimator).__mro__:
         package, name = _package(parent), parent.__name__
         if name in _TREES.get(package, ()) or package == "catboost":
@@ -108,9 +108,9 @@ def is_tree_itself(estimator: Any) -> bool:
 
 
 def wants_numbered_labels(estimator: Any) -> bool:
-    """Tell whether an estimator takes no labels but 0, 1, ... without a gap, as XGBoost's classifiers do.
+    """Return whether an estimator takes only consecutive labels 0, 1, ..., as XGBoost's classifiers do.
 
-    A Pipeline is judged by its last step, a search or another wrapper by the model inside.
+    The last step of a Pipeline decides, or the model inside a search or another wrapper.
     """
     if hasattr(estimator, "steps"):
         return wants_numbered_labels(estimator.steps[-1][1])
@@ -122,12 +122,12 @@ def wants_numbered_labels(estimator: Any) -> bool:
 
 
 def _package(model: type) -> str:
-    """Return the name of the package that a class comes from."""
+    """Return the name of the package of a class."""
     return model.__module__.partition(".")[0]
 
 
 def _own_encoding(estimator: Any) -> Wanted | None:
-    """Judge a model by its class and what it inherits from; None for a class that says nothing."""
+    """Return the encoding for the class of a model or its base classes; None if they are unknown."""
     for parent in type(estimator).__mro__:
         package, name = _package(parent), parent.__name__
         if name in _TREES.get(package, ()):
@@ -144,7 +144,7 @@ def _boosted(estimator: Any, library: str) -> Wanted:
         return Wanted("native", library)
     if getattr(estimator, "booster", None) == "gblinear":
         return Wanted("one-hot")
-    # XGBoost's exact search for cuts knows no categories.
+    # XGBoost's exact split search does not support categories.
     is_exact = getattr(estimator, "tree_method", None) == "exact"
     return Wanted("codes") if is_exact else Wanted("native", library)
 
