@@ -292,7 +292,7 @@ def test_an_index_saved_by_mistake_is_warned_of(ppfs, tmp_path, patients):
     flags = ("select", path, "-t", "ill", "--test", "paper", "--splits", 10, "-q")
     result = ppfs(*flags)
     assert "Unnamed: 0" in result.stdout
-    assert "'Unnamed: 0' alone tells the classes apart" in result.stderr or "running number" in result.stderr
+    assert "'Unnamed: 0' alone separates the classes" in result.stderr or "running number" in result.stderr
     assert ppfs(*flags, "--id", "Unnamed: 0").stdout == "bmi\n"
 
 

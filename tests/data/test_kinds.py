@@ -170,7 +170,7 @@ def test_another_listing_asks_anew():
         (["colour"], "categorical_features: There is no column 'colour'"),
         ("from_dtypes", "did you mean one of 'auto', 'from_dtype'"),
         ([2], "categorical_features: There is no column 2"),
-        ([True], "a mask of 1 truth values, but X has 2 columns"),
+        ([True], "a mask of 1 booleans, but X has 2 columns"),
         ([0.5], "0.5 is neither the name nor the number"),
     ],
 )
@@ -200,11 +200,11 @@ def test_the_trace_tells_the_kinds_and_why():
     frame = pd.DataFrame({"code": X[:, 0], "sex": X[:, 1] > 0, "town": np.where(X[:, 1] > 1, "Rome", "Oslo")})
     note = MixedMB().fit(frame.assign(number=X[:, 1]), y).trace_.notes[-1]
     assert note.startswith(
-        "kinds of columns: 1 ('town') hold categories by their type; 2 ('code', 'sex') hold at most 20"
+        "kinds of columns: 1 ('town') are categorical by their type; 2 ('code', 'sex') hold at most 20"
     )
-    assert note.endswith("1 of 4 are quantities")
+    assert note.endswith("1 of 4 are numeric")
     listed = MixedMB(categorical_features=["code", "town"]).fit(frame, y).trace_.notes[-1]
-    assert "2 ('code', 'town') hold categories by their type or categorical_features" in listed
+    assert "2 ('code', 'town') are categorical by their type or categorical_features" in listed
     assert not any("kinds" in note for note in MixedMB().fit(X[:, 1:], y).trace_.notes)
 
 

@@ -25,19 +25,19 @@ YEAST = np.repeat(np.arange(10), [463, 5, 35, 44, 51, 163, 244, 429, 20, 30])
 @pytest.mark.parametrize(
     ("y", "task", "reason"),
     [
-        ([0, 1] * 10, "classification", "y holds 2 different whole numbers"),
-        ([0.0, 1.0] * 10, "classification", "y holds 2 different whole numbers"),
-        ([3, 7] * 10, "classification", "y holds 2 different whole numbers"),
-        ([-1, 0, 1] * 10, "classification", "y holds 3 different whole numbers"),
-        ([1, 2, 3, 4] * 10, "classification", "y holds 4 different whole numbers"),
-        (np.arange(20).repeat(5), "classification", "y holds 20 different whole numbers"),
-        (YEAST, "classification", "y holds 10 different whole numbers"),
+        ([0, 1] * 10, "classification", "y holds 2 distinct integers"),
+        ([0.0, 1.0] * 10, "classification", "y holds 2 distinct integers"),
+        ([3, 7] * 10, "classification", "y holds 2 distinct integers"),
+        ([-1, 0, 1] * 10, "classification", "y holds 3 distinct integers"),
+        ([1, 2, 3, 4] * 10, "classification", "y holds 4 distinct integers"),
+        (np.arange(20).repeat(5), "classification", "y holds 20 distinct integers"),
+        (YEAST, "classification", "y holds 10 distinct integers"),
         (["no", "yes"] * 10, "classification", "y holds text"),
-        ([False, True] * 10, "classification", "y holds truth values"),
+        ([False, True] * 10, "classification", "y holds booleans"),
         (rng.normal(size=30), "regression", "y holds numbers with a fraction"),
         (rng.integers(0, 1000, size=300), "regression", None),
         (rng.poisson(20, size=300), "regression", None),
-        (np.arange(30), "regression", "y holds 30 different whole numbers, more than 20"),
+        (np.arange(30), "regression", "y holds 30 distinct integers, more than 20"),
         (rng.normal(size=(30, 2)), "regression", "y has 2 columns"),
     ],
     ids=["0/1", "0.0/1.0", "3/7", "-1/0/1", "1-4", "0-19", "yeast", "text", "truth", "fractions", "wide", "many counts",
@@ -55,14 +55,14 @@ def test_common_targets_are_read_without_a_doubt(y, task, reason):
     ("y", "task", "doubt"),
     [
         ([3, 4, 5, 6, 7, 8] * 5, "classification", "from 3 to 8, not numbered from 0 or 1 on"),
-        ([0, 2, 4] * 10, "classification", "from 0 to 4, not numbered from 0 or 1 on without a gap"),
+        ([0, 2, 4] * 10, "classification", "from 0 to 4, not consecutive from 0 or 1"),
         ([2019.0, 2020.0, 2021.0] * 9, "classification", "read as labels"),
         (POISSON, "classification", "fall to a thin end, as those of counts do; they are read as labels"),
-        (np.arange(26).repeat(20), "regression", "without a gap and none of them rare.*read as quantities"),
+        (np.arange(26).repeat(20), "regression", "consecutive and none of them rare.*read as numbers"),
         (
             np.eye(2)[[0, 1] * 10],
             "regression",
-            "2 columns of y hold few different whole numbers.*read as quantities",
+            "2 columns of y hold few distinct integers.*read as numbers",
         ),
     ],
     ids=["quality", "gap", "years", "counts", "letters", "one-hot"],
@@ -153,7 +153,7 @@ def test_two_tasks_that_differ_are_refused():
 
 def test_the_trace_says_which_task_was_chosen_and_why():
     notes = PPFS(n_splits=5, random_state=0).fit(X, X[:, 0] > 0).trace_.notes
-    assert "task: classification, because y holds truth values" in notes
+    assert "task: classification, because y holds booleans" in notes
 
 
 def test_text_that_looks_like_numbers_is_not_taken_for_classes():

@@ -1,4 +1,4 @@
-"""What is in the data: tables, kinds of columns, the task, reading, sources and column checks."""
+"""The data: tables, kinds of columns, the task, reading, sources and column checks."""
 
 from ppfs._data.block import AnyBlock, Block, Matrix, dense_column
 from ppfs._data.callers_columns import CallersColumns
@@ -26,7 +26,7 @@ from ppfs._data.reading import (
     weights_among,
 )
 from ppfs._data.sources import (
-    GAPS,
+    MISSING_TEXTS,
     TextFormat,
     convert_text,
     is_path,
@@ -42,7 +42,7 @@ __all__ = [
     "BY_TASK",
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "COLUMNS_RULE",
-    "GAPS",
+    "MISSING_TEXTS",
     "AnyBlock",
     "Block",
     "CallersColumns",

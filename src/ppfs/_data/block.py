@@ -1,4 +1,4 @@
-"""Some columns of a table, as a task of the growth phase reads them."""
+"""Some columns of a table, for a task of the growth phase."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ppfs._data.facts import ColumnFacts, facts_of, in_floats
 
-# A float ndarray, or a csc_array or csr_array: SciPy has no types.
+# A float ndarray, a csc_array or a csr_array; SciPy has no type hints.
 Matrix: TypeAlias = Any
 
 
@@ -21,7 +21,7 @@ def dense_column(X: Matrix, position: int) -> NDArray[Any]:
     if not (sp.issparse(X) and X.format == "csc"):
         chosen = X[:, [position]]
         return np.asarray(chosen.toarray() if sp.issparse(X) else in_floats(chosen)).ravel()
-    # A slice of a sparse matrix takes longer than what is done with it.
+    # Slicing a sparse matrix would take longer than the work on the column.
     stored = slice(X.indptr[position], X.indptr[position + 1])
     values = np.zeros(X.shape[0], dtype=X.dtype)
     values[X.indices[stored]] = X.data[stored]
@@ -29,7 +29,7 @@ def dense_column(X: Matrix, position: int) -> NDArray[Any]:
 
 
 class AnyBlock(Protocol):
-    """Some columns for a task of the growth phase, read or still to be read: `Block` or `FileBlock`."""
+    """Some columns for a task of the growth phase, in memory or in a file: `Block` or `FileBlock`."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -47,14 +47,14 @@ class AnyBlock(Protocol):
 
 @dataclass(frozen=True)
 class Block:
-    """Some columns, each of them a feature: what a task of the growth phase reads.
+    """Some columns for a task of the growth phase, each of them a feature.
 
     Attributes
     ----------
     X : ndarray or csc_array of shape (n_rows, n_columns)
 
     n_levels : ndarray of shape (n_columns,)
-        The number of categories of each column, 0 for a quantity.
+        The number of categories of each column, 0 for numbers.
 
     names : tuple of str
     """
@@ -74,12 +74,12 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        """How much there is to send."""
+        """The size of the values, in bytes."""
         return int(self.X.data.nbytes if sp.issparse(self.X) else self.X.nbytes)
 
     @cached_property
     def facts(self) -> ColumnFacts:
-        """What one look at every column tells."""
+        """Properties of every column, found in one pass."""
         return facts_of(self.X)
 
     def take(self, columns: NDArray[np.intp]) -> Block:

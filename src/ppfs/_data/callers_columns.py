@@ -18,10 +18,10 @@ class CallersColumns:
     Attributes
     ----------
     n_columns : int
-        How many columns the caller passed.
+        The number of columns that the caller passed.
 
     of_feature : tuple of tuple of int, or None
-        The columns of each feature in ascending order; None when feature j is column j.
+        The columns of each feature in ascending order; None if feature j is column j.
     """
 
     n_columns: int
@@ -29,7 +29,7 @@ class CallersColumns:
 
     @classmethod
     def of(cls, table: Table) -> CallersColumns:
-        """Read them off a table."""
+        """Return the columns of the features of a table."""
         of_feature = (
             tuple(tuple(sorted(group)) for group in table.columns) if table.has_feature_groups else None
         )
@@ -42,7 +42,7 @@ class CallersColumns:
         return [column for feature in features for column in self.of_feature[feature]]
 
     def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give each column the value of its feature."""
+        """Return the value of each column's feature."""
         if self.of_feature is None:
             return values
         spread = np.empty(self.n_columns)

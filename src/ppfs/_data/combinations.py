@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 def number_combinations(
     columns: Iterable[tuple[NDArray[Any], int]], n_rows: int, *, at_most: int = 0
 ) -> tuple[NDArray[np.int64], int]:
-    """Give each combination of several columns' codes a number, in the order of the codes.
+    """Return a number for each combination of the codes of several columns, in the order of the codes.
 
     Parameters
     ----------
     columns : iterable of (codes, n_codes)
-        The codes of a column, from 0, shape (n_rows,), and how many there are.
+        The codes of a column, from 0, shape (n_rows,), and the number of codes.
 
     at_most : int, default=0
-        While there are no more combinations than this, those that no row holds have a number too.
+        Up to this number of combinations, those that occur in no row are numbered too.
 
     Returns
     -------
     numbers : ndarray of shape (n_rows,)
-        Which combination each row holds.
+        The combination of each row.
 
     n_combinations : int
-        How many there are.
+        The number of combinations.
 
     Examples
     --------

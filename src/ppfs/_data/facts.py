@@ -1,4 +1,4 @@
-"""What can be told of columns by looking at them once."""
+"""Properties of columns that are found in one pass."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 def is_compact(dtype: np.dtype[Any]) -> bool:
-    """Tell whether numbers of a type take less room than floats of 64 bits, which hold them all exactly.
+    """Return whether numbers of a type take fewer bytes than 64-bit floats, which represent them exactly.
 
-    Floats of 32 bits are read as they are, by whoever reads them.
+    32-bit floats do not count, because they are never converted here.
     """
     return (dtype.kind in "biuf" and dtype.itemsize < 4) or (dtype.kind in "iu" and dtype.itemsize == 4)
 
 
 def in_floats(X: Any) -> Any:
-    """Return columns as floats: the same ones, or copies of columns that the caller keeps in fewer bytes.
+    """Return columns as floats: unchanged, or a converted copy if they are stored in fewer bytes.
 
-    A table of such columns stays as it is, and only what is read at a time is converted: 8 bits a number, as of
-    genotypes, would otherwise become 64.
+    A table of such columns stays as it is, and only the columns in use are converted: genotypes of 8 bits per
+    number would otherwise take 64.
     """
     return X if sp.issparse(X) or not is_compact(X.dtype) else X.astype(np.float64)
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known of each of some columns, each an array of shape (n_columns,).
+    """Properties of columns, each an array of shape (n_columns,).
 
     Attributes
     ----------
     low, high : ndarray of float
-        The smallest and the largest number, gaps aside.
+        The smallest and the largest number, without missing values.
 
     is_constant : ndarray
-        One value only; a column of gaps says as little as a column of ones.
+        Whether there is one value only, or missing values only.
 
     has_missing, has_infinite : ndarray
         Whether some number is NaN, or infinite.
@@ -65,9 +65,9 @@ class ColumnFacts:
 
 
 def facts_of(X: Any) -> ColumnFacts:
-    """Look at a matrix of numbers, dense or csc, without making another one of its size.
+    """Return the properties of the columns of a matrix, dense or csc, without another matrix of its size.
 
-    The smallest and the largest value of a column tell everything: a NaN is both.
+    They follow from the smallest and the largest value of each column, which are NaN if one value is.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def facts_of(X: Any) -> ColumnFacts:
     ([True, False], [False, True])
     """
     low, high = _sparse_extremes(X) if sp.issparse(X) else _extremes(X)
-    # In 8 bits -128 is its own absolute value.
+    # In 8 bits, -128 is its own absolute value.
     low, high = in_floats(low), in_floats(high)
     has_missing = np.isnan(low)
     is_constant = low == high
     for column in np.flatnonzero(has_missing).tolist():
-        low[column], high[column], is_constant[column] = _extremes_beside_gaps(X, column)
+        low[column], high[column], is_constant[column] = _extremes_without_missing(X, column)
     largest = np.maximum(np.abs(low), np.abs(high))
     has_infinite = np.isinf(largest)
     is_too_large = ~has_infinite & (largest > _LARGEST_FLOAT32)
@@ -93,7 +93,7 @@ def _extremes(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return each column's smallest and largest value."""
     if X.shape[1] > _NARROW or not X.flags.c_contiguous:
         return X.min(axis=0), X.max(axis=0)
-    # NumPy is slow along the first axis of a narrow matrix: a copy of a few rows at a time, turned round, is faster.
+    # NumPy is slow along the first axis of a narrow matrix: transposed copies of a few rows at a time are faster.
     low, high = X[0].copy(), X[0].copy()
     for start in range(0, X.shape[0], _ROWS_TURNED):
         turned = np.ascontiguousarray(X[start : start + _ROWS_TURNED].T)
@@ -115,8 +115,8 @@ def _sparse_extremes(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.where(has_zeros, np.minimum(low, 0.0), low), np.where(has_zeros, np.maximum(high, 0.0), high)
 
 
-def _extremes_beside_gaps(X: Any, column: int) -> tuple[float, float, bool]:
-    """Return the extremes of a column's numbers, and whether it has nothing but gaps."""
+def _extremes_without_missing(X: Any, column: int) -> tuple[float, float, bool]:
+    """Return the extremes of a column without its missing values, and whether all are missing."""
     values = X[:, [column]].toarray().ravel() if sp.issparse(X) else X[:, column]
     numbers = values[~np.isnan(values)]
     return (0.0, 0.0, True) if not numbers.size else (float(numbers.min()), float(numbers.max()), False)

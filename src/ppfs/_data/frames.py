@@ -1,4 +1,4 @@
-"""Data frames of the caller's kind: of columns of results, and of a matrix of numbers and codes."""
+"""Data frames in the caller's library: of results, and of a matrix of numbers and codes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def new_frame(values: Mapping[str, Sequence[Any]], types: Mapping[str, Any], bac
         The columns.
 
     types : mapping of str to narwhals type
-        What each holds.
+        The type of each column.
 
     backend : {"pandas", "polars", "pyarrow"}, default=None
-        Which library makes the frame; None takes pandas, or polars where pandas is missing.
+        The library of the frame; None uses pandas, or polars if pandas is not installed.
     """
     maker: Any = nw.Implementation.from_backend(_installed_backend() if backend is None else backend)
-    # pandas has no lists of text without pyarrow; the others must be told what empty lists are lists of.
+    # pandas has no lists of text without pyarrow; the others need the types of empty lists.
     known = None if maker.is_pandas_like() else types
     return nw.from_dict(values, known, backend=maker).to_native()
 
@@ -37,7 +37,7 @@ def backend_of(X: Any) -> Any:
     if isinstance(X, np.ndarray):
         return None
     if nw.dependencies.is_pandas_dataframe(X):
-        # Known without narwhals, which takes a while to look at a frame.
+        # Without narwhals, which is slow to wrap a frame.
         return nw.Implementation.PANDAS.value
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame.implementation.value if isinstance(frame, nw.DataFrame) else None
@@ -50,12 +50,14 @@ def _installed_backend() -> Any:
         except ImportError:
             continue
         return name
-    raise ImportError("A data frame needs a library for it, and none is installed. Run: pip install pandas")
+    raise ImportError(
+        "A data frame needs pandas, polars or pyarrow, but none is installed. Run: pip install pandas"
+    )
 
 
 @dataclass(frozen=True)
 class FrameColumns:
-    """What is needed to make a data frame of a matrix.
+    """How to create a data frame from a matrix.
 
     Attributes
     ----------
@@ -63,10 +65,10 @@ class FrameColumns:
         The library of the caller's frame.
 
     own_names : dict of str to object
-        What the caller calls each column, in the caller's order: pandas may have numbers for names.
+        The name of each column in the caller's frame, in order; pandas allows names that are not text.
 
     examples : mapping of str to series
-        One value for each code of a column of categories, in the caller's own type.
+        One value for each code of a column of categories, in the caller's type.
     """
 
     backend: Any
@@ -74,19 +76,19 @@ class FrameColumns:
     examples: Mapping[str, Any]
 
     def frame(self, X: NDArray[np.float64], names: Sequence[str]) -> Any:
-        """Return a data frame of some columns: numbers as floats, categories as the caller had them.
+        """Return a data frame of some columns: numbers as floats, categories in the caller's type.
 
         Parameters
         ----------
         names : sequence of str
-            One name a column of X. A name that the caller's frame does not have is a column of numbers.
+            One name per column of X. A column that the caller's frame does not have holds numbers.
         """
         # Native series: narwhals 1.38 hands its own to polars, which cannot read categories from them.
         series = {name: self._series(X[:, column], name).to_native() for column, name in enumerate(names)}
         native = nw.from_dict(series, backend=self.backend).to_native()
         own_names = [self.own_names.get(name, name) for name in names]
         if own_names != list(names):
-            native.columns = own_names  # Only pandas has names that are no text.
+            native.columns = own_names  # Only pandas allows names that are not text.
         return native
 
     def _series(self, values: NDArray[np.float64], name: str) -> nw.Series[Any]:
@@ -97,15 +99,15 @@ class FrameColumns:
 
 
 class CallersFrame:
-    """The data frame that a table was read from; looked at only when someone wants one like it.
+    """The data frame that a table was read from, kept to create frames like it.
 
     Parameters
     ----------
     X : data frame
-        The caller's.
+        The caller's frame.
 
     names : sequence of str
-        What the table calls the columns.
+        The names of the columns in the table.
 
     matrix : ndarray of shape (n_rows, n_columns)
         Numbers and codes.
@@ -124,7 +126,7 @@ class CallersFrame:
     def of(
         cls, X: Any, names: Sequence[str] | None, matrix: Any, n_levels: NDArray[np.intp]
     ) -> CallersFrame | None:
-        """Return what the caller passed if it is a data frame, else None."""
+        """Return the caller's frame, or None if X is not a data frame."""
         return None if names is None or backend_of(X) is None else cls(X, names, matrix, n_levels)
 
     def with_codes(self, matrix: Any, n_levels: NDArray[np.intp]) -> CallersFrame:
@@ -133,7 +135,7 @@ class CallersFrame:
 
     @cached_property
     def columns(self) -> FrameColumns:
-        """What is needed to make frames like this one."""
+        """How to create frames like this one."""
         frame = nw.from_native(self._X, eager_only=True)
         examples = {}
         for column, series in enumerate(frame.iter_columns()):

@@ -1,13 +1,13 @@
-"""Categories or quantities: the one place that tells what a column of numbers holds.
+"""Categorical or numeric columns: the one place that decides.
 
-A column is categorical when
+A column is categorical if
 
-1. its type says so (text, categories), or the caller names it in `categorical_features`;
-2. it holds at most two different whole numbers, such as 0 and 1, which have no distances to compare;
-3. nobody said anything (``categorical_features="auto"``) and it holds at most 20 different whole numbers, as codes do.
+1. its type is text or categorical, or the caller lists it in `categorical_features`;
+2. it holds at most two distinct integers, such as 0 and 1, so that there are no distances to compare;
+3. ``categorical_features="auto"`` and it holds at most 20 distinct integers, as codes do.
 
-Everything else is a quantity. Columns of the first kind are stored as codes, and models see them as categories; what
-was only inferred from the values, by rules 2 and 3, is passed to models as the numbers that the caller gave.
+All other columns are numeric. Columns of rule 1 are stored as codes, and models see categories. Columns of rules 2 and
+3 are passed to models as the caller's numbers.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-#: Whole numbers with more different values than this are quantities, not labels. The paper's largest
-#: classification problem has 8 classes, its smallest regression problem 55 distinct efforts.
+#: Integers with more distinct values than this are numeric, not labels. The paper's largest
+#: classification problem has 8 classes, its smallest regression problem 55 distinct values.
 MAX_WHOLE_CATEGORIES = 20
 
-# Two numbers have one distance between them, so that calling them categories or numbers makes no difference to a
-# regression.
+# For a regression it makes no difference whether two values are categories or numbers.
 _NO_DISTANCES = 2
 
 Mask = NDArray[np.bool_]
 
-# Rows that are looked at first: a quantity nearly always shows within them.
+# Rows that are checked first: a numeric column nearly always shows within them.
 _HEAD = 64
 
-# Values looked at together, so that the copies stay small.
+# Values that are checked together, so that copies stay small.
 _VALUES_AT_ONCE = 2**18
 
 
 class ColumnKinds:
-    """The kinds of a table's columns, found when first asked for.
+    """Which columns of a table are categorical, found when first needed.
 
     Parameters
     ----------
@@ -47,10 +46,10 @@ class ColumnKinds:
         Numbers, and codes of categories.
 
     n_levels : ndarray of shape (n_columns,)
-        The number of categories of each column, 0 where neither its type nor the caller calls it categorical.
+        The number of categories of each column, 0 if neither its type nor the caller declares it categorical.
 
     from_values : bool
-        Whether few whole numbers make a column categorical. False when the caller said which columns are.
+        Whether columns of few distinct integers are categorical. False if the caller listed the categorical columns.
     """
 
     def __init__(self, X: Any, n_levels: NDArray[np.intp], *, from_values: bool) -> None:
@@ -65,12 +64,12 @@ class ColumnKinds:
         return (self._n_levels > 0) | self._few_whole_mask(most)
 
     def _few_whole_mask(self, most: int) -> Mask:
-        """Return which of the columns that nobody called categorical hold at most `most` whole numbers."""
+        """Return which columns that are not declared categorical hold at most `most` distinct integers."""
         mask: Mask = self.whole_columns.is_whole & (self._n_levels == 0)
-        # Between extremes so close there is no room for more.
+        # A smaller range cannot hold more of them.
         is_narrow = self.whole_columns.spans < most
         if sp.issparse(self._X):
-            # Nor among so few values that are stored, and zero.
+            # Nor can so few stored values, and zero.
             is_narrow |= np.diff(self._X.indptr) < most
         for column in np.flatnonzero(mask & ~is_narrow).tolist():
             mask[column] = _has_few_values(self._values(column), most)
@@ -78,33 +77,33 @@ class ColumnKinds:
 
     @cached_property
     def whole_columns(self) -> WholeColumns:
-        """Which columns hold whole numbers, and how far these lie apart."""
+        """Which columns hold integers only, and their ranges."""
         return _look_at_sparse(self._X) if sp.issparse(self._X) else _look_at(self._X)
 
     def whole_columns_of(self, X: Any) -> WholeColumns:
-        """Return the same of some of the rows: a part of the table shares its kinds, but may hold fewer values."""
+        """Return `whole_columns` for some of the rows, which may hold fewer values."""
         return self.whole_columns if X is self._X else _look_at(X)
 
     def for_part(self, storage: Any) -> ColumnKinds:
-        """Return the kinds of the columns in some of the rows: the same, whatever values these rows hold."""
+        """Return the kinds of the columns in some of the rows: the same as in all rows."""
         return self
 
     def _values(self, column: int) -> NDArray[Any]:
-        """Return the values of a column, in any order and those of rows that are not stored once."""
+        """Return the values of a column in any order; the zeros of a sparse column only once."""
         if not sp.issparse(self._X):
             return np.asarray(self._X[:, column])
         stored = self._X.data[self._X.indptr[column] : self._X.indptr[column + 1]]
         return np.asarray(stored if stored.size == self._X.shape[0] else np.append(0.0, stored))
 
     def described(self, names: Sequence[str]) -> str:
-        """Say in words which columns are categorical and why; "" where all are quantities."""
+        """Describe which columns are categorical and why; "" if all are numeric."""
         declared = self._n_levels > 0
         inferred = self.categorical_mask & ~declared
         by_whom = "" if self.from_values else " or categorical_features"
         most = MAX_WHOLE_CATEGORIES if self.from_values else _NO_DISTANCES
         parts = [
-            f"{_counted(declared, names)} hold categories by their type{by_whom}" if declared.any() else "",
-            f"{_counted(inferred, names)} hold at most {most} different whole numbers, which models see as numbers and "
+            f"{_counted(declared, names)} are categorical by their type{by_whom}" if declared.any() else "",
+            f"{_counted(inferred, names)} hold at most {most} distinct integers, which models take as numbers and "
             "the other tests as categories"
             if inferred.any()
             else "",
@@ -113,7 +112,7 @@ class ColumnKinds:
         if not told:
             return ""
         n_left = int((~self.categorical_mask).sum())
-        return f"kinds of columns: {'; '.join(told)}; {n_left} of {len(names)} are quantities"
+        return f"kinds of columns: {'; '.join(told)}; {n_left} of {len(names)} are numeric"
 
 
 def _counted(mask: Mask, names: Sequence[str], limit: int = 3) -> str:
@@ -123,17 +122,17 @@ def _counted(mask: Mask, names: Sequence[str], limit: int = 3) -> str:
 
 
 def holds_few_whole_numbers(values: NDArray[Any]) -> bool:
-    """Tell whether a vector of numbers holds at most 20 different whole numbers and nothing else, gaps aside."""
+    """Return whether a vector holds at most 20 distinct integers and nothing else but missing values."""
     if values.dtype.kind == "f" and not ((values == np.floor(values)) | np.isnan(values)).all():
         return False
     return _has_few_values(values, MAX_WHOLE_CATEGORIES)
 
 
 def can_be_levels(distinct: NDArray[Any], n_rows: int, most: int) -> bool:
-    """Tell whether a test that can only count may count these distinct values of a column.
+    """Return whether a test of counts may use these distinct values of a column as levels.
 
-    Labels and whole numbers it may, up to `most` of them, because it knows no other way to read them. Numbers with a
-    fraction when there are few and most of them repeat, as after a discretisation.
+    Labels and integers may be levels if there are at most `most` of them. Other numbers may be levels if they are few
+    and most of them repeat, as after a discretization.
     """
     if distinct.dtype.kind == "f" and not np.array_equal(distinct, np.floor(distinct)):
         return distinct.size <= min(MAX_WHOLE_CATEGORIES, most, max(1, n_rows // 2))
@@ -142,7 +141,7 @@ def can_be_levels(distinct: NDArray[Any], n_rows: int, most: int) -> bool:
 
 @dataclass(frozen=True)
 class WholeColumns:
-    """Which columns hold whole numbers only, and between which extremes, gaps aside; each of shape (n_columns,).
+    """Which columns hold integers and missing values only, and their extremes; each of shape (n_columns,).
 
     The extremes of other columns have no meaning.
     """
@@ -153,7 +152,7 @@ class WholeColumns:
 
     @property
     def spans(self) -> NDArray[Any]:
-        """The distances between the extremes."""
+        """The differences between the extremes."""
         with np.errstate(invalid="ignore", over="ignore"):
             return np.asarray(self.highest - self.lowest)
 
@@ -171,16 +170,16 @@ def _look_at(X: NDArray[Any]) -> WholeColumns:
         some = waiting[start : start + at_once]
         columns = as_rows(X, some)
         lowest[some], highest[some] = columns.min(axis=1), columns.max(axis=1)
-        has_gaps = bool(np.isnan(lowest[some]).any())
-        if has_gaps:
+        has_missing = bool(np.isnan(lowest[some]).any())
+        if has_missing:
             lowest[some], highest[some] = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
         whole = columns == np.floor(columns)
-        is_whole[some] = (whole | np.isnan(columns) if has_gaps else whole).all(axis=1)
+        is_whole[some] = (whole | np.isnan(columns) if has_missing else whole).all(axis=1)
     return WholeColumns(is_whole, lowest, highest)
 
 
 def as_rows(X: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
-    """Return some columns of a dense matrix as the rows of another one, along which NumPy is fast."""
+    """Return some columns of a dense matrix as contiguous rows, along which NumPy is fast."""
     return np.ascontiguousarray(X.T if columns.size == X.shape[1] else X.T[columns])
 
 
@@ -192,9 +191,9 @@ def _look_at_sparse(X: Any) -> WholeColumns:
 
 
 def _has_few_values(values: NDArray[Any], most: int) -> bool:
-    # NaN is like no value, itself included.
+    # NaN is not equal to itself.
     if len({value for value in values[:_HEAD].tolist() if value == value}) > most:
         return False
     distinct = np.unique(values)
-    n_gaps = int(np.isnan(distinct).sum()) if distinct.dtype.kind == "f" else 0
-    return distinct.size - n_gaps <= most
+    n_missing = int(np.isnan(distinct).sum()) if distinct.dtype.kind == "f" else 0
+    return distinct.size - n_missing <= most

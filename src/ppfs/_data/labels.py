@@ -1,4 +1,4 @@
-"""Numbers for labels that are text."""
+"""Codes of text labels."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# So many labels of so many bytes are found sooner by comparing all rows with each than by a dictionary.
+# For at most this many labels of at most this many bytes, comparing all rows with each is faster than a dictionary.
 _FEW = 4
 _SHORT = 64
 
 
 def coded_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the different labels, sorted, and the position of each row's label among them.
+    """Return the distinct labels, sorted, and the position of each row's label among them.
 
     Sorting the rows, as `numpy.unique` does, would take much longer.
 
@@ -28,7 +28,7 @@ def coded_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 def _compared(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]] | None:
-    """Return the labels and codes if there are few labels and these are short, else None."""
+    """Return the labels and codes if there are few short labels, else None."""
     if y.itemsize > _SHORT:
         return None
     labels: list[Any] = []

@@ -1,4 +1,4 @@
-"""Variables in the order of their content, whatever order the caller had them in."""
+"""Variables in the order of their content, independent of the caller's order."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ContentOrder:
         listed = tuple(variables)
         if len(listed) < 2:
             return listed
-        # A search that removes one variable after the other asks for ever shorter parts of the same order.
+        # A search that removes variables one by one needs shorter and shorter parts of the same order.
         wanted, last = frozenset(listed), self._last
         if len(wanted) == len(listed) and wanted.issubset(last):
             return tuple(variable for variable in last if variable in wanted)

@@ -1,4 +1,4 @@
-"""Sparse matrices from outside, checked before compiled code follows their indices."""
+"""Checks of the caller's sparse matrices, before compiled code uses their indices."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _WAY_OUT = "Build it again from rows, columns and values: scipy.sparse.coo_array
 
 
 def require_sound(X: Any, name: str = "X") -> None:
-    """Refuse a sparse matrix whose parts contradict each other; anything else passes.
+    """Raise if the parts of a sparse matrix contradict each other; anything else passes.
 
-    SciPy and scikit-learn follow the indices of a matrix in compiled code: one that is negative or too large ends the
-    process, or reads what is not there. Nothing of the matrix is changed, as SciPy's own check does.
+    SciPy and scikit-learn use the indices in compiled code: a negative or too large one crashes the process, or reads
+    other memory. Unlike SciPy's own check, this one does not change the matrix.
 
     Parameters
     ----------
     X : object
-        What the caller passed.
+        The caller's X.
 
     name : str
-        What to call it in messages.
+        Its name in messages.
 
     Raises
     ------
@@ -38,25 +38,25 @@ def require_sound(X: Any, name: str = "X") -> None:
 
 
 def _sound(X: Any) -> str:
-    """DIA and DOK have no indices that SciPy follows unchecked."""
+    """Return no problem: DIA and DOK have no indices that SciPy uses unchecked."""
     return ""
 
 
 def _compressed(X: Any) -> str:
-    """Check CSR, CSC and BSR: pointers that run upwards within the entries, and indices within the shape."""
+    """Check CSR, CSC and BSR: pointers increase within the entries, and indices are within the shape."""
     n_major, n_minor = X.shape if X.format != "csc" else X.shape[::-1]
     if X.format == "bsr":
         n_major, n_minor = n_major // X.blocksize[0], n_minor // X.blocksize[1]
     pointers, indices = np.asarray(X.indptr), np.asarray(X.indices)
     if pointers.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
-        return f"indptr and indices must be whole numbers, but are {pointers.dtype} and {indices.dtype}"
+        return f"indptr and indices must be integers, but are {pointers.dtype} and {indices.dtype}"
     if pointers.shape != (n_major + 1,):
         return f"indptr must have the shape {(n_major + 1,)}, but has {pointers.shape}"
     if pointers[0] != 0 or (pointers[1:] < pointers[:-1]).any():
-        return "indptr must start at 0 and never fall"
+        return "indptr must start at 0 and never decrease"
     n_entries = int(pointers[-1])
     if indices.ndim != 1 or min(indices.size, len(X.data)) < n_entries:
-        return f"indptr promises {n_entries} entries, but there are {indices.size} indices and {len(X.data)} values"
+        return f"indptr declares {n_entries} entries, but there are {indices.size} indices and {len(X.data)} values"
     return _outside(indices[:n_entries], n_minor, "indices")
 
 
@@ -82,7 +82,7 @@ def _lists(X: Any) -> str:
 
 
 def _outside(indices: Any, length: int, what: str) -> str:
-    """Say which index is beyond the shape, or nothing."""
+    """Describe an index that is outside the shape; "" if there is none."""
     if not indices.size or (indices.min() >= 0 and indices.max() < length):
         return ""
     wrong = indices[(indices < 0) | (indices >= length)][0]

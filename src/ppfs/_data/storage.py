@@ -16,7 +16,7 @@ from ppfs._data.facts import ColumnFacts, facts_of, in_floats, is_compact
 
 
 class Storage(Protocol):
-    """The columns of a table, wherever they are: `DenseColumns`, `SparseColumns` or `FileColumns`.
+    """The columns of a table: `DenseColumns`, `SparseColumns` or `FileColumns`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Storage(Protocol):
 
     @property
     def facts(self) -> ColumnFacts:
-        """What one pass over every column shows."""
+        """Properties of every column, found in one pass."""
 
     @property
     def loaded(self) -> Sequence[int]:
@@ -56,7 +56,7 @@ class Storage(Protocol):
 
     @property
     def content(self) -> tuple[bytes | NDArray[Any], ...]:
-        """What is hashed to tell these columns from others."""
+        """What is hashed to identify these columns."""
 
     def take(self, columns: Sequence[int]) -> Matrix:
         """Return some columns as floats, as an array or a csc_array."""
@@ -75,7 +75,7 @@ class Storage(Protocol):
 
 
 class _MemoryColumns:
-    """What columns in an array and in a sparse matrix have in common."""
+    """Columns in an array or in a sparse matrix."""
 
     is_in_memory = True
 
@@ -85,7 +85,7 @@ class _MemoryColumns:
 
     @cached_property
     def facts(self) -> ColumnFacts:
-        """What one pass over every column shows."""
+        """Properties of every column, found in one pass."""
         return facts_of(self.matrix)
 
     @property
@@ -125,7 +125,7 @@ class DenseColumns(_MemoryColumns):
 
     @property
     def content(self) -> tuple[bytes | NDArray[Any], ...]:
-        """What is hashed to tell these columns from others."""
+        """What is hashed to identify these columns."""
         return (self.matrix,)
 
     def digest(self, column: int, n_levels: int) -> bytes:
@@ -154,7 +154,7 @@ class SparseColumns(_MemoryColumns):
 
     @property
     def content(self) -> tuple[bytes | NDArray[Any], ...]:
-        """What is hashed to tell these columns from others."""
+        """What is hashed to identify these columns."""
         return self.matrix.indptr, self.matrix.indices, self.matrix.data
 
     def digest(self, column: int, n_levels: int) -> bytes:
@@ -183,6 +183,6 @@ def _digest(rows: NDArray[Any], values: NDArray[Any], n_levels: int) -> bytes:
     digest = blake2b(rows.astype(np.int64).tobytes(), digest_size=16)
     digest.update(values.astype(np.float64).tobytes())
     if n_levels:
-        # The same values as quantities are another column.
+        # The same values as numbers are another column.
         digest.update(n_levels.to_bytes(8, "little"))
     return digest.digest()

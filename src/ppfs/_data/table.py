@@ -1,4 +1,4 @@
-"""What is in the data: features, a target and the task."""
+"""The data of a search: features, a target and the task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Lens: TypeAlias = Callable[[Matrix, NDArray[np.intp]], Matrix]
 
 @dataclass(frozen=True)
 class CallersRows:
-    """Which of the caller's rows a table has, and what is known of each.
+    """The caller's rows that are in a table, their weights and their groups.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Table:
         None: all of the caller's rows, without weights and groups.
 
     lens : callable, default=None
-        Applied to every matrix that `take` returns: models then see other numbers than the caller passed.
+        Applied to every matrix that `take` returns, so that models get other numbers than the caller passed.
 
     order : ContentOrder, default=None
         The order of the variables by content, if it is known in part.
@@ -184,9 +184,9 @@ class Table:
 
     @cached_property
     def facts(self) -> ColumnFacts:
-        """What one pass over every column shows."""
+        """Properties of every column, found in one pass."""
         facts = self.storage.facts
-        # Through a lens all numbers are seen in 32 bits.
+        # A lens brings all numbers into the range of 32 bits.
         return facts if self._lens is None else replace(facts, is_too_large=np.zeros_like(facts.is_too_large))
 
     @property
@@ -351,7 +351,7 @@ class Table:
         return self._target.width if variable == self.target else self.features.width(variable)
 
     def _by_column(self, of_columns: NDArray[Any], of_target: Any, variables: Sequence[int]) -> NDArray[Any]:
-        """Return what is known of each column of ``take(variables)``."""
+        """Return a property of each column of ``take(variables)``."""
         if self.target not in variables:
             return np.asarray(of_columns[self.features.columns_of(variables)])
         parts = [

@@ -15,7 +15,7 @@ from ppfs._data.target_task import Task, TaskChoice
 
 @dataclass(frozen=True)
 class Target:
-    """The target, as its task needs it.
+    """The target, in the type that its task needs.
 
     Attributes
     ----------

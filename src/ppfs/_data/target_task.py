@@ -1,4 +1,4 @@
-"""Labels or quantities: how the target is to be predicted, why, and what speaks against it."""
+"""Classification or regression: the task of a target, its reason, and doubts."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ppfs.exceptions import InvalidInputError
 
 Task = Literal["classification", "regression"]
 
-# Labels are numbered from here; whatever else numbers begin with, they mean something.
+# Labels usually start at one of these numbers.
 _FIRST_LABELS = (-1, 0, 1)
 
-# From so many different numbers on, frequencies tell counts from labels.
+# With at least this many distinct numbers, frequencies distinguish counts from labels.
 _FEWEST_COUNTS = 6
 
-# Numbers without a gap that each occur this often may be labels, even if there are more than 20 of them.
+# Consecutive integers that each occur this often may be labels, even if there are more than 20 of them.
 _ROWS_A_LABEL, _MOST_LABELS = 5, 50
 
 
 @dataclass(frozen=True)
 class TaskChoice:
-    """How a target is read.
+    """The task of a target.
 
     Attributes
     ----------
     task : {"classification", "regression"}
-        How it is to be predicted.
+        How it is predicted.
 
     reason : str
-        Why, as the end of a sentence.
+        The reason, as the end of a sentence.
 
     doubt : str
-        What speaks for the other task, as a sentence; "" where nothing does.
+        The reason for the other task, as a sentence; "" if there is none.
     """
 
     task: Task
@@ -45,57 +45,56 @@ class TaskChoice:
 
 
 def infer_task(target: NDArray[Any]) -> Task:
-    """Read the task off the target.
+    """Return the task of a target.
 
-    Text and truth values are labels; numbers with a fraction are quantities; whole
-    numbers are labels when there are at most 20 different ones.
+    Text, booleans and at most 20 distinct integers are labels; other numbers are a regression target.
     """
     is_labelled = target.dtype.kind not in "iuf" or holds_few_whole_numbers(target)
     return "classification" if is_labelled else "regression"
 
 
 def choose_task(target: NDArray[Any]) -> TaskChoice:
-    """Read the task off one or several columns, and say why.
+    """Return the task of one or several columns, its reason and any doubt.
 
-    The rule is `infer_task`'s. In doubt are whole numbers that labels do not usually look like, or quantities
-    that look like labels: see `_doubt`.
+    The rule is that of `infer_task`. Doubtful are integers that are unusual for labels, and numeric targets that
+    resemble labels: see `_doubt`.
     """
     if target.ndim == 2:
         return _several_outputs(target)
     task = infer_task(target)
     if target.dtype.kind not in "iuf":
-        kind = "truth values" if target.dtype.kind == "b" else "text"
+        kind = "booleans" if target.dtype.kind == "b" else "text"
         return TaskChoice(task, f"y holds {kind}")
     values, counts = np.unique(target, return_counts=True)
     if np.any(values % 1):
         return TaskChoice(task, "y holds numbers with a fraction")
     more = f", more than {MAX_WHOLE_CATEGORIES}" if task == "regression" else ""
-    reason = f"y holds {values.size} different whole numbers{more}"
+    reason = f"y holds {values.size} distinct integers{more}"
     doubt = _doubt(values, counts, task)
     if not doubt:
         return TaskChoice(task, reason)
-    read = "labels" if task == "classification" else "quantities"
+    read = "labels" if task == "classification" else "numbers"
     return TaskChoice(
         task,
         reason,
-        f"y holds {values.size} different whole numbers from {values[0]:g} to {values[-1]:g}, {doubt}; they are read "
+        f"y holds {values.size} distinct integers from {values[0]:g} to {values[-1]:g}, {doubt}; they are read "
         f"as {read}.",
     )
 
 
 def agreed_task(declared: Task | None, wanted: Task | Literal["auto"], owner: str) -> Task | Literal["auto"]:
-    """Return the task that a test and whoever uses it declare, or refuse two that differ.
+    """Return the task that a test and its user declare, or raise if they differ.
 
     Parameters
     ----------
     declared : Task or None
-        What the parameters of the test imply.
+        The task that the parameters of the test imply.
 
     wanted : Task or "auto"
-        What its user says.
+        The `task` of its user.
 
     owner : str
-        Who the user is, for the message.
+        The name of the user, for the message.
     """
     if declared is not None and wanted not in ("auto", declared):
         raise InvalidInputError(
@@ -113,34 +112,34 @@ def _several_outputs(target: NDArray[Any]) -> TaskChoice:
     return TaskChoice(
         "regression",
         reason,
-        f"The {n_outputs} columns of y hold few different whole numbers, as labels do; they are read as quantities. "
+        f"The {n_outputs} columns of y hold few distinct integers, as labels do; they are read as numbers. "
         "Select for one column at a time if they are labels.",
     )
 
 
 def _doubt(values: NDArray[Any], counts: NDArray[np.intp], task: Task) -> str:
-    """Say why whole numbers may mean something else than they are read as; "" where nothing says so.
+    """Return why integers may belong to the other task; "" if there is no doubt.
 
-    Two numbers are labels, and so are -1, 0 and 1, and numbers from 0 or 1 on without a gap, unless their
+    Two numbers are labels, and so are -1, 0 and 1, and consecutive numbers from 0 or 1, unless their
     frequencies are those of counts.
     """
-    is_gapless = values[0] in _FIRST_LABELS and values[-1] - values[0] == values.size - 1
+    is_consecutive = values[0] in _FIRST_LABELS and values[-1] - values[0] == values.size - 1
     if task == "regression":
-        may_be_labels = is_gapless and values.size <= _MOST_LABELS and counts.min() >= _ROWS_A_LABEL
-        return "without a gap and none of them rare, as labels are" if may_be_labels else ""
+        may_be_labels = is_consecutive and values.size <= _MOST_LABELS and counts.min() >= _ROWS_A_LABEL
+        return "consecutive and none of them rare, as labels are" if may_be_labels else ""
     if values.size <= 2:
         return ""
-    if not is_gapless:
-        return "not numbered from 0 or 1 on without a gap, as labels are"
+    if not is_consecutive:
+        return "not consecutive from 0 or 1, as labels are"
     if _look_like_counts(counts):
         return "whose frequencies rise to one peak and fall to a thin end, as those of counts do"
     return ""
 
 
 def _look_like_counts(frequencies: NDArray[np.intp]) -> bool:
-    """Tell whether frequencies, in order of the values, rise to one peak and then fall to almost nothing.
+    """Return whether frequencies, in order of the values, rise to one peak and then fall to almost nothing.
 
-    Up to two standard deviations of their difference against the direction are chance.
+    Differences of up to two standard deviations against the direction are allowed as chance.
     """
     if frequencies.size < _FEWEST_COUNTS:
         return False

@@ -47,8 +47,8 @@ class Medians(BaseEstimator):
         """Return a copy with missing values filled."""
         if sp.issparse(X):
             filled = X.tocsr(copy=True)
-            gaps = np.isnan(filled.data)
-            filled.data[gaps] = self.medians_[filled.indices[gaps]]
+            missing = np.isnan(filled.data)
+            filled.data[missing] = self.medians_[filled.indices[missing]]
             return filled
         return np.where(np.isnan(X), self.medians_, X)
 

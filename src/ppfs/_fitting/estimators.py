@@ -154,10 +154,10 @@ def input_tags(estimator: Any) -> Any:
         tags = get_tags(estimator).input_tags
     except (AttributeError, TypeError):
         return InputTags(sparse=True, allow_nan=True)
-    return tags if tags.allow_nan else replace(tags, allow_nan=_takes_gaps_inside(estimator))
+    return tags if tags.allow_nan else replace(tags, allow_nan=_takes_missing_inside(estimator))
 
 
-def _takes_gaps_inside(estimator: Any) -> bool:
+def _takes_missing_inside(estimator: Any) -> bool:
     """Return whether the models inside an estimator take missing values although it does not declare that."""
     if hasattr(estimator, "steps"):
         for _, step in estimator.steps:

@@ -2,9 +2,9 @@
 
 scikit-learn's trees read columns in 32 bits and treat values that differ by 1e-7 as equal; a node of a regression tree
 whose variance is below 2.2e-16 is a leaf. So a tree finds no split in a column of timestamps, of amounts in the
-millions with small differences, or of concentrations in moles. A tree splits between neighboring values: adding a number to a
-column, or multiplying it by a power of two, moves the splits and leaves the predictions as they are. Both operations
-are exact here, and only columns that lose distinct values in 32 bits are changed.
+millions with small differences, or of concentrations in moles. A tree splits between neighboring values: adding a
+number to a column, or multiplying it by a power of two, moves the splits and leaves the predictions as they are. Both
+operations are exact here, and only columns that lose distinct values in 32 bits are changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns to check: identifiers, copies, leaks and the like, each with what to do about it."""
+"""Suspicious columns, and how to fix each of them."""
 
 from ppfs._data.column_checks.check_columns import check_columns
 from ppfs._data.column_checks.warning import ColumnWarning, summary

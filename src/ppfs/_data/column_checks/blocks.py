@@ -1,4 +1,4 @@
-"""A few columns at a time, so that what is made of them stays small."""
+"""Blocks of a few columns, so that intermediate results stay small."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VALUES = 1 << 20
 
 
 def some_rows(n_rows: int, wanted: int) -> NDArray[np.intp]:
-    """Return rows from all over a table: what is true of a whole column is true of them."""
+    """Return rows that are spread over a table."""
     return np.linspace(0, n_rows - 1, min(wanted, n_rows)).astype(np.intp)
 
 

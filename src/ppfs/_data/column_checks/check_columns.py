@@ -1,4 +1,4 @@
-"""Looking at all columns of a table."""
+"""Checks of all columns of a table."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ppfs._data.table import Table
 
 
 def check_columns(table: Table) -> tuple[ColumnWarning, ...]:
-    """Return what is odd about the columns of a table, at most one warning a column.
+    """Return warnings about suspicious columns of a table, at most one per column.
 
-    Of files that are read a few columns at a time, the columns that the search kept are looked at: a leak or an
-    identifier that matters is among them, and a look at the others would read the file twice.
+    For files that are read a few columns at a time, only the columns that the search loaded are checked: a leak or an
+    identifier that matters is among them, and checking the others would read the file twice.
     """
     loaded = table.storage.loaded
     if not loaded:

@@ -1,4 +1,4 @@
-"""Columns that hold the same as another one, found by a sum of mixed bits in one pass."""
+"""Copies of other columns, found by hashes in one pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ppfs._data.table import Table
 
 Bits = NDArray[np.uint64]
 
-# Rows compared first: columns that differ nearly always differ there.
+# Rows that are compared first: different columns nearly always differ there.
 _HEAD = 32
 
 
@@ -40,10 +40,10 @@ def copies(table: Table) -> Iterator[ColumnWarning]:
 
 
 def _are_equal(X: Any, one: int, other: int) -> bool:
-    """Tell whether two columns hold the same."""
+    """Return whether two columns are equal."""
     if not sp.issparse(X):
         return np.array_equal(dense_column(X, one), dense_column(X, other), equal_nan=True)
-    # The bytes that are stored: of a wide sparse table tens of thousands of columns may be copies.
+    # Stored bytes are compared, because a wide sparse table may have tens of thousands of copies.
     mine, theirs = (slice(X.indptr[column], X.indptr[column + 1]) for column in (one, other))
     return all(stored[mine].tobytes() == stored[theirs].tobytes() for stored in (X.indices, X.data))
 
@@ -59,13 +59,13 @@ def _warning(name: str, first: str) -> ColumnWarning:
 
 
 def _occurs_twice(keys: Bits) -> NDArray[np.bool_]:
-    """Tell which keys are not the only ones of their kind."""
+    """Return which keys occur more than once."""
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return np.asarray(counts[place.ravel()] > 1)
 
 
 def _keys(X: Any) -> Bits:
-    """Return a number for each column; equal columns have equal numbers, others hardly ever."""
+    """Return a hash of each column."""
     if sp.issparse(X):
         mixed = _mixed(_bits(X.data) + _mixed(X.indices.astype(np.uint64) + np.uint64(1)))
         sums = np.zeros(X.shape[1], dtype=np.uint64)
@@ -80,13 +80,13 @@ def _keys(X: Any) -> Bits:
 
 
 def _bits(values: NDArray[Any]) -> Bits:
-    # + 0.0: minus zero is zero.
+    # + 0.0 turns minus zero into zero.
     bits: Bits = (values.astype(np.float64) + 0.0).view(np.uint64)
     return bits
 
 
 def _mixed(bits: Bits) -> Bits:
-    """Return the bits spread over all places, in two rounds of a multiplicative hash; sums of them wrap."""
+    """Return mixed bits after two rounds of a multiplicative hash; sums of them wrap around."""
     mixed = bits * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(0xD6E8FEB86659FD93)

@@ -12,14 +12,14 @@ from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.table import Table
 
 _HEAD = 16
-# How improbable it is, over all columns, that numeric values look like this by chance.
+# The probability, over all columns, that a numeric column looks like this by chance.
 _CHANCE = 0.01
 
 
 def identifiers(table: Table) -> Iterator[ColumnWarning]:
     """Yield columns of integers that differ in every row although some would be equal by chance.
 
-    Of n numbers drawn from R about n^2 / 2R pairs are alike, and none is with a probability of exp(-n^2 / 2R).
+    Among n numbers drawn from R, about n^2 / 2R pairs are equal; none is with probability exp(-n^2 / 2R).
     """
     n = table.n_rows
     facts = table.facts
@@ -42,7 +42,7 @@ def identifiers(table: Table) -> Iterator[ColumnWarning]:
         yield ColumnWarning(
             name,
             "identifier",
-            f"{name!r} {what}, as an index or an identifier does: it can predict only how the rows were sorted.",
+            f"{name!r} {what}, like an index or an identifier: it can predict only how the rows were sorted.",
             f"Leave it out: X.drop(columns={name!r}).",
             f"If it names the rows, add --id {name!r}.",
         )

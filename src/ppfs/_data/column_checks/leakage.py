@@ -1,4 +1,4 @@
-"""Columns that know the target too well."""
+"""Columns that predict the target suspiciously well."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.table import Table
 
 _MOST_CLASSES = 20
-# Rows of each class that are looked at first.
+# Rows of each class that are checked first.
 _HEAD = 16
 _FEWEST_ROWS = 10
-# Rows in which a category that two classes share is looked for first.
+# Rows that are checked first for a category in two classes.
 _FIRST_ROWS = 64
 _CORRELATION = 0.9999
 # A linear function of the target correlates with it at least this much in a few rows.
 _SUSPECT_CORRELATION = 0.9
-# How improbable it is, over all columns, that one separates the classes by chance.
+# The probability, over all columns, that one separates the classes by chance.
 _CHANCE = 0.01
 
 
@@ -34,7 +34,7 @@ def leaks(table: Table) -> Iterator[ColumnWarning]:
         return
     if table.task == "classification":
         columns = _separating(table)
-        what = "tells the classes apart without an error"
+        what = "separates the classes without an error"
     else:
         columns = _mirroring(table)
         what = "orders the rows exactly as the target does"
@@ -50,20 +50,20 @@ def leaks(table: Table) -> Iterator[ColumnWarning]:
 
 
 def _separating(table: Table) -> list[int]:
-    """Return the columns of which each value, or each interval of values, belongs to one class."""
+    """Return the columns in which each value, or each interval of values, belongs to one class."""
     codes = table.codes.astype(np.intp)
     counts = np.bincount(codes)
     if not 2 <= counts.size <= _MOST_CLASSES or not counts.all():
         return []
     n_columns = int(table.X.shape[1])
-    # In how many orders of the rows do the classes not mix, of all orders?
+    # The share of the orders of the rows in which the classes are separated.
     log_chance = float(gammaln(counts.size + 1) + gammaln(counts + 1).sum() - gammaln(table.n_rows + 1))
     found = [column for column in table.categories if _is_pure(table, column, codes, n_columns)]
     if log_chance + log(n_columns) > log(_CHANCE):
         return found
     wanted = (table.n_levels == 0) & ~table.facts.is_constant
     if sp.issparse(table.X):
-        # Zeros in two classes mix them, so all but the rows of one class must be stored.
+        # Zeros may occur in one class only, so that the rows of all other classes must be stored.
         wanted &= np.diff(table.X.indptr) >= table.n_rows - counts.max()
     else:
         # The last few rows of each class, in the order of the classes.
@@ -78,23 +78,23 @@ def _separating(table: Table) -> list[int]:
 
 
 def _are_separated(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell for each column whether the classes' values lie apart; the rows are sorted by class."""
+    """Return for each column whether the values of the classes are separated; the rows are sorted by class."""
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     low, high = np.fmin.reduceat(X, starts, axis=0), np.fmax.reduceat(X, starts, axis=0)
     return _are_apart(low, high)
 
 
 def _are_apart(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell for each column whether the classes' intervals, shape (n_classes, n_columns), are disjoint."""
+    """Return for each column whether the intervals of the classes, shape (n_classes, n_columns), are disjoint."""
     order = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(ends, order, axis=0) for ends in (low, high))
     return np.asarray((high[:-1] < low[1:]).all(axis=0))
 
 
 def _is_pure(table: Table, column: int, codes: NDArray[np.intp], n_columns: int) -> bool:
-    """Tell whether every category occurs in one class only, and with enough rows a category to mean something."""
+    """Return whether every category occurs in one class only, and this is unlikely by chance."""
     n_levels = int(table.n_levels[column])
-    # A few rows nearly always show a category in two classes. Categories are never sparse.
+    # A few rows nearly always have a category in two classes. Categories are never sparse.
     head = table.X[:_FIRST_ROWS, column].astype(np.intp)
     if n_levels < 2 or not _is_unmixed(head, codes[:_FIRST_ROWS], n_levels):
         return False
@@ -107,7 +107,7 @@ def _is_pure(table: Table, column: int, codes: NDArray[np.intp], n_columns: int)
 
 
 def _is_unmixed(values: NDArray[np.intp], codes: NDArray[np.intp], n_levels: int) -> bool:
-    """Tell whether every category occurs in one class only."""
+    """Return whether every category occurs in one class only."""
     class_of = np.zeros(n_levels, dtype=np.intp)
     class_of[values] = codes
     return bool((class_of[values] == codes).all())
@@ -135,13 +135,13 @@ def _mirroring(table: Table) -> list[int]:
 
 
 def _correlations(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the absolute correlation of each column with y; NaN where one of them does not vary."""
+    """Return the absolute correlation of each column with y; NaN if one of them is constant."""
     centred, y = X - X.mean(axis=0), y - y.mean()
     return np.asarray(np.abs(y @ centred) / np.sqrt((y @ y) * (centred * centred).sum(axis=0)))
 
 
 def _is_monotone(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
-    """Tell whether sorting by x sorts y, upwards or downwards, with hardly any ties."""
+    """Return whether y is a monotone function of x, with hardly any ties."""
     if min(np.unique(x).size, np.unique(y).size) < max(_FEWEST_ROWS, 0.9 * x.size):
         return False
     rises = np.diff(y[np.argsort(x, kind="stable")])

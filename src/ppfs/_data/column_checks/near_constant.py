@@ -11,9 +11,9 @@ from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.table import Table
 
 _SHARE = 0.99
-# Fewer rows than this, and one row is more than a hundredth.
+# With fewer rows, one row is more than a hundredth.
 _FEWEST_ROWS = 100
-# Rows looked at first: a column that varies nearly always shows within them.
+# Rows that are checked first: a column that varies nearly always varies within them.
 _HEAD = 25
 _AGREEING = 0.8
 
@@ -21,15 +21,15 @@ _AGREEING = 0.8
 def near_constant(table: Table) -> Iterator[ColumnWarning]:
     """Yield columns with one value, or with one value in at least 99 of 100 rows.
 
-    In sparse tables most columns are zero in most rows; there only those with nothing else are odd.
+    In sparse tables most columns are zero in most rows, so that only constant ones are reported.
     """
     is_constant = table.facts.is_constant
     for column in np.flatnonzero(is_constant).tolist():
-        yield _warning(table, column, "holds one value in all rows, which tells nothing about the target.")
+        yield _warning(table, column, "holds one value in all rows, so that it cannot predict the target.")
     if table.is_sparse or table.n_rows < _FEWEST_ROWS:
         return
     head = table.X[some_rows(table.n_rows, _HEAD)]
-    # With more than half of the rows alike, what they hold is the median.
+    # If more than half of the rows are equal, their value is the median.
     common = np.median(head, axis=0)
     is_suspect = ((head == common).mean(axis=0) >= _AGREEING) & ~is_constant
     for column in np.flatnonzero(is_suspect).tolist():
@@ -38,7 +38,7 @@ def near_constant(table: Table) -> Iterator[ColumnWarning]:
             yield _warning(
                 table,
                 column,
-                f"holds one value in {n_alike} of {table.n_rows} rows: all it tells comes from the others.",
+                f"holds one value in {n_alike} of {table.n_rows} rows: only the others can predict anything.",
             )
 
 

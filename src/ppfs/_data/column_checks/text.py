@@ -54,8 +54,8 @@ def _dates(name: str, labels: Sequence[str]) -> ColumnWarning | None:
         name,
         "dates",
         f"{name!r} is text that holds dates, such as {labels[0]!r}: {len(labels)} categories without an order.",
-        "Turn it into what may matter: days since a date, the month, the weekday.",
-        f"Leave it out with --drop {name!r}, or turn it into days, months or weekdays first.",
+        "Convert it to numbers or categories: days since a date, the month, the weekday.",
+        f"Leave it out with --drop {name!r}, or convert it to days, months or weekdays first.",
     )
 
 
@@ -100,7 +100,7 @@ def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
 
 
 def _conversion(name: str, style: NumberStyle | None, strays: Sequence[str]) -> str:
-    """Return what turns the column into numbers and loses none of them."""
+    """Return code that converts the column to numbers without losing any."""
     if style is None:
         return "The numbers have different decimal, percent or currency signs. Write all of them in the same way."
     column = f"X[{name!r}]"
@@ -111,7 +111,7 @@ def _conversion(name: str, style: NumberStyle | None, strays: Sequence[str]) -> 
         column += f'.str.replace(r"[{left_out}\\s]", "", regex=True)'
     if style.decimal == ",":
         column += '.str.replace(",", ".")'
-    return f"Turn it into numbers: {column}.astype(float)."
+    return f"Convert it to numbers: {column}.astype(float)."
 
 
 def _unique(name: str, labels: Sequence[str], n_rows: int) -> ColumnWarning | None:

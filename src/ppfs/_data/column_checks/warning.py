@@ -1,4 +1,4 @@
-"""What is suspicious about a column, and what to do about it."""
+"""A warning about a column, and how to fix it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal["identifier", "dates", "numbers-as-text", "leakage", "near-consta
 
 @dataclass(frozen=True)
 class ColumnWarning:
-    """A column to check.
+    """A warning about a suspicious column.
 
     Attributes
     ----------
@@ -20,16 +20,16 @@ class ColumnWarning:
         Its name.
 
     kind : {"identifier", "dates", "numbers-as-text", "leakage", "near-constant", "copy"}
-        What is suspicious about it.
+        The kind of the warning.
 
     finding : str
-        The same in a sentence, with the evidence.
+        A sentence with the evidence.
 
     remedy : str
-        What to do about it in Python.
+        How to fix it in Python.
 
     flag : str
-        What to do about it on the command line.
+        How to fix it on the command line.
     """
 
     column: str
@@ -40,12 +40,12 @@ class ColumnWarning:
 
     @property
     def message(self) -> str:
-        """The finding, and what to do about it in Python."""
+        """The finding, and how to fix it in Python."""
         return f"{self.finding} {self.remedy}"
 
 
 def summary(warnings: Sequence[ColumnWarning]) -> str:
-    """Return in one line how many columns of each kind there are."""
+    """Return in one line how many columns are suspicious, by kind."""
     counts = Counter(warning.kind for warning in warnings)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return f"columns to check: {kinds}; see warnings_"

@@ -1,4 +1,4 @@
-"""From what the caller passed to ``fit`` to a `Table`, or to an error that helps."""
+"""Reading of the arguments of ``fit`` into a `Table`."""
 
 from ppfs._data.reading.ambiguous_target import BY_ESTIMATOR, BY_TASK, warn_if_ambiguous
 from ppfs._data.reading.columns import column_names

@@ -1,4 +1,4 @@
-"""A word to the caller where the target may mean something else."""
+"""A warning about a target that may belong to the other task."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ppfs.exceptions import AmbiguousTargetWarning
 
 
 def warn_if_ambiguous(table: Table, way_out: str) -> None:
-    """Warn where the target was read one way and could as well be read the other.
+    """Warn if the target may belong to the other task.
 
     Parameters
     ----------
     way_out : str
-        What decides it, as a sentence.
+        How to decide it, as a sentence.
     """
     doubt = table.task_choice.doubt
     if doubt:

@@ -25,10 +25,10 @@ class Coded:
     Attributes
     ----------
     codes : ndarray of int, shape (n_rows,)
-        The number of each row's category, in as few bytes as the categories allow.
+        The code of each row's category, in as few bytes as possible.
 
     labels : tuple of str
-        What the categories are called; a gap is the last one, if there are gaps.
+        The labels of the categories; missing values, if there are any, are the last one.
     """
 
     codes: NDArray[np.signedinteger[Any]]
@@ -36,23 +36,23 @@ class Coded:
 
 
 def coded(values: Iterable[Any], declared: Sequence[Any] | None = None) -> Coded:
-    """Give every category of a column a number.
+    """Return the codes of a column of categories.
 
-    Categories are numbered in the order of their texts, so that pandas and polars, which keep them in
-    different orders, give the same numbers. Where the caller declared an order, that one counts.
-    Categories that no row holds get no number; gaps are the last category.
+    Categories are numbered in the order of their texts, because pandas and polars have different orders. If
+    the caller declared an order, it is used. Categories that occur in no row get no code; missing values
+    are the last category.
 
     Parameters
     ----------
     values : iterable
-        One value a row.
+        One value per row.
 
     declared : sequence or None
         The categories from low to high, if they have an order.
     """
     present = [None if is_missing(value) else value for value in values]
     if declared is None:
-        # As text at once: to a dictionary 1 and True are the same.
+        # As text, because 1 and True are the same key of a dictionary.
         present = [None if value is None else str(value) for value in present]
     number: dict[Any, int] = {}
     codes = np.fromiter((number.setdefault(value, len(number)) for value in present), dtype=np.intp)
@@ -60,54 +60,54 @@ def coded(values: Iterable[Any], declared: Sequence[Any] | None = None) -> Coded
 
 
 def recoded(codes: NDArray[Any], values: Sequence[Any], declared: Sequence[Any] | None = None) -> Coded:
-    """Give the categories of a column, numbered in some way, the numbers of `coded`.
+    """Convert other codes of a column of categories to those of `coded`.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n_rows,)
-        Positions in `values`; -1 for a gap.
+        Positions in `values`; -1 for a missing value.
 
     values : sequence
-        The categories, in any order. One that is a gap itself counts as one.
+        The categories, in any order; one of them may itself be a missing value.
 
     declared : sequence or None
         The categories from low to high, if they have an order.
     """
-    *is_there, has_gaps = held_codes(codes, len(values))
+    *is_there, has_missing = held_codes(codes, len(values))
     keys = [None if is_missing(value) else value if declared is not None else str(value) for value in values]
     held = {key for key, is_it in zip(keys, is_there, strict=True) if is_it and key is not None}
     order = sorted(held) if declared is None else [value for value in declared if value in held]
     labels = [str(key) for key in order]
-    if has_gaps or any(is_it for key, is_it in zip(keys, is_there, strict=True) if key is None):
+    if has_missing or any(is_it for key, is_it in zip(keys, is_there, strict=True) if key is None):
         labels.append(MISSING_LABEL)
     smallest = np.min_scalar_type(-len(labels))
-    if not has_gaps and order == keys:
+    if not has_missing and order == keys:
         return Coded(codes.astype(smallest, copy=False), tuple(labels))
     number: dict[Any, int] = {key: code for code, key in enumerate(order)}
-    # Categories that no row holds have no number, and need none.
+    # Categories that occur in no row have no code.
     numbers = np.array([number.get(key, len(order)) for key in [*keys, None]], dtype=smallest)
     return Coded(numbers[codes], tuple(labels))
 
 
 def coded_numbers(values: NDArray[Any]) -> Coded:
-    """Give every number of a column that the caller calls categorical a code, in the order of the numbers."""
+    """Return the codes of a column of numbers that the caller declares categorical, in the order of the numbers."""
     distinct, codes = np.unique(values, return_inverse=True)
-    # NaN is the largest, and one value.
+    # NaN is sorted last, and counts as one value.
     labels = [MISSING_LABEL if np.isnan(value) else f"{value:.15g}" for value in distinct.tolist()]
     return Coded(codes.ravel(), tuple(labels))
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value stands for a gap: None, NaN, or what pandas uses for them."""
+    """Return whether a value is missing: None, NaN, NA or NaT."""
     if value is None or type(value).__name__ in _MISSING_TYPES:
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def kind_of(values: NDArray[Any]) -> Literal["numbers", "text", "other"]:
-    """Tell what a column of Python objects holds, gaps aside.
+    """Return what a column of Python objects holds, apart from missing values.
 
-    Text that can be read as numbers counts as numbers if all of it can.
+    Text counts as numbers if all of it can be read as numbers.
     """
     if converts(values):
         return "numbers"
@@ -119,7 +119,7 @@ def kind_of(values: NDArray[Any]) -> Literal["numbers", "text", "other"]:
 
 
 def converts(values: NDArray[Any]) -> bool:
-    """Tell whether NumPy can read every value as a number."""
+    """Return whether NumPy can read every value as a number."""
     try:
         values.astype(np.float64)
     except (TypeError, ValueError):
@@ -128,7 +128,7 @@ def converts(values: NDArray[Any]) -> bool:
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a column of numbers as floats, gaps as NaN; whole numbers that differ stay different."""
+    """Return a column of numbers as floats, missing values as NaN; distinct integers stay distinct."""
     if values.dtype.kind in "iu":
         return as_floats(values)
     if values.dtype.kind != "O":

@@ -27,7 +27,7 @@ from ppfs.exceptions import InvalidInputError
 
 
 def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
-    """Read X: plain numbers as they are, the rest column by column."""
+    """Read X: plain numbers as they are, everything else column by column."""
     names = column_names(X)
     check = partial(
         check_array,
@@ -43,7 +43,7 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
         matrix = check(whole, dtype=None if _has_compact_numbers(X) else [np.float64, np.float32])
         coded_parts: dict[int, Coded] = {}
     else:
-        # Beside numbers the codes are floats; alone they keep their few bytes.
+        # Codes beside numbers are floats; a matrix of codes only keeps their small type.
         matrix = check(np.column_stack([_numbers_in(part) for part in parts]), dtype=None)
         coded_parts = {i: part for i, part in enumerate(parts) if isinstance(part, Coded)}
     if sp.issparse(matrix):
@@ -64,21 +64,21 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
 
 
 def _has_compact_numbers(X: Any) -> bool:
-    """Tell whether X is an array, or a pandas frame, of one type of numbers that take less room than floats."""
+    """Return whether X is an array, or a pandas frame, of one type of numbers that take fewer bytes than floats."""
     if isinstance(X, np.ndarray):
         return is_compact(X.dtype)
     types = list(X.dtypes) if nw.dependencies.is_pandas_dataframe(X) else []
-    # NumPy's types first: to compare two of pandas' categories takes long.
+    # NumPy's types first, because comparing categorical types of pandas is slow.
     return all(isinstance(dtype, np.dtype) and is_compact(dtype) for dtype in types) and len(set(types)) == 1
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Return the column names of a data frame, or None when there are none.
+    """Return the column names of a data frame, or None if there are none.
 
     Raises
     ------
     InvalidInputError
-        When a name stands for more than one column.
+        If two columns have the same name.
     """
     columns = getattr(X, "columns", None)
     if columns is None:
@@ -98,7 +98,7 @@ def _numbers_in(part: Coded | NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _parts_of(X: Any) -> list[Coded | NDArray[np.float64]] | None:
-    """Return the columns one by one, or None where scikit-learn reads X as well or reports better."""
+    """Return the columns one by one, or None if scikit-learn reads X, or reports its error."""
     if not isinstance(X, np.ndarray):
         known = pandas_categories(X)
         if known is not None:
@@ -119,7 +119,7 @@ def _frame_parts(frame: nw.DataFrame[Any]) -> list[Coded | NDArray[np.float64]] 
     schema = frame.schema
     if all(map(_is_number, schema.values())):
         return _integer_parts(frame, schema)
-    # By position: pandas' names may be numbers, which narwhals takes for rows.
+    # By position: names in pandas may be integers, which narwhals treats as rows.
     columns = [
         _FrameColumn(str(name), values, dtype)
         for (name, dtype), values in zip(schema.items(), frame.iter_columns(), strict=True)
@@ -132,7 +132,7 @@ def _frame_parts(frame: nw.DataFrame[Any]) -> list[Coded | NDArray[np.float64]] 
 
 
 def _integer_parts(frame: nw.DataFrame[Any], schema: nw.Schema) -> list[Coded | NDArray[np.float64]] | None:
-    """Return the columns of a frame of numbers if some of them are whole numbers beyond floats, else None."""
+    """Return the columns of a numeric frame if some of them hold integers that floats cannot represent, else None."""
     series = list(frame.iter_columns())
     is_wide = [dtype in (nw.Int64, nw.UInt64) for dtype in schema.values()]
     wide = [values.to_numpy() for values, wanted in zip(series, is_wide, strict=True) if wanted]
@@ -142,7 +142,7 @@ def _integer_parts(frame: nw.DataFrame[Any], schema: nw.Schema) -> list[Coded | 
 
 
 class _FrameColumn(NamedTuple):
-    """A column of a data frame with its type, which takes narwhals a while to tell."""
+    """A column of a data frame with its type, which is slow to get from narwhals."""
 
     name: str
     values: nw.Series[Any]
@@ -150,14 +150,14 @@ class _FrameColumn(NamedTuple):
 
 
 def _is_plain(column: _FrameColumn) -> bool:
-    """Tell whether scikit-learn can read the column; pandas' sparse columns are unknown to narwhals."""
+    """Return whether scikit-learn can read the column; narwhals does not know pandas' sparse columns."""
     if column.dtype == nw.Unknown:
         return column.values.to_numpy().dtype.kind in "biuf" and not column.values.is_null().all()
     return _is_number(column.dtype)
 
 
 def _is_number(dtype: nw.dtypes.DType) -> bool:
-    """Tell whether NumPy has such numbers; it has no decimals."""
+    """Return whether NumPy has this type of numbers; it has no decimals."""
     return dtype == nw.Boolean or (dtype.is_numeric() and dtype != nw.Decimal)
 
 
@@ -180,7 +180,7 @@ def _is_simple(value: Any) -> bool:
 
 
 def _vector(values: Sequence[Any]) -> NDArray[Any]:
-    """Return a vector of objects; NumPy would make a matrix of a list of lists."""
+    """Return a vector of objects; NumPy would turn a list of lists into a matrix."""
     vector = np.empty(len(values), dtype=object)
     vector[:] = values
     return vector
@@ -201,7 +201,7 @@ def _frame_part(column: _FrameColumn) -> Coded | NDArray[np.float64]:
     if dtype.is_numeric() or dtype == nw.Boolean:
         return as_numbers(values.to_numpy())
     objects = _objects(values)
-    # A column of gaps has no type: it is read as what both pandas and polars may call text.
+    # A column of missing values has no type: it is read as text, as pandas and polars may declare it.
     is_text = kind_of(objects) == "text" or all(map(is_missing, objects))
     return coded(objects) if is_text else as_numbers(objects)
 
@@ -212,7 +212,7 @@ def _text_array(X: Any) -> NDArray[Any] | None:
         try:
             is_text = np.asarray(X).dtype.kind in "OUS"
             X = np.array(X, dtype=object) if is_text else X
-        except ValueError:  # Rows of different lengths: scikit-learn says so.
+        except ValueError:  # Rows of different lengths: scikit-learn raises.
             return None
     if not isinstance(X, np.ndarray) or X.ndim != 2:
         return None
@@ -224,7 +224,7 @@ def _text_array(X: Any) -> NDArray[Any] | None:
 def _array_parts(array: NDArray[Any]) -> list[Coded | NDArray[np.float64]] | None:
     columns = [_decoded(array[:, i], f"column {i}") for i in range(array.shape[1])]
     kinds = [kind_of(column) for column in columns]
-    # Without text scikit-learn converts, and its complaint about other objects is the one people know.
+    # Without text, scikit-learn converts the array, and its error for other objects is well known.
     if "text" not in kinds:
         return None
     _refuse_others(
@@ -246,7 +246,7 @@ def _decoded(column: NDArray[Any], name: str) -> NDArray[Any]:
         return column.astype(str)
     except UnicodeDecodeError as error:
         raise InvalidInputError(
-            f"X must hold numbers or text, but {name} holds bytes that are no ASCII text, such as "
+            f"X must hold numbers or text, but {name} holds bytes that are not ASCII text, such as "
             f"{error.object[:20]!r}. Decode the column first: np.char.decode(X, 'latin-1')."
         ) from error
 
@@ -254,8 +254,8 @@ def _decoded(column: NDArray[Any], name: str) -> NDArray[Any]:
 def _refuse_dates(names: Sequence[str]) -> None:
     if names:
         raise InvalidInputError(
-            f"X must hold numbers or categories, but {listed(names)} {_verb(names)} dates or times. Turn them into "
-            "what may matter about them: days since a date, the month, the weekday, seconds for a duration."
+            f"X must hold numbers or categories, but {listed(names)} {_verb(names)} dates or times. Convert "
+            "them to numbers or categories: days since a date, the month, the weekday, seconds of a duration."
         )
 
 
@@ -266,7 +266,7 @@ def _refuse_others(columns: Iterator[tuple[str, Any]]) -> None:
         names = [name for name, _ in found]
         raise InvalidInputError(
             f"X must hold numbers or categories, but {listed(names)} {_verb(names)} values of type "
-            f"{type(found[0][1]).__name__}. Turn them into numbers or text first, or drop the columns."
+            f"{type(found[0][1]).__name__}. Convert them to numbers or text first, or drop the columns."
         )
 
 
@@ -275,7 +275,7 @@ def _verb(names: Sequence[str]) -> str:
 
 
 def _tidy_sparse(matrix: Any) -> Any:
-    """Return a csc_array without duplicates and stored zeros, its indices as short as they can be."""
+    """Return a csc_array without duplicates and stored zeros, with 32-bit indices if possible."""
     tidy = sp.csc_array(matrix)
     if not (tidy.has_canonical_format and np.all(tidy.data)):
         tidy = tidy.copy()

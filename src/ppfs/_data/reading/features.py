@@ -1,4 +1,4 @@
-"""Features: which columns stand and fall together."""
+"""Features: which columns are kept or dropped together."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ppfs.exceptions import InvalidInputError
 
 
 def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) -> Features:
-    """Form features of the columns, or say what is wrong with the groups.
+    """Return the features that groups of columns make, or raise if a group is invalid.
 
     Parameters
     ----------
     groups : mapping of str to columns, or None
-        Columns that are one feature together, by number or name.
+        Columns that are one feature together, by position or name.
     """
     if not groups:
         return Features(columns.names, columns.names)
@@ -77,7 +77,7 @@ def _require_free_name(group: str, members: tuple[int, ...], names: Sequence[str
 
 
 def _by_content(feature: tuple[int, ...], columns: Columns) -> tuple[int, ...]:
-    """Order a feature's columns by what they hold, so that no model sees how the caller ordered them."""
+    """Order the columns of a feature by content, so that models do not depend on the caller's order."""
     if len(feature) == 1:
         return feature
     return tuple(sorted(feature, key=lambda j: (columns.storage.digest(j, int(columns.n_levels[j])), j)))

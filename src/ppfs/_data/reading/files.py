@@ -1,4 +1,4 @@
-"""Tables whose columns stay in a file and are read when asked for."""
+"""Tables whose columns stay in a file and are read when needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ppfs._data.table import CallersRows, Table
 from ppfs._data.target_task import Task
 from ppfs.exceptions import InvalidInputError
 
-# Columns of a file that are kept in memory may take this share of it, unless the caller says otherwise.
+# By default, columns of a file may take up to one of so many parts of the memory.
 _SHARE_OF_MEMORY = 4
 
 
@@ -35,10 +35,10 @@ def read_file_table(
     Parameters
     ----------
     y, sample_weight, groups : array-like, or str
-        A name stands for a column of the file, which is then not among the features.
+        A name refers to a column of the file, which is then not a feature.
 
     memory_limit : int or None
-        Bytes that columns may take in memory; None for a quarter of the machine's.
+        The most bytes that columns may take in memory; None for a quarter of the machine's.
     """
     source = open_source(path)
     named = [name for name in (y, sample_weight, groups) if isinstance(name, str)]

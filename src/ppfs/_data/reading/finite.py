@@ -1,4 +1,4 @@
-"""Missing and infinite values, for those who cannot take them."""
+"""Checks for missing and infinite values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ppfs._data.naming import listed
 from ppfs._data.table import Table
 from ppfs.exceptions import InvalidInputError
 
-# For those who cannot fill gaps themselves.
+# For users that cannot fill missing values themselves.
 _IMPUTE_FIRST = (
     "Impute them first (sklearn.impute.SimpleImputer), or use a test that does so in each train part: "
     'PPI(impute="median").'
@@ -17,7 +17,7 @@ _IMPUTE_FIRST = (
 
 
 def require_finite(table: Table, *, allow_missing: bool, user: str, way_out: str = _IMPUTE_FIRST) -> None:
-    """Refuse infinite values, and missing ones unless `user` can take them; `way_out` ends the message."""
+    """Raise for infinite values, and for missing ones unless `user` accepts them; `way_out` ends the message."""
     facts = table.facts
     if facts.has_infinite.any():
         infinite = _names_of(table, facts.has_infinite)

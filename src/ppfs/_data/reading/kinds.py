@@ -1,4 +1,4 @@
-"""Which columns the caller calls categorical."""
+"""Columns that the caller declares categorical."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ppfs._data.reading.categories import Coded, coded_numbers
 from ppfs._data.storage import storage_of
 from ppfs.exceptions import InvalidInputError
 
-# "auto", "from_dtype", a name or a number, several of them, a mask, or None.
+# "auto", "from_dtype", a name or position, several of them, a mask, or None.
 CategoricalFeatures = str | int | Collection[int | str] | Collection[bool] | NDArray[Any] | None
 
-#: What scikit-learn's validation of parameters is told; the rest is checked when the columns are known.
+#: The rule for scikit-learn's validation of parameters; the rest is checked when the columns are known.
 CATEGORICAL_FEATURES_CONSTRAINT: list[Any] = [str, Integral, "array-like", set, frozenset, None]
 
 _BY_RULE = ("auto", "from_dtype")
 
 
 def with_kinds(columns: Columns, categorical_features: CategoricalFeatures) -> Columns:
-    """Make categories of the columns that the caller lists, and numbers of all others.
+    """Convert the columns that the caller lists to categories, and all others to numbers.
 
     Raises
     ------
     InvalidInputError
-        When there is no such column, or when a column that is not listed holds text.
+        If there is no such column, or if a column that is not listed holds text.
     """
     if isinstance(categorical_features, str) and categorical_features == "auto":
         return columns
@@ -79,8 +79,8 @@ def _mask(categorical_features: CategoricalFeatures, names: Sequence[str]) -> ND
     if listing and all(isinstance(value, bool | np.bool_) for value in listing):
         if len(listing) != len(names):
             raise InvalidInputError(
-                f"categorical_features is a mask of {len(listing)} truth values, but X has {len(names)} columns. A "
-                "mask has one value a column; names or numbers may be fewer."
+                f"categorical_features is a mask of {len(listing)} booleans, but X has {len(names)} columns. A "
+                "mask has one value per column; names or positions may be fewer."
             )
         return np.array(listing, dtype=bool)
     try:
@@ -92,7 +92,7 @@ def _mask(categorical_features: CategoricalFeatures, names: Sequence[str]) -> ND
 
 
 def _numbers_of(labels: tuple[str, ...], codes: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Return the numbers that a column's categories stand for, or say that it must be listed."""
+    """Return a column of categories as numbers, or raise if they are not numbers."""
     values = np.empty(len(labels))
     for code, label in enumerate(labels):
         try:

@@ -1,4 +1,4 @@
-"""Whole numbers that 64 bits of a float cannot hold: identifiers, and times in nanoseconds."""
+"""Integers that 64-bit floats cannot represent, such as identifiers and times in nanoseconds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Beyond this neighbouring whole numbers are one and the same float.
+#: Beyond this, neighboring integers are the same float.
 LARGEST_EXACT = 2**53
 
 
 def beyond_floats(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which columns of an array, or whether a vector, holds whole numbers that a float cannot tell apart."""
+    """Return which columns of an array, or whether a vector, holds integers that floats cannot represent."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return np.zeros(values.shape[1:], dtype=bool)
     beyond = (values.max(axis=0) > LARGEST_EXACT) | (values.min(axis=0) < -LARGEST_EXACT)
@@ -20,7 +20,7 @@ def beyond_floats(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a vector of whole numbers as floats that differ where they differ, counted from the smallest if need be.
+    """Return a vector of integers as floats that stay distinct; large ones are counted from the smallest.
 
     Examples
     --------
@@ -31,13 +31,13 @@ def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
     """
     if not beyond_floats(values):
         return values.astype(np.float64)
-    # Unsigned numbers wrap around, so their differences are right however far apart the signed ones are.
+    # Unsigned integers wrap around, so that differences are correct for any distance of the signed ones.
     counted: NDArray[np.uint64] = values.astype(np.uint64) - values.min().astype(np.uint64)
     return counted.astype(np.float64)
 
 
 def exact_columns(X: NDArray[Any]) -> NDArray[Any]:
-    """Return an array whose columns can become floats: itself, or floats where a column has to be shifted."""
+    """Return an array whose columns can be converted to floats: itself, or floats if a column has to be shifted."""
     beyond = beyond_floats(X)
     if not beyond.any():
         return X

@@ -1,4 +1,4 @@
-"""Codes that a data frame library has already, or finds in compiled code."""
+"""Codes of categories from a data frame library."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LibraryCodes:
-    """A column as its library numbers it.
+    """A column of categories with the codes of its library.
 
     Attributes
     ----------
     codes : ndarray of int, shape (n_rows,)
-        Positions in `values`, in any order; -1 for a gap.
+        Positions in `values`, in any order; -1 for a missing value.
 
     values : sequence
-        What the numbers stand for. Some may occur in no row.
+        The categories. Some may occur in no row.
 
     declared : sequence or None
-        The values from low to high, if they have an order that the caller declared.
+        The values from low to high, if the caller declared an order.
     """
 
     codes: NDArray[Any]
@@ -33,9 +33,9 @@ class LibraryCodes:
 
 
 def pandas_categories(X: Any) -> list[LibraryCodes] | None:
-    """Return the columns of a pandas frame that holds nothing but categories; None for everything else.
+    """Return the columns of a pandas frame that holds categories only; None for everything else.
 
-    Asking narwhals about each column takes longer than a search among some dozens of them.
+    Reading each column through narwhals takes longer than a search among some dozens of them.
     """
     if not nw.dependencies.is_pandas_dataframe(X) or not X.shape[1]:
         return None
@@ -50,23 +50,23 @@ def pandas_categories(X: Any) -> list[LibraryCodes] | None:
 
 
 def pandas_labels(y: Any) -> NDArray[np.str_] | None:
-    """Return the texts in a pandas series of categories that are all text, without gaps; None for everything else."""
+    """Return the texts in a pandas series of text categories without missing values; None for everything else."""
     if not nw.dependencies.is_pandas_series(y) or not hasattr(y.dtype, "categories"):
         return None
     codes, values = y.array.codes, y.array.categories.tolist()
-    *is_held, has_gaps = held_codes(codes, len(values))
-    # Those that no row holds take no room.
+    *is_held, has_missing = held_codes(codes, len(values))
+    # Categories that occur in no row take no memory.
     held = [value if is_it else "" for value, is_it in zip(values, is_held, strict=True)]
-    if has_gaps or not held or not all(type(value) is str for value in held):
+    if has_missing or not held or not all(type(value) is str for value in held):
         return None
     labels: NDArray[np.str_] = np.array(held, dtype=np.str_)[codes]
     return labels
 
 
 def held_codes(codes: NDArray[Any], n_values: int) -> list[bool]:
-    """Tell which of the codes 0 to `n_values` - 1 some row holds, and last whether some row holds -1."""
+    """Return whether each of the codes 0 to `n_values` - 1 occurs, and last whether -1 occurs."""
     if codes.dtype == np.int8:
-        # To look for a byte takes a tenth of the time that counting takes.
+        # Searching for a byte takes a tenth of the time of counting.
         held = codes.tobytes()
         return [code in held for code in [*range(n_values), 255]]
     is_held = np.zeros(n_values + 1, dtype=bool)
@@ -75,7 +75,7 @@ def held_codes(codes: NDArray[Any], n_values: int) -> list[bool]:
 
 
 def library_codes(series: nw.Series[Any]) -> LibraryCodes | None:
-    """Return the codes of a column of text or categories; None for libraries that are not known here."""
+    """Return the codes of a column of text or categories; None for other libraries."""
     native: Any = series.to_native()
     if nw.dependencies.is_pandas_series(native):
         return _pandas_codes(native)
@@ -96,7 +96,7 @@ def _pandas_codes(series: Any) -> LibraryCodes:
 
 def _polars_codes(series: Any) -> LibraryCodes:
     polars = nw.get_native_namespace(series)
-    # Not the numbers that polars keeps: those of a Categorical are shared by all columns of a program.
+    # Not the codes of polars: those of a Categorical are shared by all columns of a program.
     values = series.drop_nulls().unique().cast(polars.String).sort().to_list()
     numbers = series.cast(polars.String).cast(polars.Enum(values)).to_physical().cast(polars.Int64)
     return LibraryCodes(numbers.fill_null(-1).to_numpy(), values)
@@ -104,7 +104,7 @@ def _polars_codes(series: Any) -> LibraryCodes:
 
 def _arrow_codes(column: Any) -> LibraryCodes:
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    # One chunk, or none where there are no rows.
+    # One chunk, or none without rows.
     chunk = encoded.chunk(0) if hasattr(encoded, "num_chunks") else encoded
     return LibraryCodes(
         np.asarray(chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)), chunk.dictionary.to_pylist()

@@ -38,7 +38,7 @@ def unmasked(values: Any) -> Any:
 
 
 def _floats(whole: NDArray[Any]) -> NDArray[np.float64]:
-    """Return integers and booleans as floats that differ where they differ, column by column."""
+    """Return columns of integers or booleans as floats that stay distinct."""
     columns = whole.reshape(len(whole), -1)
     return exact_columns(columns).astype(np.float64).reshape(whole.shape)
 

@@ -1,4 +1,4 @@
-"""Rows that come after a fit, read as the rows of the fit were."""
+"""New rows after a fit, read in the same way as the rows of the fit."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ppfs.exceptions import InvalidInputError
 
 @dataclass(frozen=True)
 class NewRows:
-    """Reads some columns of new rows, with the codes of categories that a fit gave them.
+    """A reader of some columns of new rows, with the codes of categories from the fit.
 
     Attributes
     ----------
     columns : tuple of int
-        Which of the caller's columns, in this order.
+        The positions of the columns in X, in this order.
 
     names : tuple of str
-        What they are called.
+        Their names.
 
     labels : tuple of tuple of str
-        The categories of each, in the order of their codes; empty for numbers. A category that the fit did not see
-        has the code behind the last.
+        The categories of each column, in the order of their codes; empty for numbers. A category that was not in the
+        fit has the next code.
     """
 
     columns: tuple[int, ...]
@@ -43,7 +43,7 @@ class NewRows:
 
     @classmethod
     def like(cls, table: Table, columns: Sequence[int]) -> NewRows:
-        """Return what reads these columns as `table` has them."""
+        """Return a reader of some columns of `table`."""
         return cls(
             tuple(columns),
             tuple(table.column_names[column] for column in columns),
@@ -52,7 +52,7 @@ class NewRows:
 
     @property
     def n_levels(self) -> NDArray[np.intp]:
-        """The number of codes of each column, one of them for categories that the fit did not see; 0 for numbers."""
+        """The number of codes of each column, one of them for categories that were not in the fit; 0 for numbers."""
         return np.array([len(labels) + bool(labels) for labels in self.labels], dtype=np.intp)
 
     def read(self, X: Any, owner: object) -> Matrix:
@@ -74,7 +74,7 @@ class NewRows:
         return np.ascontiguousarray(matrix)
 
     def _require_comparable(self, chosen: Any) -> None:
-        """Refuse whole numbers that are counted from the smallest of the rows at hand: it was another one in fit."""
+        """Raise for integers that floats cannot represent: they are counted from another smallest one than in fit."""
         frame = nw.from_native(chosen, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             beyond = [bool(beyond_floats(column.to_numpy())) for column in frame.iter_columns()]
@@ -82,7 +82,7 @@ class NewRows:
             beyond = [] if sp.issparse(chosen) else beyond_floats(chosen).tolist()
         if any(beyond):
             raise InvalidInputError(
-                f"{self.names[beyond.index(True)]!r} holds whole numbers beyond 2**53, which floats cannot tell apart, "
+                f"{self.names[beyond.index(True)]!r} holds integers beyond 2**53, which floats cannot represent, "
                 "so a model cannot compare new rows with those of fit. Subtract the same number from all of them first."
             )
 
@@ -98,7 +98,7 @@ class NewRows:
 
 
 def _codes(found: Columns, place: int, labels: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return the codes that the fit gave to the values of a column of categories."""
+    """Return the codes of the fit for the values of a column of categories."""
     code = {label: number for number, label in enumerate(labels)}
     values = found.storage.matrix[:, place]
     if found.n_levels[place]:

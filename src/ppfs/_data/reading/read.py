@@ -1,4 +1,4 @@
-"""The whole reading: columns, features, rows and target."""
+"""Reading of a table: columns, features, rows and target."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 
 
 def _with_own_errors(read: Callable[P, Table]) -> Callable[P, Table]:
-    """Turn scikit-learn's complaints about X and y into errors of this package, word for word."""
+    """Raise scikit-learn's errors about X and y as errors of this package, with the same words."""
 
     @wraps(read)
     def reading(*args: P.args, **kwargs: P.kwargs) -> Table:
@@ -54,41 +54,40 @@ def read_table(
     groups: Any = None,
     memory_limit: int | None = None,
 ) -> Table:
-    """Read what the caller passed to ``fit`` into a `Table`, or say what is wrong with it.
+    """Read the arguments of ``fit`` into a `Table`, or raise if they are invalid.
 
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_rows, n_columns), or path
-        The columns: numbers, truth values (0 and 1), text and categories. A gap in a column of numbers
-        is NaN; a gap in a column of categories is a category of its own. Missing and infinite
-        numbers pass: whether they can be used is for the test to say.
+        The columns: numbers, booleans (0 and 1), text and categories. A missing number is NaN; missing
+        values in a column of categories are a category of their own. Missing and infinite numbers pass;
+        the test decides whether it accepts them.
 
     y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-        The target. Several columns of numbers are a regression with several outputs. A structured
-        array, such as scikit-survival's events and times, passes as it is.
+        The target. Several numeric columns are a regression with several outputs. A structured
+        array, such as scikit-survival's events and times, is not changed.
 
     task : {"auto", "classification", "regression"}
-        "auto" reads the target: see `ppfs._data.target_task`.
+        "auto" infers it from the target: see `ppfs._data.target_task`.
 
     owner : object
-        Who asks, for error messages.
+        The estimator, or its name, for error messages.
 
     feature_groups : mapping of str to collection of int or str, default=None
-        Columns that are one feature together, by number or name. The others are features of their own.
+        Columns that are one feature together, by position or name. Each other column is a feature.
 
     categorical_features : {"auto", "from_dtype"}, array-like or None, default="auto"
-        Which columns are categorical: see `ppfs._data.kinds` for "auto". "from_dtype" goes by the columns' types alone.
-        Names, numbers or a mask list them all; None lists none.
+        Which columns are categorical: see `ppfs._data.kinds` for "auto". "from_dtype" uses the types alone.
+        Names, positions or a mask list all of them; None lists none.
 
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts. Rows of weight 0 are left out here, so no one can look at them; equal
-        weights are no weights.
+        The weight of each row. Rows of weight 0 are left out; equal weights are the same as none.
 
     groups : array-like of shape (n_rows,), default=None
-        Labels of rows that belong together: a patient, a household.
+        Labels of rows that belong together, such as those of one patient.
 
     memory_limit : int, default=None
-        Where X is a path: bytes that its columns may take in memory. None: a quarter of the machine's.
+        If X is a path, the most bytes that its columns may take in memory. None: a quarter of the machine's.
 
     Returns
     -------
@@ -98,7 +97,8 @@ def read_table(
     if is_path(X):
         if feature_groups:
             raise InvalidInputError(
-                "feature_groups needs X in memory, but X is a path. Read them into a data frame, or leave it out."
+                "feature_groups needs X in memory, but X is a path. Read the columns into a data frame, or leave "
+                "feature_groups out."
             )
         return read_file_table(
             X,

@@ -1,4 +1,4 @@
-"""What callers may pass as X or y: checked before anything is read from it."""
+"""Checks of X and y before they are read."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def readable(X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If X is a dict, an iterator, a query that was not run, an array of records, or a malformed sparse matrix.
+        If X is a dict, an iterator, a LazyFrame, a structured array, or a malformed sparse matrix.
     """
     if nw.dependencies.is_polars_lazyframe(X):
-        raise InvalidInputError("X is a LazyFrame, whose values are not there yet. Pass X.collect().")
+        raise InvalidInputError("X is a LazyFrame, whose values are not computed yet. Pass X.collect().")
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
         raise InvalidInputError(
             f"X is a structured array with the fields {listed(X.dtype.names)}. Pass a data frame: pandas.DataFrame(X)."

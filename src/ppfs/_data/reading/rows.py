@@ -1,4 +1,4 @@
-"""Rows: how much each counts, and which belong together."""
+"""Rows: their weights and groups."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ppfs._data.reading.categories import is_missing
 from ppfs._data.reading.masked import unmasked
 from ppfs.exceptions import InvalidInputError
 
-# 2**500 is 3e150: the square root of the largest number that 64 bits hold.
+# 2**500 is 3e150, about the square root of the largest 64-bit float.
 _MAX_WEIGHT_EXPONENT = 500
 
 
 def weights_among(params: dict[str, Any], owner: object) -> Any:
-    """Return the sample_weight among the further arguments of ``fit``, or None; refuse all others.
+    """Return the sample_weight among the further arguments of ``fit``, or None; raise for all others.
 
-    The selectors' ``fit`` takes weights among ``**params``, as scikit-learn's own selectors with folds do: an
-    estimator that lists them promises that a weight of 2 is the same as a row that is there twice, which no one who
-    divides rows at random can keep.
+    The ``fit`` of selectors takes weights in ``**params``, as scikit-learn's selectors with folds do. For an estimator
+    with a `sample_weight` argument, a weight of 2 must be the same as a repeated row, which does not hold with random
+    splits.
     """
     unknown = sorted(params.keys() - {"sample_weight"})
     if unknown:
@@ -38,15 +38,15 @@ def weights_among(params: dict[str, Any], owner: object) -> Any:
 def read_weights(
     sample_weight: Any, X: Any, y: Any
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.intp] | None]:
-    """Return the weights of the rows that count, and which rows these are.
+    """Return the weights of the rows with positive weight, and which rows these are.
 
     Returns
     -------
     weights : ndarray of shape (n_kept,) or None
-        None when all rows that count, count alike.
+        None if all of them are equal.
 
     kept_rows : ndarray of shape (n_kept,) or None
-        None when no row is left out.
+        None if no row is left out.
     """
     if sample_weight is None:
         return None, None
@@ -54,7 +54,7 @@ def read_weights(
     n_rows = int(n_rows_of(X))
     if weights.shape != (n_rows,):
         raise InvalidInputError(
-            f"sample_weight must hold one number a row, shape ({n_rows},), but its shape is {weights.shape}."
+            f"sample_weight must hold one number per row, shape ({n_rows},), but its shape is {weights.shape}."
         )
     if y is not None:
         check_consistent_length(X, y)
@@ -77,28 +77,28 @@ def read_weights(
 
 
 def _rescaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights that can be added and multiplied by losses: very large and very small ones divided by 2**k.
+    """Return weights that can be added and multiplied by losses; very large and very small ones are divided by 2**k.
 
-    Only their ratios count, and dividing by a power of two leaves these as they are.
+    Only ratios matter, and dividing by a power of two does not change them.
     """
     smallest, largest = weights.min(), weights.max()
     exponent = int(np.frexp(largest)[1])
     if exponent - int(np.frexp(smallest)[1]) > _MAX_WEIGHT_EXPONENT:
         raise InvalidInputError(
-            f"The weights reach from {smallest:.3g} to {largest:.3g}, which 64 bits cannot add: rows with the smaller "
-            "ones would not count at all. Use weights whose ratio is below 1e150, and 0 for rows that should not count."
+            f"The weights range from {smallest:.3g} to {largest:.3g}, which floats cannot add: rows with small weights "
+            "would not count at all. Use weights whose ratio is below 1e150, and 0 for rows that should not count."
         )
     return np.ldexp(weights, -exponent) if abs(exponent) > _MAX_WEIGHT_EXPONENT else weights
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Return the number of each row's group, or None when there are no groups."""
+    """Return the number of each row's group, or None without groups."""
     if groups is None:
         return None
     labels = _plain(groups)
     if labels.shape != (n_rows,):
         raise InvalidInputError(
-            f"groups must hold one label a row, shape ({n_rows},), but its shape is {labels.shape}."
+            f"groups must hold one label per row, shape ({n_rows},), but its shape is {labels.shape}."
         )
     missing = [i for i, label in enumerate(labels.tolist()) if is_missing(label)]
     if missing:
@@ -114,7 +114,7 @@ def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
 
 
 def only_rows(part: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of whatever the caller passed; None stays None."""
+    """Return some rows of an array, data frame or list of the caller; None stays None."""
     if part is None:
         return None
     native = nw.from_native(part, eager_only=True, allow_series=True, pass_through=True)
@@ -134,7 +134,7 @@ def _plain(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ndarray):
         return values
     array = np.asarray(values)
-    # NumPy makes text of a list of numbers and text, and then 1 and "1" are the same label.
+    # NumPy converts a list of numbers and text to text, so that 1 and "1" would be the same label.
     return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
 
 

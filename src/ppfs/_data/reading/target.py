@@ -27,7 +27,7 @@ from ppfs.exceptions import InvalidInputError
 
 
 def read_target(y: Any, *, owner: object) -> NDArray[Any]:
-    """Return the target without missing values: one vector, or one column an output."""
+    """Return the target, or raise if values are missing: one vector, or one column per output."""
     if y is None:
         name = owner if isinstance(owner, str) else type(owner).__name__
         raise InvalidInputError(
@@ -45,12 +45,12 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     _refuse_dates(array)
     if isinstance(y, str):
         raise InvalidInputError(
-            f"y is the text {y!r}, but the target's values are needed, one a row. If it is the name of a column, pass "
+            f"y is the text {y!r}, but the target's values are needed, one per row. If it is a column name, pass "
             f"X.drop(columns={y!r}) and X[{y!r}]."
         )
     has_outputs = array.ndim == 2 and array.shape[1] > 1
     if array.ndim == 2 and not has_outputs:
-        # scikit-learn's words, at the caller's line.
+        # scikit-learn's message, at the caller's line.
         warn_caller(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",
@@ -60,15 +60,15 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     if target.dtype.kind == "O":
         target = _plain_objects(target)
     if target.dtype.kind == "f" and np.isnan(target).any():
-        gaps = np.isnan(target if target.ndim == 1 else target.sum(axis=1))
-        raise _missing(np.flatnonzero(gaps).tolist(), len(target))
+        missing = np.isnan(target if target.ndim == 1 else target.sum(axis=1))
+        raise _missing(np.flatnonzero(missing).tolist(), len(target))
     if target.dtype.kind in "fc":
         check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
     return target
 
 
 def require_two_classes(table: Table) -> None:
-    """Refuse labels that are all the same: whatever the columns hold, there is nothing to predict."""
+    """Raise if all labels are the same, so that there is nothing to predict."""
     if table.task == "classification" and table.classes.size < 2:
         where = ", in the rows whose sample_weight is not 0" if table.n_rows < table.n_callers_rows else ""
         raise InvalidInputError(
@@ -78,37 +78,37 @@ def require_two_classes(table: Table) -> None:
 
 
 def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categorical: bool) -> Target:
-    """Return the target as its task wants it.
+    """Return the target in the type that its task needs.
 
     Parameters
     ----------
     target : ndarray
-        What `read_target` returned.
+        The result of `read_target`.
 
     task : {"auto", "classification", "regression"}
-        "auto" reads the target.
+        "auto" infers it from the target.
 
     is_categorical : bool
-        Whether the caller's column was of a type for categories: then its values are labels, whatever they are.
+        Whether the caller's target has a categorical type, so that its values are labels.
     """
     if task == "auto" and is_categorical:
         fractions = target.dtype.kind == "f" and np.any(target % 1)
         labels = target.astype(str) if fractions else target
         _require_repeated_labels(labels)
-        return Target(labels, TaskChoice("classification", "y is of a type for categories"))
+        return Target(labels, TaskChoice("classification", "y has a categorical type"))
     is_one = target.ndim == 1 and not _is_structured(target)
     if task == "classification" and not is_one:
         what = "is a structured array" if _is_structured(target) else f"has {target.shape[1]} columns"
         raise InvalidInputError(
-            f"Classification needs one label a row, but y {what}. Select for one column of it at a time, "
-            'or use a regressor and task="regression" if its columns are quantities.'
+            f"Classification needs one label per row, but y {what}. Select for one column of it at a time, "
+            'or use a regressor and task="regression" if its columns are numeric.'
         )
     if task != "auto":
         choice = TaskChoice(task, "the task or the estimator was given")
     elif _is_structured(target):
         choice = TaskChoice("regression", "y is a structured array")
     else:
-        # Large whole numbers counted as floats would be few.
+        # Large integers would have fewer distinct values as floats.
         choice = choose_task(as_floats(target) if target.dtype.kind in "iu" else target)
         _refuse_numbers_as_text(target)
     if not is_one:
@@ -118,7 +118,7 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categ
 
 
 def is_categorical(y: Any) -> bool:
-    """Tell whether the caller's target is a series of a type for categories."""
+    """Return whether the caller's target is a series with a categorical type."""
     if isinstance(y, np.ndarray):
         return False
     if nw.dependencies.is_pandas_series(y):
@@ -140,33 +140,33 @@ def _is_structured(target: Any) -> bool:
 
 
 def _complete_record(target: NDArray[Any]) -> NDArray[Any]:
-    """Refuse a structured array with fields that are no numbers or not finite."""
+    """Raise if a field of a structured array is not numeric or not finite."""
     if target.ndim != 1:
         raise InvalidInputError(
-            f"A structured y must have one record a row, but its shape is {target.shape}. Pass y.ravel()."
+            f"A structured y must have one record per row, but its shape is {target.shape}. Pass y.ravel()."
         )
     for name in target.dtype.names or ():
         if target[name].dtype.kind not in "biuf" or target[name].ndim > 1:
             raise InvalidInputError(
-                f"A structured y must hold numbers and truth values, but its field {name!r} is of type "
+                f"A structured y must hold numbers and booleans, but its field {name!r} is of type "
                 f"{target.dtype[name]}. Leave that field out."
             )
         wrong = np.flatnonzero(~np.isfinite(target[name]))
         if wrong.size:
             raise InvalidInputError(
                 f"y[{name!r}] is NaN or infinite in {wrong.size} of {target.size} rows, the first in row {wrong[0]}. "
-                "Drop those rows: a row without a target teaches nothing."
+                "Drop those rows: nothing can be learned from a row without a target."
             )
     return target
 
 
 def _outputs(target: NDArray[Any]) -> NDArray[np.float64]:
     """Return several columns of numbers as floats."""
-    gaps = (
+    missing = (
         [i for i, row in enumerate(target) if any(map(is_missing, row))] if target.dtype.kind == "O" else []
     )
-    if gaps:
-        raise _missing(gaps, len(target))
+    if missing:
+        raise _missing(missing, len(target))
     if not converts(target):
         example = next(value for value in target.ravel() if not converts(np.array([value])))
         raise InvalidInputError(
@@ -179,12 +179,12 @@ def _outputs(target: NDArray[Any]) -> NDArray[np.float64]:
 def _missing(rows: list[int], n_rows: int) -> InvalidInputError:
     return InvalidInputError(
         f"Input y contains NaN or other missing values in {len(rows)} of {n_rows} rows, the first in row {rows[0]}. "
-        "Drop those rows: a row without a target teaches nothing."
+        "Drop those rows: nothing can be learned from a row without a target."
     )
 
 
 def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
-    """Give an object vector the type of its values, and refuse missing labels."""
+    """Return an object vector in the type of its values, or raise if labels are missing."""
     if set(map(type, target.tolist())) == {str}:
         return target.astype(str)
     missing = [i for i, value in enumerate(target) if is_missing(value)]
@@ -198,8 +198,8 @@ def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
     other = next((value for value in target if not isinstance(value, str | Real | Decimal | np.bool_)), None)
     if other is not None:
         raise InvalidInputError(
-            f"y must hold numbers or labels, one a row, but contains {other!r} of type {type(other).__name__}. Turn "
-            "the values into numbers if they are quantities, or into text if they are labels."
+            f"y must hold numbers or labels, one per row, but contains {other!r} of type {type(other).__name__}. "
+            "Convert the values to numbers, or to text if they are labels."
         )
     return np.array(target.tolist())
 
@@ -208,7 +208,7 @@ def _refuse_dates(target: NDArray[Any]) -> None:
     first = target.ravel()[0] if target.dtype.kind == "O" and target.size else None
     if target.dtype.kind in "mM" or isinstance(first, date | time | timedelta):
         raise InvalidInputError(
-            "y holds dates or times, which are neither labels nor numbers. Turn them into what is to be predicted: "
+            "y holds dates or times, which are neither labels nor numbers. Convert them to what should be predicted: "
             "days since a date, seconds of a duration, or the month as text."
         )
 
@@ -231,13 +231,13 @@ def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
         raise InvalidInputError(
             "Classification needs labels, but y is continuous: it holds numbers with a fraction, such as "
             f"{target[target % 1 != 0][0]}. "
-            'Use a regressor and task="regression", or turn y into classes first.'
+            'Use a regressor and task="regression", or convert y to classes first.'
         )
     if target.dtype.kind == "f" and np.abs(target).max() > LARGEST_EXACT:
         raise InvalidInputError(
-            f"Classification needs labels, but y holds {target[np.abs(target).argmax()]:.3g}: beyond 2**53 floats have "
-            'place for a fraction, so this is a quantity. Use a regressor and task="regression", or pass labels as '
-            "text or whole numbers."
+            f"Classification needs labels, but y holds {target[np.abs(target).argmax()]:.3g}: floats beyond 2**53 "
+            'do not represent all integers, so this is numeric. Use a regressor and task="regression", or pass labels '
+            "as text or integers."
         )
     _require_repeated_labels(target)
     return target
@@ -250,7 +250,7 @@ def _refuse_numbers_as_text(target: NDArray[Any]) -> None:
     labels = np.unique(target)
     if labels.size > MAX_WHOLE_CATEGORIES and all(map(is_number, labels.tolist())):
         raise InvalidInputError(
-            f"y holds text that looks like numbers, such as {str(labels[0])!r}. Turn it into numbers, without "
+            f"y holds text that looks like numbers, such as {str(labels[0])!r}. Convert it to numbers, without "
             'thousands separators, percent or currency signs, or pass task="classification" if these are labels.'
         )
 

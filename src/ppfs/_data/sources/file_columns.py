@@ -116,7 +116,7 @@ class FileColumns:
 
     @property
     def content(self) -> tuple[bytes | NDArray[Any], ...]:
-        """What is hashed to tell these columns from others: the file's names, sizes and times, not its values."""
+        """What is hashed to identify these columns: names, sizes and times of the files, not their values."""
         rows = b"all" if self.rows is None else self.rows.tobytes()
         return (b"\n".join([self.source.identity().encode(), self.chosen.tobytes(), rows]),)
 

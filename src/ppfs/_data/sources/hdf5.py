@@ -1,4 +1,4 @@
-"""HDF5 files, and AnnData's h5ad among them, where genes live."""
+"""HDF5 files, including AnnData's h5ad."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ppfs.exceptions import InvalidInputError
 class Hdf5Source(ColumnSource):
     """The matrix ``X`` of an HDF5 or h5ad file: dense, or sparse as AnnData writes it.
 
-    Sparse rows (csr) are the way most h5ad files lie; the columns of a block are then picked out of all rows, one pass
-    over the file a block. Files written with ``adata.X = adata.X.tocsc()`` are read much faster.
+    Most h5ad files store sparse rows (csr); every block of columns then takes one pass over all rows. Files written
+    with ``adata.X = adata.X.tocsc()`` are read much faster.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +51,7 @@ class Hdf5Source(ColumnSource):
             return _csr_columns(X, columns, (self.n_rows, self.n_columns))
 
     def column(self, name: str) -> Any:
-        """Read a column by its name: of X, or of AnnData's observations."""
+        """Read a column of X, or of AnnData's observations, by name."""
         with _opened(self.path) as file:
             if "obs" in file and name in file["obs"]:
                 return _observation(file["obs"][name])
@@ -68,7 +68,7 @@ def _csc_columns(X: Any, columns: Sequence[int], n_rows: int) -> Any:
 
 
 def _csr_columns(X: Any, columns: Sequence[int], shape: tuple[int, int]) -> Any:
-    """Pick columns out of rows, a million values at a time."""
+    """Extract columns from rows, a million values at a time."""
     place = np.full(shape[1], -1, dtype=np.int64)
     place[list(columns)] = np.arange(len(columns))
     indptr = X["indptr"][:]
@@ -93,7 +93,7 @@ def _tidy(matrix: Any) -> Any:
 
 
 def _names(file: Any, n_columns: int) -> list[str] | None:
-    """Return AnnData's names of the variables, if there are some."""
+    """Return AnnData's names of the variables, or None."""
     if "var" not in file:
         return None
     var = file["var"]

@@ -1,4 +1,4 @@
-"""NumPy's own files, in either order."""
+"""NumPy files, in C or Fortran order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ppfs.exceptions import InvalidInputError
 class NpySource(ColumnSource):
     """A ``.npy`` file of shape (n_rows, n_columns).
 
-    It is read, not mapped: pages of a mapped file count as the process's memory.
+    It is read, not memory-mapped: pages of a mapped file count as memory of the process.
     """
 
     has_names = False
@@ -40,14 +40,14 @@ class NpySource(ColumnSource):
         if len(shape) != 2 or self._dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"{path} holds an array of shape {shape} and type {self._dtype}. Two dimensions of numbers are needed, "
-                "one row an observation."
+                "one row per observation."
             )
         self.n_rows, n_columns = shape
         self.names = NumberedNames(n_columns)
         self.bytes_per_column = self.n_rows * 8
 
     def take(self, columns: Sequence[int]) -> NDArray[np.float64]:
-        """Read some columns; neighbours in one go."""
+        """Read some columns; neighboring ones together."""
         out = np.empty((self.n_rows, len(columns)), order="F")
         with self.path.open("rb") as file:
             for first, numbers in _runs(columns):
@@ -55,7 +55,7 @@ class NpySource(ColumnSource):
         return out
 
     def _read_run(self, file: Any, column: int, n: int) -> NDArray[Any]:
-        """Read neighbouring columns."""
+        """Read neighboring columns."""
         size = self._dtype.itemsize
         if self._is_fortran:
             file.seek(self._start + column * self.n_rows * size)
@@ -69,12 +69,12 @@ class NpySource(ColumnSource):
     def _values(self, file: Any, n: int) -> NDArray[Any]:
         values = np.frombuffer(file.read(n * self._dtype.itemsize), dtype=self._dtype)
         if values.size < n:
-            raise InvalidInputError(f"{self.path} ends before its last value: it was not written to the end.")
+            raise InvalidInputError(f"{self.path} ends before its last value: the file is incomplete.")
         return values
 
 
 def _runs(columns: Sequence[int]) -> list[tuple[int, list[int]]]:
-    """Cut columns into runs of neighbours, each with its place among the columns.
+    """Divide columns into runs of neighbors, each with its position among the columns.
 
     Examples
     --------

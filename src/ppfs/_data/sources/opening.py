@@ -1,4 +1,4 @@
-"""Which source reads a path."""
+"""The source for a path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEXT = (".csv", ".tsv", ".tab")
 
 
 def is_path(X: Any) -> bool:
-    """Tell whether the caller gave the place of a file in place of data."""
+    """Return whether X is a path."""
     return isinstance(X, str | os.PathLike)
 
 
@@ -40,17 +40,17 @@ def _converted(path: Path, n_bytes: int, changed: int) -> Path:
 
 
 def open_source(path: str | os.PathLike[str]) -> ColumnSource:
-    """Return what reads columns from a file or folder, told by its ending.
+    """Return the source for a file or folder, by its extension.
 
     Raises
     ------
     InvalidInputError
-        When there is no such file, or its ending is not known.
+        If there is no such file, or its extension is not known.
     """
     place = Path(path)
     if not place.exists():
         raise InvalidInputError(
-            f"There is no file or folder {str(place)!r}. Give a path, or the data themselves."
+            f"There is no file or folder {str(place)!r}. Pass an existing path, or the data."
         )
     if place.suffix.lower() in _TEXT:
         stat = place.stat()
@@ -64,6 +64,6 @@ def open_source(path: str | os.PathLike[str]) -> ColumnSource:
         return ZarrSource(place) if is_zarr else ParquetSource(place)
     known = ", ".join(sorted([*_BY_ENDING, *_TEXT]))
     raise InvalidInputError(
-        f"{str(place)!r} cannot be read a few columns at a time: that is known of {known} and "
+        f"{str(place)!r} cannot be read a few columns at a time: that works for {known} and "
         "folders of Parquet files. Read it into a data frame, or convert it first."
     )

@@ -1,4 +1,4 @@
-"""Parquet files, and folders of them that hold different columns of the same rows."""
+"""Parquet files, and folders of Parquet files with different columns of the same rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ppfs.exceptions import InvalidInputError, UnusableColumnError
 class ParquetSource(ColumnSource):
     """A Parquet file, or a folder of shards, in the order of their names.
 
-    A file's footer describes every column, so a table of a million columns is better cut into shards of some
+    The footer of a file describes every column, so a table of a million columns is faster to read in shards of some
     thousands.
     """
 
@@ -30,7 +30,7 @@ class ParquetSource(ColumnSource):
         self._files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         if not self._files:
             raise InvalidInputError(
-                f"The folder {path} has no files *.parquet. Give the folder of the shards."
+                f"The folder {path} has no files *.parquet. Pass the folder of the shards."
             )
         names: list[str] = []
         self._starts: list[int] = []
@@ -52,7 +52,7 @@ class ParquetSource(ColumnSource):
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise InvalidInputError(
-                f"Column names must be unique, but {', '.join(map(repr, sorted(repeated)[:5]))} come twice in {path}."
+                f"Column names must be unique, but {', '.join(map(repr, sorted(repeated)[:5]))} occur twice in {path}."
             )
         self.names = names
         self.n_rows = next(iter(n_rows))
@@ -63,13 +63,13 @@ class ParquetSource(ColumnSource):
         return self.reader(columns)()
 
     def reader(self, columns: Sequence[int]) -> ShardReader:
-        """Return what reads some columns, without the names of all the others."""
+        """Return a reader of some columns, without the names of all others."""
         of_file = np.searchsorted(self._starts, columns, side="right") - 1
         files = tuple(self._files[number] for number in of_file.tolist())
         return ShardReader(self.n_rows, files, tuple(self.names[column] for column in columns))
 
     def column(self, name: str) -> Any:
-        """Read a column by its name, whatever it holds."""
+        """Read a column of any type by its name."""
         if name not in self.names:
             return super().column(name)
         number = self.names.index(name)
@@ -80,7 +80,7 @@ class ParquetSource(ColumnSource):
 
 @dataclass(frozen=True)
 class ShardReader:
-    """Reads columns by name from several files, each into its place.
+    """A reader of columns by name from several files.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ShardReader:
         return out
 
     def take(self, places: Sequence[int]) -> ShardReader:
-        """Return what reads only those at some places."""
+        """Return a reader of some of the columns."""
         return ShardReader(
             self.n_rows,
             tuple(self.files[place] for place in places),
@@ -124,7 +124,7 @@ def _numbers(column: Any, name: str) -> NDArray[Any]:
     )
     if not is_number:
         raise UnusableColumnError(
-            f"Column {name!r} holds {kind}, and columns that are read from a file when they are needed must hold "
+            f"Column {name!r} holds {kind}, but columns that are read from a file when needed must hold "
             "numbers. Leave it out with on_error='drop', encode it, or read the file into a data frame if that fits in "
             "memory."
         )

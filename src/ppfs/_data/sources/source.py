@@ -1,4 +1,4 @@
-"""What a source of columns can do."""
+"""The interface of sources of columns."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ppfs.exceptions import InvalidInputError
 
 
 class Reader(Protocol):
-    """What reads some columns of a file, and can be sent to whoever needs them."""
+    """A reader of some columns of a file, small enough to send to another process."""
 
     def __call__(self) -> Matrix: ...
 
     def take(self, places: Sequence[int]) -> Reader:
-        """Return what reads only those at some places."""
+        """Return a reader of some of the columns."""
 
 
 @dataclass(frozen=True)
 class ReaderByNumber:
-    """Reads columns by their numbers."""
+    """A reader of columns by position."""
 
     read: Callable[[Sequence[int]], Matrix]
     columns: tuple[int, ...]
@@ -35,14 +35,14 @@ class ReaderByNumber:
         return self.read(self.columns)
 
     def take(self, places: Sequence[int]) -> ReaderByNumber:
-        """Return what reads only those at some places."""
+        """Return a reader of some of the columns."""
         return ReaderByNumber(self.read, tuple(self.columns[place] for place in places))
 
 
 class ColumnSource(ABC):
-    """Columns of numbers in a file, read when asked for.
+    """Numeric columns in a file, read when needed.
 
-    A source holds a path and what its header says, so it can be sent to another process, which reads its own columns.
+    A source holds a path and the content of the header, so it can be sent to another process, which reads its columns.
 
     Attributes
     ----------
@@ -50,18 +50,18 @@ class ColumnSource(ABC):
         The file, or the folder.
 
     names : sequence of str
-        One name a column.
+        One name per column.
 
     has_names : bool
-        Whether the file has them; otherwise columns are called x0, x1 and so on.
+        Whether the file has names; otherwise columns are named x0, x1 and so on.
 
     n_rows : int
 
     bytes_per_column : int
-        How much a column takes in memory, on average.
+        The average size of a column in memory.
 
     is_sparse : bool
-        Whether columns come as a csc_array.
+        Whether columns are read as a csc_array.
     """
 
     path: Path
@@ -81,11 +81,11 @@ class ColumnSource(ABC):
         """Read some columns, shape (n_rows, len(columns)), as floats."""
 
     def reader(self, columns: Sequence[int]) -> Reader:
-        """Return what reads some columns, to be sent to whoever needs them."""
+        """Return a reader of some columns, which can be sent to another process."""
         return ReaderByNumber(self.take, tuple(columns))
 
     def column(self, name: str) -> Any:
-        """Read a column by its name, as it is: for targets, groups and weights."""
+        """Read a column by its name, unconverted: for targets, groups and weights."""
         if name not in self.names:
             raise InvalidInputError(
                 f"{self.path} has no column {name!r}. Its first columns are {self.names[:5]}."
@@ -94,7 +94,7 @@ class ColumnSource(ABC):
         return np.asarray(values.toarray() if self.is_sparse else values).ravel()
 
     def identity(self) -> str:
-        """Return what tells this file from another one, and from itself after a change."""
+        """Return a text that identifies this version of the file."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
         stamps = [
             f"{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in files if file.is_file()
@@ -119,7 +119,7 @@ class NumberedNames(Sequence[str]):
         return f"x{int(number) % self._n}"
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of a name."""
+        """Return the position of a name."""
         number = int(value[1:]) if isinstance(value, str) and value[:1] == "x" and value[1:].isdigit() else -1
         if not 0 <= number < self._n or f"x{number}" != value:
             raise ValueError(f"{value!r} is not one of x0 to x{self._n - 1}")

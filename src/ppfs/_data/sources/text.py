@@ -1,4 +1,4 @@
-"""Text files as column shards: text is read row by row, and growth reads columns."""
+"""Text files as shards of columns: text is read by rows, but growth reads columns."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ppfs._data.sources.text_format import TextFormat
 from ppfs._data.written_numbers import NumberStyle
 from ppfs.exceptions import InvalidInputError
 
-# Columns that are numbers in so many rows are taken for numbers.
+# Columns that hold numbers in this many rows are numeric.
 _ROWS_LOOKED_AT = 200
 
-# So many values are held in memory while they are turned round.
+# This many values are kept in memory while they are transposed.
 _VALUES_AT_ONCE = 2**24
 
-# A Parquet footer describes every column, and is read for every block.
+# A Parquet footer describes every column and is read for every block.
 _COLUMNS_PER_SHARD = 2000
 
 _TRUTH = {"true": 1.0, "false": 0.0}
@@ -53,13 +53,13 @@ def convert_text(
         A text file with a header.
 
     folder : Path, default=None
-        Where the shards go. None is a temporary folder, which is deleted when the process ends.
+        The folder of the shards. None: a temporary folder, which is deleted when the process ends.
 
     format : TextFormat, default=None
-        How the file is written; None goes by its ending.
+        The format of the file; None infers it from the extension.
 
     progress : bool or "log", default="log"
-        Whether to say what is done and why, and how far it is.
+        Whether to report what is done and its progress.
     """
     if find_spec("pyarrow") is None:
         raise ImportError("Converting CSV files needs pyarrow. Run: pip install 'ppfs[files]'")
@@ -82,7 +82,7 @@ def convert_text(
         words, n_rows = _fill(values, path, format, header, styles, progress)
         values.flush()
         del values
-        texts = {column: some.to_arrow(format.gaps) for column, some in words.items()}
+        texts = {column: some.to_arrow(format.missing_texts) for column, some in words.items()}
         _write_shards(folder, raw, (len(header), most_rows), header, texts, n_rows, path)
     finally:
         raw.unlink(missing_ok=True)
@@ -90,13 +90,13 @@ def convert_text(
 
 
 def number_styles(path: Path, format: TextFormat) -> dict[str, NumberStyle]:
-    """Return how the columns of a text file write their numbers, as far as the first rows show it."""
+    """Return the number style of each column of a text file, from the first rows."""
     names, styles = _look_at(path, format)
     return {name: style for name, style in zip(names, styles, strict=True) if style is not None}
 
 
 def _records(path: Path, format: TextFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line on which each row ends, and its fields; blank lines are no rows."""
+    """Yield the line on which each row ends, and its fields; blank lines are skipped."""
     with path.open(encoding=format.encoding, newline="") as file:
         reader = csv.reader(
             file,
@@ -110,7 +110,7 @@ def _records(path: Path, format: TextFormat) -> Iterator[tuple[int, list[str]]]:
 
 
 def _look_at(path: Path, format: TextFormat) -> tuple[list[str], list[NumberStyle | None]]:
-    """Return the names of the columns, and how each writes its numbers; None for a column of words."""
+    """Return the names of the columns and the number style of each; None for a column of text."""
     records = _records(path, format)
     _, header = next(records, (0, []))
     names = [name.strip() for name in header]
@@ -123,8 +123,8 @@ def _look_at(path: Path, format: TextFormat) -> tuple[list[str], list[NumberStyl
 
 
 def _style(fields: Sequence[str], format: TextFormat) -> NumberStyle | None:
-    """Return how a column writes its numbers; None where it holds words."""
-    known = {text for field in fields if (text := field.strip()) not in format.gaps}
+    """Return the number style of a column; None if it holds text."""
+    known = {text for field in fields if (text := field.strip()) not in format.missing_texts}
     numbers = [text for text in known if text.lower() not in _TRUTH]
     return NumberStyle.of(numbers, format.decimals) if numbers else NumberStyle(format.decimal)
 
@@ -139,17 +139,17 @@ def _fields(record: list[str], line: int, names: Sequence[str], path: Path, form
     return fields
 
 
-def _number(field: str, style: NumberStyle, gaps: frozenset[str]) -> float | None:
-    """Return a field as a number, NaN for a missing value, None for a word."""
+def _number(field: str, style: NumberStyle, missing_texts: frozenset[str]) -> float | None:
+    """Return a field as a number, NaN for a missing value, None for text."""
     text = field.strip()
-    if text in gaps:
+    if text in missing_texts:
         return np.nan
     number = style.number(text)
     return _TRUTH.get(text.lower()) if number is None else number
 
 
 def _count_lines(path: Path) -> int:
-    """Return an upper bound of the rows."""
+    """Return an upper bound of the number of rows."""
     with path.open("rb") as file:
         return 1 + sum(part.count(b"\n") for part in iter(lambda: file.read(2**22), b""))
 
@@ -171,7 +171,7 @@ def _fill(
     styles: Sequence[NumberStyle | None],
     progress: Progress,
 ) -> tuple[dict[int, Words], int]:
-    """Write the numbers of a file to where their columns are; return its words, and the number of rows."""
+    """Write the numbers of a file to their columns; return its text columns and the number of rows."""
     words = {column: Words() for column, style in enumerate(styles) if style is None}
     numeric = {column: style for column, style in enumerate(styles) if style is not None}
     block = np.empty((max(1, _VALUES_AT_ONCE // len(names)), len(names)))
@@ -180,7 +180,7 @@ def _fill(
 
     def put(n: int) -> None:
         values[:, done : done + n] = block[:n].T
-        # Pages of a mapped file count as memory until they are let go; what is in them goes to the disk.
+        # Pages of a mapped file count as memory until they are released; their content is written to disk.
         values._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
     with ProgressBar(f"reading {path.name}", values.shape[1], progress) as bar:
@@ -206,7 +206,7 @@ def _numbers(
     path: Path,
     format: TextFormat,
 ) -> Any:
-    """Return the numbers of a row, quickly where all are plain."""
+    """Return the numbers of a row, with a fast path if all are plain."""
     wanted = fields if len(numeric) == len(fields) else [fields[column] for column in numeric]
     if all(style.decimal == "." and not style.unit for style in numeric.values()):
         try:
@@ -214,19 +214,20 @@ def _numbers(
         except ValueError:
             pass
     found = [
-        _number(field, style, format.gaps) for field, style in zip(wanted, numeric.values(), strict=True)
+        _number(field, style, format.missing_texts)
+        for field, style in zip(wanted, numeric.values(), strict=True)
     ]
     for column, field, number in zip(numeric, wanted, found, strict=True):
         if number is None:
             raise InvalidInputError(
                 f"{path}: line {line} has {field!r} in {names[column]!r}, whose first {_ROWS_LOOKED_AT} rows are "
-                "numbers. If it stands for a missing value, say so (--na on the command line); otherwise fix the line."
+                "numbers. If it means a missing value, list it (--na on the command line); otherwise fix the line."
             )
     return found
 
 
 class Words:
-    """A column of text, each word kept once."""
+    """A column of text; each distinct text is stored once."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -236,11 +237,11 @@ class Words:
         """Add a row."""
         self._rows.append(self._codes.setdefault(word, len(self._codes)))
 
-    def to_arrow(self, gaps: frozenset[str]) -> Any:
-        """Return the column, with missing values where a text stands for one."""
+    def to_arrow(self, missing_texts: frozenset[str]) -> Any:
+        """Return the column, with missing values in place of `missing_texts`."""
         import pyarrow as pa
 
-        texts = [None if word.strip() in gaps else word for word in self._codes]
+        texts = [None if word.strip() in missing_texts else word for word in self._codes]
         return pa.DictionaryArray.from_arrays(
             pa.array(self._rows, pa.int32()), pa.array(texts, pa.string())
         ).cast(pa.string())
@@ -271,5 +272,5 @@ def _write_shards(
             use_dictionary=[names[column] for column in some if column in texts],
             write_statistics=False,
         )
-        # The shards are as old as what they were made from, so that a checkpoint knows them again.
+        # The shards get the time of the text file, so that a checkpoint recognizes them.
         os.utime(shard, ns=(stat.st_atime_ns, stat.st_mtime_ns))

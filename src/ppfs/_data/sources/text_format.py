@@ -1,4 +1,4 @@
-"""How a text file is written."""
+"""The format of a text file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ppfs._data.written_numbers import DECIMALS
 
-#: Texts that stand for a missing value: those that pandas knows.
-GAPS = frozenset(
+#: Texts that mean a missing value, as in pandas.
+MISSING_TEXTS = frozenset(
     {
         *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"),
         *("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
@@ -18,7 +18,7 @@ GAPS = frozenset(
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a text file is written.
+    """The format of a text file.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class TextFormat:
     decimals : tuple of str
         The decimal signs that a column may have, in the order in which they are tried.
 
-    gaps : frozenset of str
-        Texts that stand for a missing value.
+    missing_texts : frozenset of str
+        Texts that mean a missing value.
 
     has_spaces : bool
         Whether spaces follow the separators.
@@ -41,7 +41,7 @@ class TextFormat:
     encoding: str = "utf-8-sig"
     decimals: tuple[str, ...] = DECIMALS
     quotechar: str = '"'
-    gaps: frozenset[str] = GAPS
+    missing_texts: frozenset[str] = MISSING_TEXTS
     has_spaces: bool = True
     has_row_names: bool = False
 
@@ -52,5 +52,5 @@ class TextFormat:
 
     @classmethod
     def of(cls, path: Path) -> TextFormat:
-        """Return the format that the ending of the file's name says."""
+        """Return the format that the extension of the file implies."""
         return cls(sep="\t" if path.suffix.lower() in (".tsv", ".tab") else ",")

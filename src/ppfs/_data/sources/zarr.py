@@ -24,7 +24,7 @@ class ZarrSource(ColumnSource):
         if len(array.shape) != 2 or np.dtype(array.dtype).kind not in "biuf":
             raise InvalidInputError(
                 f"{path} holds an array of shape {array.shape} and type {array.dtype}. Two dimensions of numbers are "
-                "needed, one row an observation."
+                "needed, one row per observation."
             )
         self.n_rows = int(array.shape[0])
         self.names = NumberedNames(int(array.shape[1]))
@@ -47,6 +47,6 @@ def _opened(path: Path) -> Any:
     found = zarr.open(str(path), mode="r")
     if not hasattr(found, "shape"):
         raise InvalidInputError(
-            f"{path} is a group of zarr arrays. Give the path of one array, such as {path}/X."
+            f"{path} is a group of zarr arrays. Pass the path of one array, such as {path}/X."
         )
     return found

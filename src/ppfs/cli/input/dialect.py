@@ -34,7 +34,7 @@ def find_format(
     na: Sequence[str] = (),
 ) -> TextFormat:
     """Return how a text file is written; what the user says is not questioned."""
-    from ppfs._data import GAPS, TextFormat
+    from ppfs._data import MISSING_TEXTS, TextFormat
 
     encoding = encoding or _encoding(content)
     head = decoded(content[:_HEAD], name, encoding, is_part=len(content) > _HEAD)
@@ -54,7 +54,7 @@ def find_format(
         if decimal is None
         else (decimal,),
         quotechar=quotechar,
-        gaps=GAPS | set(na),
+        missing_texts=MISSING_TEXTS | set(na),
         has_spaces=any(field.startswith(" ") for record in records for field in record[1:]),
         has_row_names=n_header > 0 and len(records) > 1 and all(len(r) == n_header + 1 for r in records[1:]),
     )

@@ -116,7 +116,7 @@ class TextTable:
             frame = pd.read_csv(
                 io.StringIO(self._text),
                 decimal=format.decimal,
-                na_values=sorted(format.gaps),
+                na_values=sorted(format.missing_texts),
                 keep_default_na=False,
                 index_col=0 if format.has_row_names else None,
                 **_exact_numbers(),

@@ -30,9 +30,9 @@ def not_a_formula(text: str) -> str:
     >>> not_a_formula("=1+1"), not_a_formula("-1.5"), not_a_formula("- none")
     ("'=1+1", '-1.5', "'- none")
     """
-    from ppfs._data import GAPS, is_number
+    from ppfs._data import MISSING_TEXTS, is_number
 
-    if _FORMULA.match(text) and not is_number(text) and text not in GAPS:
+    if _FORMULA.match(text) and not is_number(text) and text not in MISSING_TEXTS:
         return f"'{text}"
     return text
 
