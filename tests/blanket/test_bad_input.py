@@ -68,7 +68,7 @@ def test_y_with_two_columns_of_labels(X, y):
         InvalidInputError, match=r"must hold numbers, but y contains '(yes|no)'.*one column at a"
     ):
         quick().fit(X, labels)
-    with pytest.raises(InvalidInputError, match=r"one label a row, but y has 2 columns"):
+    with pytest.raises(InvalidInputError, match=r"one label per row, but y has 2 columns"):
         quick(task="classification").fit(X, np.column_stack([y, y]))
 
 
@@ -343,7 +343,7 @@ def test_evaluate_names_unknown_columns(X, y):
 def test_bytes_that_are_no_text_are_named():
     X = np.array([[b"a", b"\xff"]] * 20)
     with pytest.raises(
-        InvalidInputError, match=r"column 1 holds bytes that are no ASCII text, such as b'\\xff'"
+        InvalidInputError, match=r"column 1 holds bytes that are not ASCII text, such as b'\\xff'"
     ):
         PPFS().fit(X, np.arange(20) % 2)
 

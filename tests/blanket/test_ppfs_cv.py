@@ -222,7 +222,7 @@ def test_new_rows_that_cannot_be_compared_with_those_of_fit_are_refused(form):
         form(time), time[:, 0] > 2**60 + 30
     )
     assert fitted.support_.tolist() == [True]
-    with pytest.raises(InvalidInputError, match=r"whole numbers beyond 2\*\*53"):
+    with pytest.raises(InvalidInputError, match=r"integers beyond 2\*\*53"):
         fitted.predict(form(time[:5]))
 
 

@@ -64,7 +64,7 @@ def test_the_advice_for_numbers_as_text_loses_no_number(name):
     X = pd.DataFrame({"plain": RNG.normal(size=N), name: NUMBERS_AS_TEXT[name]})
     (warning,) = check_columns(read_table(X, Y, task="auto", owner="test"))
     assert (warning.column, warning.kind) == (name, "numbers-as-text")
-    code = warning.remedy.removeprefix("Turn it into numbers: ").removesuffix(".")
+    code = warning.remedy.removeprefix("Convert it to numbers: ").removesuffix(".")
     # The advice is code; it is run to see whether it holds.
     numbers = eval(code, {"X": X})  # noqa: S307
     assert numbers.dtype.kind == "f"

@@ -282,7 +282,9 @@ def test_other_objects_are_named_with_their_type(value):
     odd = np.array([None] * 4, dtype=object)
     odd[1] = value
     frame = pd.DataFrame({"x": list("abab"), "odd": pd.Series(odd, dtype=object)})
-    with pytest.raises(InvalidInputError, match=rf"'odd' holds values of type {type(value).__name__}\. Turn"):
+    with pytest.raises(
+        InvalidInputError, match=rf"'odd' holds values of type {type(value).__name__}\. Convert"
+    ):
         read(frame)
     with pytest.raises(InvalidInputError, match=rf"'column 1' holds values of type {type(value).__name__}"):
         read(np.column_stack([list("abab"), odd]).astype(object))
@@ -405,7 +407,7 @@ def test_equal_weights_are_no_weights():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, 1, 1], r"one number a row, shape \(4,\), but its shape is \(3,\)"),
+        ([1, 1, 1], r"one number per row, shape \(4,\), but its shape is \(3,\)"),
         (np.ones((4, 1)), r"its shape is \(4, 1\)"),
         ([1, -1, 1, 1], r"sample_weight\[1\] is -1.0"),
         ([1, 1, np.nan, 1], r"sample_weight\[2\] is nan"),
@@ -479,7 +481,7 @@ def test_several_columns_of_numbers_are_several_outputs(y, task):
 
 
 def test_classification_takes_one_column():
-    with pytest.raises(InvalidInputError, match=r"one label a row, but y has 2 columns"):
+    with pytest.raises(InvalidInputError, match=r"one label per row, but y has 2 columns"):
         read(np.eye(4), TWO, task="classification")
     with pytest.raises(InvalidInputError, match=r"must hold numbers, but y contains 'a'"):
         read(np.eye(4), np.array([["a", "b"]] * 4))

@@ -54,7 +54,7 @@ def test_common_targets_are_read_without_a_doubt(y, task, reason):
 @pytest.mark.parametrize(
     ("y", "task", "doubt"),
     [
-        ([3, 4, 5, 6, 7, 8] * 5, "classification", "from 3 to 8, not numbered from 0 or 1 on"),
+        ([3, 4, 5, 6, 7, 8] * 5, "classification", "from 3 to 8, not consecutive from 0 or 1"),
         ([0, 2, 4] * 10, "classification", "from 0 to 4, not consecutive from 0 or 1"),
         ([2019.0, 2020.0, 2021.0] * 9, "classification", "read as labels"),
         (POISSON, "classification", "fall to a thin end, as those of counts do; they are read as labels"),
@@ -84,7 +84,7 @@ def test_what_may_be_either_is_said_to_be(y, task, doubt):
 def test_a_type_for_categories_makes_labels(y):
     table = read_table(np.eye(80), y, task="auto", owner="PPFS")
     assert table.task == "classification"
-    assert table.task_choice.reason == "y is of a type for categories"
+    assert table.task_choice.reason == "y has a categorical type"
     assert table.task_choice.doubt == ""
 
 

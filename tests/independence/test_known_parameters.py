@@ -77,7 +77,7 @@ def test_models_beside_the_estimator_are_checked_too(data):
 @pytest.mark.parametrize("estimator", [KMeans(2), IsolationForest()], ids=repr)
 @pytest.mark.parametrize("selector", [PPFS, Stepwise])
 def test_what_does_not_learn_from_the_target_is_no_model(data, estimator, selector):
-    with pytest.raises(InvalidInputError, match="does not learn to predict"):
+    with pytest.raises(InvalidInputError, match="which does not predict a target"):
         selector(estimator).fit(*data)
 
 

@@ -132,7 +132,7 @@ def test_classical_tests_give_the_same_answer_or_an_error(X, test, scale):
 
 def test_weights_too_far_apart_to_be_added_are_refused(X, labels):
     weights = np.where(np.arange(80) % 2, 1e300, 1e-300)
-    with pytest.raises(InvalidInputError, match="weights reach from 1e-300 to 1e"):
+    with pytest.raises(InvalidInputError, match="weights range from 1e-300 to 1e"):
         PPFS(DecisionTreeClassifier(), random_state=0).fit(X, labels, sample_weight=weights)
 
 

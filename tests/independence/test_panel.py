@@ -117,7 +117,7 @@ def test_models_in_a_list_have_parameters(curved):
     [
         ([], "without a model"),
         ([Ridge], r"estimator\[0\] is the class Ridge"),
-        ([Ridge(), "tree"], r"estimator\[1\]='tree' is no model"),
+        ([Ridge(), "tree"], r"estimator\[1\]='tree' is not a model"),
         ([Ridge(), LogisticRegression()], "the classifier LogisticRegression and the regressor Ridge"),
         ([LogisticRegression(), LogisticRegression(C=2)], "cannot predict|is for classification"),
     ],

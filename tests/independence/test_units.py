@@ -229,7 +229,7 @@ def test_trees_that_are_out_of_reach_are_warned_of_by_the_name_of_the_column(X, 
     frame = pd.DataFrame(X, columns=["a", "b", "time", "d"])
     frame["time"] = frame["time"] * 10 + 1.7e9
     hidden = make_pipeline(FunctionTransformer(), DecisionTreeClassifier())
-    told = r"trees inside Pipeline .* cannot tell apart values of 'time'"
+    told = r"trees inside Pipeline .* cannot distinguish values of 'time'"
     with pytest.warns(PrecisionWarning, match=told) as record:
         PPFS(hidden, n_splits=6, n_folds=3, random_state=0).fit(frame, labels)
     assert len(record) == 1
