@@ -1,4 +1,9 @@
-"""Names from data as a terminal, a plot and a page can show them."""
+"""Names as messages, plots and pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 
 def printable(text: str) -> str:
@@ -16,3 +21,33 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )
+
+
+def listed(names: Sequence[object], limit: int = 5) -> str:
+    """Return names for a message, the first few of a long list.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], limit=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(str(name)) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def did_you_mean(name: str | None, names: Iterable[str]) -> str:
+    """Return a sentence that asks for the closest name; "" where none is close.
+
+    Examples
+    --------
+    >>> did_you_mean("Age ", ["sex", "age"])
+    " Did you mean 'age'?"
+    >>> did_you_mean("weight", ["sex", "age"])
+    ''
+    """
+    if name is None:
+        return ""
+    known = [str(one) for one in names]
+    alike = {one.strip().casefold(): one for one in known}
+    close = alike.get(name.strip().casefold()) or next(iter(get_close_matches(name, known, n=1)), None)
+    return "" if close is None else f" Did you mean {close!r}?"

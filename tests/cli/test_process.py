@@ -39,6 +39,14 @@ class Slow(GaussianNB):
             time.sleep(0.1)
         return super().fit(X, y)
 
+class Deaf(Slow):
+    def fit(self, X, y):
+        try:
+            return super().fit(X, y)
+        except KeyboardInterrupt:
+            Slow.fit = GaussianNB.fit
+            return GaussianNB.fit(self, X, y)
+
 class Confused(Slow):
     def fit(self, X, y):
         try:
@@ -88,6 +96,11 @@ def test_a_signal_leaves_no_temporary_folder(slow, tmp_path, sent, code):
 
 def test_ctrl_c_that_a_library_turns_into_another_error_ends_with_130(slow):
     returned, said, _ = slow(signal.SIGINT, "--estimator", "slow:Confused")
+    assert (returned, said) == (130, "\nppfs: Interrupted.\n")
+
+
+def test_ctrl_c_that_a_library_swallows_ends_with_130(slow):
+    returned, said, _ = slow(signal.SIGINT, "--estimator", "slow:Deaf")
     assert (returned, said) == (130, "\nppfs: Interrupted.\n")
 
 

@@ -165,7 +165,6 @@ def test_nothing_selected_is_said_on_stderr(select, table, patients):
         ),
         (["{table}", "-t", "ill", "--estimator", "tree", "--estimator-params", '{"C": 1}'], "does not take"),
         (["{table}", "-t", "ill", "--estimator-params", '{"C": 1}'], "add --estimator"),
-        (["{table}", "-t", "ill", "--method", "stepwise", "--report", "r.html"], "asks none"),
         (["{table}", "-t", "ill", "--jobs", "0"], "write 1 for one worker"),
         (["{table}", "-t", "ill", "--formt", "json"], "No such option"),
     ],
@@ -333,6 +332,20 @@ def test_the_table_counts_what_became_of_the_rest_in_the_chosen_fold(select, fol
     strongest = folded.blanket_[0]
     assert f"{folded.importances_[strongest]:.4g}" in text
     assert f"{folded.pvalues_[strongest]:.2g}" in text
+
+
+def test_the_result_and_the_report_say_the_same(select, table, tmp_path):
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.json", "--format", "json")
+    result, report = json.loads(done.stdout), json.loads((tmp_path / "r.json").read_text())
+    shared = set(result) & set(report) - {"data", "columns", "test"}
+    assert {"selected", "alpha", "n_fits", "warnings", "notes", "confirmation"} <= shared
+    assert {key: result[key] for key in shared} == {key: report[key] for key in shared}
+
+
+def test_a_search_without_questions_has_a_report(ppfs, table, tmp_path):
+    flags = ("--method", "permutation-importance", "--report", tmp_path / "r.md", "--quiet")
+    assert ppfs("select", table, "-t", "ill", *flags).exit_code == 0
+    assert (tmp_path / "r.md").read_text().startswith("# 2 of 4 columns were selected to predict ill")
 
 
 def test_a_report_is_written_and_named(select, tmp_path):

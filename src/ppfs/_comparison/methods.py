@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 from sklearn.base import clone
 
 from ppfs._comparison.peers import PEERS
+from ppfs._printable import did_you_mean
 from ppfs.blanket import (
     FBED,
     HITONMB,
@@ -84,8 +84,7 @@ def _method(method: Any) -> Any:
         return _SELECTORS[method]()
     if method in METHODS:
         return method
-    close = get_close_matches(method, METHODS, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(method, METHODS)
     raise InvalidInputError(f"There is no method {method!r}.{hint} The methods are {', '.join(METHODS)}.")
 
 

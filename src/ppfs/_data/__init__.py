@@ -7,7 +7,7 @@ from ppfs._data.combinations import number_combinations
 from ppfs._data.facts import ColumnFacts, facts_of, is_compact
 from ppfs._data.frames import FrameColumns, backend_of, new_frame
 from ppfs._data.kinds import as_rows, can_be_levels
-from ppfs._data.naming import COLUMNS_RULE, ColumnsLike, column_index, listed
+from ppfs._data.naming import COLUMNS_RULE, ColumnsLike, column_index
 from ppfs._data.reading import (
     BY_ESTIMATOR,
     BY_TASK,
@@ -72,7 +72,6 @@ __all__ = [
     "is_compact",
     "is_number",
     "is_path",
-    "listed",
     "new_frame",
     "number_combinations",
     "number_styles",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ppfs._data.naming import ColumnsLike, column_index, listed, one_or_more
+from ppfs._data.naming import ColumnsLike, column_index, one_or_more
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 

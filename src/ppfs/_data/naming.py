@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ppfs._printable import did_you_mean, listed
 from ppfs.exceptions import InvalidInputError
 
 # A single name or number is one column, not a list of letters.
@@ -55,8 +55,7 @@ def column_index(column: int | str, names: Sequence[str]) -> int:
     """
     if isinstance(column, str):
         if column not in names:
-            close = get_close_matches(column, names, n=1)
-            hint = f" Did you mean {str(close[0])!r}?" if close else ""
+            hint = did_you_mean(column, names)
             raise InvalidInputError(f"There is no column {column!r}.{hint} The columns are {listed(names)}.")
         return names.index(column)
     # A mask would otherwise be read as columns 0 and 1.
@@ -89,9 +88,3 @@ def one_or_more(columns: ColumnsLike, parameter: str) -> list[int | str]:
             f"{parameter} must name columns, but is {columns!r}. Write a name, a number, or a list of them."
         )
     return list(columns)
-
-
-def listed(names: Sequence[object], limit: int = 5) -> str:
-    """Write names for a message, the first few of a long list."""
-    shown = ", ".join(repr(str(name)) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

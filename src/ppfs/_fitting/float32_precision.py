@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats, warn_caller
-from ppfs._data import Block, ColumnFacts, Matrix, Table, dense_column, facts_of, listed
+from ppfs._data import Block, ColumnFacts, Matrix, Table, dense_column, facts_of
 from ppfs._fitting.wanted_encoding import TRANSPARENT, TREES_BY_DEFAULT, is_tree_itself, wanted_encoding
+from ppfs._printable import listed
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 
 # scikit-learn's FEATURE_THRESHOLD, and the variance at which a node is a leaf.

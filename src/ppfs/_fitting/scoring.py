@@ -14,10 +14,11 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._conventions import integer_seed, stream
-from ppfs._data import Matrix, Table, Task, listed
+from ppfs._data import Matrix, Table, Task
 from ppfs._fitting.encoding import Impute, prepared_for, weight_arguments
 from ppfs._fitting.seeding import fitted_clone, seeded
 from ppfs._parallel import small_fits
+from ppfs._printable import listed
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 

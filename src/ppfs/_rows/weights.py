@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs._data import listed
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None

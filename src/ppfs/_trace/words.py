@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isnan
 
-from ppfs._data import listed
+from ppfs._printable import listed
 from ppfs._trace.outcome import Outcome, decides, entered_at_the_turn, made_redundant_by
 from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, Step
 

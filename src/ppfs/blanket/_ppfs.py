@@ -11,8 +11,9 @@ from typing import Any, Literal, Self
 from sklearn.utils import Tags
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
-from ppfs._data import CategoricalFeatures, ColumnsLike, Table, Task, listed
+from ppfs._data import CategoricalFeatures, ColumnsLike, Table, Task
 from ppfs._fitting import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
+from ppfs._printable import listed
 from ppfs._rows import ClassWeight, Stratify
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._run.confirm import Confirmation, search_and_confirm

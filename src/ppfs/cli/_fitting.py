@@ -9,6 +9,7 @@ from typing import Any
 
 from ppfs.cli._estimating import warn_of_many_classes
 from ppfs.cli._searching import selector_for
+from ppfs.cli._signals import received
 from ppfs.cli._terminal import say
 from ppfs.cli._words import in_flags
 from ppfs.cli.flags.cluster import on_cluster
@@ -38,7 +39,11 @@ def searched(data: Input, search: SearchRequest) -> Any:
         selector = selector_for(search, data)
         warn_of_many_classes(selector, data, search.task)
         with on_cluster(search.cluster):
-            return selector.fit(data.X, data.y, **data.fit_arguments())
+            selector.fit(data.X, data.y, **data.fit_arguments())
+    if received() is not None:
+        # A library caught the exception that the signal raised.
+        raise KeyboardInterrupt
+    return selector
 
 
 @contextmanager

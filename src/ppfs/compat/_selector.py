@@ -16,8 +16,9 @@ from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import Progress, RandomStateLike
-from ppfs._data import Task, listed, readable
+from ppfs._data import Task, readable
 from ppfs._estimator import in_one_step
+from ppfs._printable import listed
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
 

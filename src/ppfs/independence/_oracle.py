@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Protocol, runtime_checkable
 
-from ppfs._data import Table, listed
+from ppfs._data import Table
+from ppfs._printable import did_you_mean, listed
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._answers import IndependenceResult
 from ppfs.independence._bound import Binding, BoundTest
@@ -204,8 +204,8 @@ class _Numbers:
         if self._target not in names:
             what = "target=None" if self._target is None else f"target={self._target!r}"
             raise InvalidInputError(
-                f"{what} is not a node of the network, whose nodes are {listed(names)}.{_close(self._target, names)} "
-                "Pass the name of the node that y holds as target."
+                f"{what} is not a node of the network, whose nodes are {listed(names)}."
+                f"{did_you_mean(self._target, names)} Pass the name of the node that y holds as target."
             )
         for name in names:
             if name not in self._number:
@@ -252,10 +252,5 @@ class _Numbers:
             hint = f"The target is {self._target!r}."
         raise InvalidInputError(
             f"Edge {tuple(edge)!r} names {name!r}, which is not a column. The columns are "
-            f"{listed(self._columns)}.{_close(name, self._columns)} {hint}"
+            f"{listed(self._columns)}.{did_you_mean(name or '', self._columns)} {hint}"
         )
-
-
-def _close(name: str | None, names: Sequence[str]) -> str:
-    close = get_close_matches(name or "", names, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""

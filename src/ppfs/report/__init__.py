@@ -1,5 +1,7 @@
-"""A selection told to people who were not there: one page, in HTML, JSON or Markdown."""
+"""What a selection says: one page in HTML, JSON or Markdown, or a plain dictionary."""
 
 from ppfs.report._report import Report
+from ppfs.report._summary import column_rows as column_rows
+from ppfs.report._summary import result_of as result_of
 
 __all__ = ["Report"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from ppfs._comparison import Comparison
@@ -46,11 +48,8 @@ def summarise(
         raise InvalidInputError(
             f"{type(selector).__name__} was fitted on data that ppfs cannot read, so there is nothing to report."
         )
-    # What asked the questions, if there were any.
-    search = getattr(selector, "selector_", selector)
-    test = getattr(search, "independence_", None)
-    alpha = None if test is None else float(search.alpha)
-    selected = [trace.column_names[column] for column in selector.blanket_]
+    result = result_of(selector)
+    selected, alpha = result["selected"], result["alpha"]
     columns = _columns(selector)
     scores = None if comparison is None else _scores(comparison)
     if comparison is not None:
@@ -61,15 +60,10 @@ def summarise(
         "created": datetime.now(UTC).strftime("%Y-%m-%d"),
         "headline": _headline(len(selected), data.n_columns, data.target),
         "lead": _lead(len(selected), data.n_columns, alpha, trace.method, scores),
-        "selected": selected,
+        **result,
         "search": type(selector).__name__,
-        "test": None if test is None else type(test).__name__,
-        "models": list(trace.models),
-        "alpha": alpha,
-        "correction": getattr(search, "correction", None),
-        "n_questions": int(getattr(search, "n_tests_", 0)),
-        "n_fits": int(getattr(search, "n_fits_", 0)),
-        "n_folds": len(getattr(search, "folds_", ())),
+        "n_questions": int(getattr(getattr(selector, "selector_", selector), "n_tests_", 0)),
+        "n_fits": result["n_fits"] or 0,
         "data": {
             "n_rows": data.n_rows,
             "n_columns": data.n_columns,
@@ -81,11 +75,6 @@ def summarise(
             "quartiles": list(data.quartiles),
         },
         "scores": scores,
-        "confirmation": confirmation_of(selector),
-        "warnings": [
-            {"column": each.column, "kind": each.kind, "message": each.message} for each in selector.warnings_
-        ],
-        "notes": list(trace.notes),
         "columns": columns,
         "explanations": _explanations(selector, columns),
         "parameters": {name: _shown(value) for name, value in changed_parameters(selector).items()},
@@ -94,6 +83,58 @@ def summarise(
         "command": command,
         "code": _code(selector),
     }
+
+
+def result_of(selector: Any) -> dict[str, Any]:
+    """Return what a selection says, in a report and on the command line alike.
+
+    Parameters
+    ----------
+    selector : fitted search
+
+    Returns
+    -------
+    dict
+        Lists, texts, numbers and None only: the selected columns, most important first, how they were found, what rows
+        that were held out say about them, warnings and notes.
+    """
+    trace = selector.trace_
+    # What asked the questions, if there were any.
+    search = getattr(selector, "selector_", selector)
+    test = getattr(search, "independence_", None)
+    folds = getattr(search, "folds_", ())
+    n_fits = getattr(search, "n_fits_", None)
+    return {
+        "selected": [trace.column_names[column] for column in selector.blanket_],
+        "task": trace.data.task,
+        "n_rows": trace.data.n_rows,
+        "test": None if test is None else type(test).__name__,
+        "models": list(trace.models),
+        "alpha": None if test is None else float(search.alpha),
+        "correction": getattr(search, "correction", None),
+        "n_fits": None if n_fits is None else int(n_fits),
+        "n_folds": len(folds),
+        "chosen_fold": next((fold.number for fold in folds if fold.is_chosen), None),
+        "confirmation": confirmation_of(selector),
+        "warnings": [{**asdict(each), "message": each.message} for each in selector.warnings_],
+        "notes": list(trace.notes),
+    }
+
+
+def column_rows(selector: Any) -> list[dict[str, Any]]:
+    """Return the rows of ``results_`` as plain dictionaries, with None where a number is missing."""
+    frame = nw.from_native(selector.results_, eager_only=True)
+    return [{name: _plain(value) for name, value in row.items()} for row in frame.rows(named=True)]
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return [_plain(part) for part in value]
 
 
 def confirmation_of(selector: Any) -> dict[str, Any] | None:

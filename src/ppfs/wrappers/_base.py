@@ -21,7 +21,6 @@ from ppfs._data import (
     ColumnsLike,
     Table,
     check_columns,
-    listed,
     require_finite,
     require_two_classes,
 )
@@ -36,6 +35,7 @@ from ppfs._fitting import (
     task_of_estimator,
     weight_arguments,
 )
+from ppfs._printable import listed
 from ppfs._trace import Outcome, Trace, feature_results, results_table, summary_of
 from ppfs.exceptions import InvalidInputError
 

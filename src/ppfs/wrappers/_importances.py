@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._conventions import Floats, integer_seed, stream
-from ppfs._data import Matrix, Table, listed
+from ppfs._data import Matrix, Table
 from ppfs._fitting import (
     Impute,
     dense,
@@ -24,6 +24,7 @@ from ppfs._fitting import (
     weighted_score,
     with_replaced,
 )
+from ppfs._printable import listed
 from ppfs._rows import is_stratifiable, require_enough_groups
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.wrappers._shuffled_machine import ShuffledMachine

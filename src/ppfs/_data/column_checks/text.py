@@ -10,9 +10,9 @@ import numpy as np
 
 from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.columns import MISSING_LABEL
-from ppfs._data.naming import listed
 from ppfs._data.table import Table
 from ppfs._data.written_numbers import NumberStyle, is_number
+from ppfs._printable import listed
 
 _MOST_LABELS = 50
 _FEWEST_DATES = 5

@@ -18,11 +18,12 @@ from ppfs._data.columns import Columns
 from ppfs._data.facts import is_compact
 from ppfs._data.frames import CallersFrame
 from ppfs._data.kinds import ColumnKinds
-from ppfs._data.naming import as_names, listed
+from ppfs._data.naming import as_names
 from ppfs._data.reading.categories import Coded, as_numbers, coded, is_missing, kind_of, recoded
 from ppfs._data.reading.large_integers import beyond_floats, exact_columns
 from ppfs._data.reading.library_codes import library_codes, pandas_categories
 from ppfs._data.storage import storage_of
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 

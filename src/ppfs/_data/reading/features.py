@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ppfs._data.columns import Columns
 from ppfs._data.features import Features
-from ppfs._data.naming import ColumnsLike, column_index, listed, one_or_more
+from ppfs._data.naming import ColumnsLike, column_index, one_or_more
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._data.naming import listed
 from ppfs._data.table import Table
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 # For users that cannot fill missing values themselves.

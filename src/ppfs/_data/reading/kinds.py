@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ppfs._data.columns import MISSING_LABEL, Columns
 from ppfs._data.facts import in_floats
 from ppfs._data.kinds import ColumnKinds
-from ppfs._data.naming import column_index, listed
+from ppfs._data.naming import column_index
 from ppfs._data.reading.categories import Coded, coded_numbers
 from ppfs._data.storage import storage_of
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 # "auto", "from_dtype", a name or position, several of them, a mask, or None.

@@ -9,9 +9,9 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from ppfs._data.naming import listed
 from ppfs._data.reading.masked import unmasked
 from ppfs._data.sparse import require_sound
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 _KINDS = {

@@ -122,7 +122,7 @@ class KernelCache(_caching.FunctionCache):
             return super().load_overload(sig, target_context)
         except Exception as error:
             self._tell(self.cache_path, error)
-            self._mend()
+            self._replace_damaged()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -132,7 +132,7 @@ class KernelCache(_caching.FunctionCache):
         except Exception as error:
             self._tell(self.cache_path, error)
 
-    def _mend(self) -> None:
+    def _replace_damaged(self) -> None:
         """Make room for what is compiled now: a damaged data file is written over, a damaged index must be emptied."""
         try:
             self._cache_file._load_index()

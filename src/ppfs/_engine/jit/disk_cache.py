@@ -31,14 +31,14 @@ def keep_on_disk(compiled: Any, stamp: Any) -> None:
 
 
 def tell_once(folder: str, error: Exception) -> None:
-    """Warn that kernels are compiled in memory and say how to mend it, the first time in a process."""
+    """Warn that kernels are compiled in memory and say how to fix it, the first time in a process."""
     if _told:
         return
     _told.append(True)
     where = f"in {folder!r} " if folder else ""
     warnings.warn(
         f"The cache of compiled kernels {where}cannot be used, so this process compiles them itself, which takes some "
-        f"seconds: {type(error).__name__}: {error}. To mend it, delete that folder if its files are damaged, or set "
+        f"seconds: {type(error).__name__}: {error}. To fix it, delete that folder if its files are damaged, or set "
         "NUMBA_CACHE_DIR to a writable folder with 20 megabytes free.",
         RuntimeWarning,
         stacklevel=2,

@@ -56,7 +56,7 @@ def kernel(function: AnyFunction) -> AnyFunction:
     """Compile a function of arrays that Python calls and that makes none: it runs without the GIL and is kept on disk.
 
     Numba compiles a kept kernel again when the file it stands in has changed. Ours are made of functions from
-    several files, so the stamp of that one file gives way to one of the whole engine. Where nothing can be kept
+    several files, so the stamp of the whole engine is used instead of that of one file. Where nothing can be kept
     the kernel is compiled in every process, see `ppfs._engine.jit.disk_cache`. ``error_model="numpy"``
     drops the zero checks of divisions, which keep loops from being vectorised; no kernel divides by an empty
     count.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from ppfs._data import listed
+from ppfs._printable import listed
 from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.exceptions import InvalidInputError
 

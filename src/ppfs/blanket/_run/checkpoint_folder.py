@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
-from ppfs._data import listed
+from ppfs._printable import listed
 from ppfs.exceptions import CheckpointError
 
 _FORMAT = 3

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ppfs._conventions import warn_caller
-from ppfs._data import Table, listed
+from ppfs._data import Table
+from ppfs._printable import listed
 from ppfs._trace import Trace
 from ppfs.blanket._run.folds import training_parts
 from ppfs.blanket._run.reused_answers import ReusedAnswers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppfs._data import ColumnsLike, Table, listed
+from ppfs._data import ColumnsLike, Table
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from ppfs._data import Table, listed
+from ppfs._data import Table
 from ppfs._fitting import DEFAULT_PANEL
+from ppfs._printable import listed
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.pair_screen import most_promising_pairs, n_pairs

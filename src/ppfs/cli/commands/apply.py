@@ -77,8 +77,9 @@ def apply(request: ApplyRequest) -> None:
     SELECTION is a file made by ppfs select --save, DATA the table; - for standard input. Columns are found by
     name; their order and other columns do not matter.
     """
+    from ppfs._printable import listed
     from ppfs.cli.input import read_frame
-    from ppfs.cli.input.columns import listed, resolve
+    from ppfs.cli.input.columns import resolve
     from ppfs.cli.output.cells import changed_texts, not_a_formula, spelled_out
     from ppfs.cli.output.selection import load
     from ppfs.cli.output.writing import write_columns

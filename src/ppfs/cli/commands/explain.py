@@ -107,11 +107,11 @@ def _explained(
 
 def _from_search(request: DataRequest, search: SearchRequest) -> tuple[list[str], list[Any], Any, list[Any]]:
     from ppfs.cli._fitting import fitted
-    from ppfs.cli.output.result import summarised, trace_of
+    from ppfs.cli.output.result import summarised
 
     data, selector = fitted(request, search)
     result = summarised(selector, data, search)
-    return data.names, result["columns"], trace_of(selector), result["warnings"]
+    return data.names, result["columns"], selector.trace_, result["warnings"]
 
 
 def _from_file(path: str) -> tuple[list[str], list[Any], Any, list[Any]]:

@@ -11,7 +11,7 @@ from ppfs.cli._failures import UsageFailure
 from ppfs.cli.commands.kept_command import remembering
 from ppfs.cli.flags.data import DataRequest, data_flags
 from ppfs.cli.flags.output import OutputRequest, output_flags
-from ppfs.cli.flags.parameters import WITHOUT_TRACE, SearchRequest, search_flags
+from ppfs.cli.flags.parameters import SearchRequest, search_flags
 from ppfs.cli.flags.sections import SectionedCommand
 
 _EXAMPLES = """\b
@@ -36,10 +36,6 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     from ppfs.cli._fitting import read_and_say, searched
     from ppfs.cli.output.delivery import Delivery
 
-    if output.report is not None and search.method in WITHOUT_TRACE:
-        raise UsageFailure(
-            f"--report shows the questions of a search, and --method {search.method} asks none. Leave one of them out."
-        )
     with remembering(search.checkpoint, click.get_current_context().meta["ppfs.arguments"]):
         data = read_and_say(request, search)
         if output.output is not None and data.rows is None:

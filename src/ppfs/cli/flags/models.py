@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
+from ppfs._printable import did_you_mean
 from ppfs.cli._failures import UsageFailure
 from ppfs.cli._json import parsed_object
 from ppfs.cli.flags.parameters import NAMED_MODELS
@@ -57,11 +57,9 @@ def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None
     if ":" in name:
         return made(name, wanted, flag)
     if name not in _CLASSES:
-        close = get_close_matches(name, NAMED_MODELS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UsageFailure(
-            f"{flag}: there is no model {name!r}.{hint} Use {', '.join(_CLASSES)}, or a class as module:Class, "
-            "such as sklearn.naive_bayes:GaussianNB."
+            f"{flag}: there is no model {name!r}.{did_you_mean(name, NAMED_MODELS)} Use {', '.join(_CLASSES)}, "
+            "or a class as module:Class, such as sklearn.naive_bayes:GaussianNB."
         )
     path = _CLASSES[name][0 if task == "classification" else 1]
     ready = made(path, {**_DEFAULTS.get(name, {}), **wanted}, flag)

@@ -46,9 +46,6 @@ METHODS = {
     "permutation-importance": "ppfs.wrappers:PermutationImportance",
 }
 
-#: Methods without questions: they score models.
-WITHOUT_TRACE = ("stability", "stepwise", "subset-search", "permutation-importance")
-
 #: Tests, by the names of the command line and of the library.
 TESTS = {
     "calibrated": "cross-fit-ppi",

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from difflib import get_close_matches
 
+from ppfs._printable import did_you_mean, listed
 from ppfs.cli._failures import InputFailure
-
-
-def listed(names: Sequence[object], limit: int = 5) -> str:
-    """Write names for a message, the first few of a long list."""
-    shown = ", ".join(repr(str(name)) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 def require_column(name: str, names: Sequence[str], owner: str) -> str:
@@ -25,10 +19,9 @@ def require_column(name: str, names: Sequence[str], owner: str) -> str:
     """
     if name in names:
         return name
-    alike = {known.strip().casefold(): known for known in names}
-    close = alike.get(name.strip().casefold()) or next(iter(get_close_matches(name, names, n=1)), None)
-    hint = f" Did you mean {close!r}?" if close else ""
-    raise InputFailure(f"{owner} has no column {name!r}.{hint} The columns are {listed(names)}.")
+    raise InputFailure(
+        f"{owner} has no column {name!r}.{did_you_mean(name, names)} The columns are {listed(names)}."
+    )
 
 
 def resolve(values: Sequence[str], names: Sequence[str], owner: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
-from ppfs.cli.input.columns import listed
 
 _KINDS = {
     b"PAR1": "parquet",

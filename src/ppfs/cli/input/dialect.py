@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
-from ppfs.cli.input.columns import listed
 
 if TYPE_CHECKING:
     from ppfs._data import NumberStyle, TextFormat

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure, UsageFailure
 from ppfs.cli.flags.data import DataRequest
-from ppfs.cli.input.columns import listed, require_column, resolve
+from ppfs.cli.input.columns import require_column, resolve
 from ppfs.cli.input.content import kind_of, raw_bytes
 from ppfs.cli.input.data import FrameRead, Input
 from ppfs.cli.input.dialect import find_format

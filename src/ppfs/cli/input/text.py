@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
-from ppfs.cli.input.columns import listed
 from ppfs.cli.input.dialect import decoded, described, first_long_record, lines_of_records
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from ppfs.cli.input.columns import listed
+from ppfs._printable import listed
 
 # More columns of one kind than this share a line.
 _LINES_A_KIND = 3

@@ -17,7 +17,7 @@ from ppfs.cli.flags.parameters import SearchRequest
 from ppfs.cli.input import Input
 from ppfs.cli.output.column_warnings import warning_lines
 from ppfs.cli.output.formats import write
-from ppfs.cli.output.result import summarised, trace_of
+from ppfs.cli.output.result import summarised
 from ppfs.cli.output.selection import save
 from ppfs.cli.output.writing import replaced, write_columns
 
@@ -85,7 +85,7 @@ class Delivery:
 
     def _save(self) -> None:
         if self.output.save is not None:
-            save(self._result, trace_of(self.selector), self.output.save)
+            save(self._result, self.selector.trace_, self.output.save)
 
     def _write_columns(self) -> None:
         rows, path = self.data.rows, self.output.output
@@ -110,7 +110,7 @@ class Delivery:
             descriptor, name = tempfile.mkstemp(prefix="ppfs-selection-", suffix=".json")
             os.close(descriptor)
             path = Path(name)
-            save(result, trace_of(self.selector), path)
+            save(result, self.selector.trace_, path)
         except Exception:
             if path is not None:
                 path.unlink(missing_ok=True)

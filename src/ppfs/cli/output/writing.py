@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ppfs._printable import listed
 from ppfs.cli._terminal import CannotWriteError, say
 from ppfs.cli.input import FrameRead
-from ppfs.cli.input.columns import listed
 from ppfs.cli.output.cells import changed_texts, not_a_formula, spelled_out
 
 

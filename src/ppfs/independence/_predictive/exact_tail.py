@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from ppfs._conventions import Floats, stream
-from ppfs._data import Block, Table, dense_column, listed
+from ppfs._data import Block, Table, dense_column
 from ppfs._parallel import run_tasks
+from ppfs._printable import listed
 from ppfs._rows import Exchange
 from ppfs.independence._predictive.marginal import BlockFunction
 from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS, Screening, rearranged

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs._data import Matrix, Task, listed
+from ppfs._data import Matrix, Task
+from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 Output = Literal["probabilities", "margins", "labels", "values"]

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs._data import AnyBlock, Table, listed
+from ppfs._data import AnyBlock, Table
 from ppfs._fitting import block_for_float32, reads_float32
 from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
+from ppfs._printable import listed
 from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
 from ppfs.independence._answers import CANNOT_TELL, Answers
 from ppfs.independence._bound import OnError

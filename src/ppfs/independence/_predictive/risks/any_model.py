@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._conventions import Floats
-from ppfs._data import Block, Matrix, Table, listed
+from ppfs._data import Block, Matrix, Table
 from ppfs._fitting import Design, with_replaced
 from ppfs._parallel import count_workers, run_tasks
+from ppfs._printable import listed
 from ppfs._rows import Split
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
