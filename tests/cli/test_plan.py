@@ -39,12 +39,18 @@ def test_classes_and_text_of_a_table_that_is_not_there(ppfs):
 
 @pytest.mark.parametrize(
     ("flags", "message"),
-    [(["--method", "iamb"], "--method ppfs only"), (["--interactions", "pairs"], "--interactions")],
+    [
+        (["--method", "iamb"], "--method"),
+        (["--interactions", "pairs"], "--interactions"),
+        (["--growth", "both"], "--growth"),
+        (["--second-look"], "--second-look"),
+    ],
 )
 def test_what_cannot_be_planned_is_named(ppfs, table, flags, message):
     done = ppfs("plan", table, "-t", "ill", *flags)
     assert done.exit_code == 2
-    assert message in done.stderr
+    assert "does not estimate the cost of" in done.stderr
+    assert f"{message}. Leave it out." in done.stderr
 
 
 def test_many_classes_are_announced_with_an_estimate(ppfs, tmp_path, monkeypatch):

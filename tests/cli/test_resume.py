@@ -1,9 +1,12 @@
 """A search that was killed is continued by naming its checkpoint."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from ppfs.cli.commands.kept_command import as_arguments, as_values
+from ppfs.cli.commands.select import select as select_command
 from ppfs.independence._predictive import marginal
 
 
@@ -48,6 +51,15 @@ def test_a_refused_search_leaves_the_command_of_the_checkpoint(ppfs, table, pati
     assert "belongs to another run" in ppfs("select", other, *flags).stderr
     assert ppfs("select", table, "--target", "il", *flags[2:]).exit_code == 1
     assert ppfs("resume", tmp_path / "run").stdout == expected.stdout
+
+
+def test_a_command_line_survives_being_taken_apart():
+    arguments = ["data.csv", "--target", "y", "--sep", ";", "--na", "a", "--na", "b", "--stream"]
+    arguments += ["--no-second-look", "--quiet", "--estimator", "tree", "--estimator", "linear"]
+    values = as_values(select_command, arguments, Path("run"))
+    again = as_arguments(select_command, values)
+    assert sorted(again) == sorted(arguments)
+    assert as_values(select_command, again, Path("run")) == values
 
 
 @pytest.fixture

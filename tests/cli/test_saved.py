@@ -263,7 +263,7 @@ def test_a_trace_survives_json(trace):
 def test_a_damaged_trace_is_refused(trace, change):
     plain = json.loads(json.dumps(as_plain(trace)))
     change(plain)
-    with pytest.raises(InvalidInputError, match="no trace of a search"):
+    with pytest.raises(InvalidInputError, match="not the trace of a search"):
         from_plain(plain)
 
 

@@ -39,10 +39,9 @@ def rates_of(
     """
     from ppfs._planning import measure_rates
 
-    if not hasattr(selector, "correction"):
-        raise UsageFailure("ppfs plan estimates the cost of --method ppfs only. Leave --method out.")
-    if selector.interactions is not None:
-        raise UsageFailure("ppfs plan does not estimate the cost of --interactions. Leave it out.")
+    unknown = _unknown_cost(selector)
+    if unknown:
+        raise UsageFailure(f"ppfs plan does not estimate the cost of {unknown}. Leave it out.")
     X = _some_columns(data) if isinstance(data.y, str) else data.X
     return measure_rates(
         selector,
@@ -60,7 +59,7 @@ def warn_of_many_classes(selector: Any, data: Input, task: str | None) -> None:
 
     from ppfs._planning import duration, predict_cost
 
-    if not hasattr(selector, "correction") or selector.interactions is not None:
+    if _unknown_cost(selector):
         return
     y = np.asarray(data.target_values())
     n_classes = len(set(y.tolist())) if y.ndim == 1 else 0
@@ -76,6 +75,18 @@ def warn_of_many_classes(selector: Any, data: Input, task: str | None) -> None:
             f"warning: {data.target!r} has {n_classes} classes: the search is expected to take about "
             f"{duration(cost.seconds)}.{advice}"
         )
+
+
+def _unknown_cost(selector: Any) -> str:
+    """Return the flag whose cost cannot be estimated; "" where there is none."""
+    if not hasattr(selector, "second_look"):
+        return "other methods than ppfs: --method"
+    flags = {
+        "--interactions": selector.interactions is not None,
+        "--growth": selector.growth != "marginal",
+        "--second-look": selector.second_look,
+    }
+    return next((flag for flag, is_given in flags.items() if is_given), "")
 
 
 def _some_columns(data: Input) -> Any:

@@ -107,10 +107,10 @@ def _explained(
 
 def _from_search(request: DataRequest, search: SearchRequest) -> tuple[list[str], list[Any], Any, list[Any]]:
     from ppfs.cli._fitting import fitted
-    from ppfs.cli.output.result import summarised
+    from ppfs.cli.output.result import result_document
 
     data, selector = fitted(request, search)
-    result = summarised(selector, data, search)
+    result = result_document(selector, data, search)
     return data.names, result["columns"], selector.trace_, result["warnings"]
 
 

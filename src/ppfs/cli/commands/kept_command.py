@@ -93,8 +93,8 @@ def as_arguments(command: click.Command, values: dict[str, Any]) -> list[str]:
             continue
         if isinstance(parameter, click.Argument):
             arguments.append(value)
-        elif value is True:
-            arguments.append(parameter.opts[0])
+        elif isinstance(value, bool):
+            arguments += (parameter.opts if value else parameter.secondary_opts)[:1]
         else:
             texts = value if isinstance(value, list | tuple) else [value]
             arguments += [part for text in texts for part in (parameter.opts[0], text)]

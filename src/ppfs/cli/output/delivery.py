@@ -17,7 +17,7 @@ from ppfs.cli.flags.parameters import SearchRequest
 from ppfs.cli.input import Input
 from ppfs.cli.output.column_warnings import warning_lines
 from ppfs.cli.output.formats import write
-from ppfs.cli.output.result import summarised
+from ppfs.cli.output.result import result_document
 from ppfs.cli.output.selection import save
 from ppfs.cli.output.writing import replaced, write_columns
 
@@ -75,7 +75,7 @@ class Delivery:
     @cached_property
     def _result(self) -> dict[str, Any]:
         needs_columns = self._format != "names" or self.output.save is not None
-        return summarised(self.selector, self.data, self.search, with_columns=needs_columns)
+        return result_document(self.selector, self.data, self.search, with_columns=needs_columns)
 
     def _print(self) -> None:
         with writing():
@@ -104,7 +104,7 @@ class Delivery:
 
     def _rescue(self) -> None:
         """Save the selection where there is room, so that the search need not run again."""
-        result = summarised(self.selector, self.data, self.search)
+        result = result_document(self.selector, self.data, self.search)
         path = None
         try:
             descriptor, name = tempfile.mkstemp(prefix="ppfs-selection-", suffix=".json")

@@ -11,7 +11,7 @@ from ppfs.cli.input import Input
 SCHEMA, SCHEMA_VERSION = "ppfs-selection", 1
 
 
-def summarised(
+def result_document(
     selector: Any, data: Input, search: SearchRequest, *, with_columns: bool = True
 ) -> dict[str, Any]:
     """Return everything that the output of a command says.
