@@ -181,8 +181,9 @@ def test_of_more_columns_than_rows_can_bear_the_most_promising_are_in_the_model(
 def test_p_values_that_were_not_computed_count_as_one(rng):
     some = rng.uniform(size=7) ** 6
     for correction in ("bh", "by", "bonferroni", None):
-        full = adjust(np.append(some, np.ones(993)), correction)[:7]
-        np.testing.assert_allclose(adjust_among(some, correction, 1000), full, rtol=1e-6)
+        for n_all in (7, 8, 10, 1000):
+            full = adjust(np.append(some, np.ones(n_all - 7)), correction)[:7]
+            np.testing.assert_allclose(adjust_among(some, correction, n_all), full, rtol=1e-12)
 
 
 def test_without_a_selected_column_there_is_nothing_to_look_beside(rng):

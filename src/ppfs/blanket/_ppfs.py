@@ -22,6 +22,7 @@ from ppfs.blanket._run.reused_answers import ReusedAnswers
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.blanket._steps.joint_growth import bind_to_all, grow_jointly, shrink_jointly
+from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.second_look import look_again
@@ -411,7 +412,6 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         self.confirmed_ = search_and_confirm(self, table, test, self.confirm, search)
 
     def _search(self, inquiry: Inquiry) -> list[int]:
-        table = inquiry.test.table
         jointly: list[Answered] = []
         if self.growth != "marginal":
             bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
@@ -420,12 +420,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         if self.interactions is not None:
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
-        # Least important first, so that false positives are dropped before they can displace a strong column. Copies
-        # tie in everything: the later ones are tested, and dropped, first.
-        candidates.sort(
-            key=lambda found: (-found[1].pvalue, found[1].effect, table.order.key(found[0]), -found[0])
-        )
-        blanket = shrink(inquiry, [*(x for x, _ in candidates), *inquiry.always_keep])
+        waiting = least_important_first(candidates, inquiry.test.table)
+        blanket = shrink(inquiry, [*waiting, *inquiry.always_keep])
         if jointly:
             blanket = shrink_jointly(inquiry, jointly, blanket, bind)
         return look_again(inquiry, blanket, self.correction) if self.second_look else blanket

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 from scipy.stats import false_discovery_control
 
 CORRECTIONS = ("bh", "by", "bonferroni")
@@ -37,11 +38,11 @@ def adjust_among(pvalues: NDArray[np.float64], correction: str | None, n_all: in
         return adjust(pvalues, correction)
     # One entry of 1 is enough: those beyond it have no smaller adjusted p-value to pass on.
     adjusted = adjust(np.append(pvalues, 1.0), correction)[:-1]
-    harmonic = np.log(n_all) + 0.5772156649015329 + 0.5 / n_all
     few = pvalues.size + 1
     times = n_all / few
     if correction == "by":
-        times *= harmonic / (1.0 / np.arange(1, few + 1)).sum()
+        # The sum of 1 / k up to n, without an array of that length.
+        times *= float((digamma(n_all + 1) + np.euler_gamma) / (digamma(few + 1) + np.euler_gamma))
     return np.minimum(1.0, adjusted * times)
 
 

@@ -15,6 +15,7 @@ from ppfs._fitting import DEFAULT_PANEL
 from ppfs._printable import listed
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.correction import adjust_among
+from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pair_screen import most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.shrink import shrink
@@ -196,9 +197,7 @@ def shrink_jointly(
     dropped = [(x, result) for x, result in found if x not in set(blanket)]
     if not dropped:
         return list(blanket)
-    dropped.sort(
-        key=lambda one: (-one[1].pvalue, one[1].effect, inquiry.test.table.order.key(one[0]), -one[0])
-    )
     test = bind(inquiry.test.table)
     joint = replace(inquiry, test=test, always_keep=tuple(blanket), alpha=inquiry.alpha / len(dropped))
-    return shrink(joint, [*(x for x, _ in dropped), *blanket], phase=JOINT_SHRINK)
+    waiting = least_important_first(dropped, inquiry.test.table)
+    return shrink(joint, [*waiting, *blanket], phase=JOINT_SHRINK)

@@ -29,3 +29,15 @@ def ask_marginally(inquiry: Inquiry) -> list[Answered]:
     answers = inquiry.gather(columns, given, "order")
     inquiry.record_all("order", columns, given, answers, answers.pvalues <= inquiry.alpha)
     return strongest_first(zip(columns, answers, strict=True), inquiry.test.table)
+
+
+def least_important_first(answered: Iterable[Answered], table: Table) -> list[int]:
+    """Return columns in the order in which the shrink phase tests them.
+
+    False positives are then dropped before they can displace a strong column. Copies tie in everything: the later ones
+    are tested, and dropped, first.
+    """
+    order = sorted(
+        answered, key=lambda one: (-one[1].pvalue, one[1].effect, table.order.key(one[0]), -one[0])
+    )
+    return [x for x, _ in order]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ppfs.blanket._steps.beside_screen import most_promising_beside
-from ppfs.blanket._steps.correction import adjust
+from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink_weakest_first
 
@@ -69,9 +69,8 @@ def _entrants(inquiry: Inquiry, members: Sequence[int], correction: str | None) 
         )
     given = inquiry.given(members)
     answered = inquiry.ask(asked, given, SECOND_LOOK)
-    pvalues = np.ones(len(rest))
-    pvalues[: len(asked)] = [result.pvalue if result.is_reliable else 1.0 for _, result in answered]
-    adjusted = adjust(pvalues, correction)[: len(asked)]
+    pvalues = np.array([result.pvalue if result.is_reliable else 1.0 for _, result in answered])
+    adjusted = adjust_among(pvalues, correction, len(rest))
     entrants = []
     for (x, result), pvalue in zip(answered, adjusted.tolist(), strict=True):
         enters = pvalue <= inquiry.alpha
