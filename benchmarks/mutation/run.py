@@ -51,8 +51,11 @@ SAMPLE = {
         "_rows",
         "_fitting",
         "_trace",
+        "_conventions",
         "_estimator",
         "_parallel",
+        "models",
+        "compat",
         "wrappers",
         "report",
         "plotting",
@@ -61,13 +64,19 @@ SAMPLE = {
         "_planning",
     ): 25,
 }
-SEED = "2026-11-18"
+SEED = "72041"
 
 # The sample is written before any test is changed because of it. The record holds all its runs, the first one included.
 DRAWN, RECORD = RESULTS / f"sample-{SEED}.jsonl", RESULTS / f"mutants-{SEED}.jsonl"
 
-# The cache of compiled kernels: its tests damage files in processes of their own.
-NOT_TRIED = ("_engine/jit/kernels.py", "_engine/jit/disk_cache.py", "_engine/jit/checked_cache.py")
+# The cache of compiled kernels: its tests damage files in processes of their own. And code that is about to be replaced.
+NOT_TRIED = (
+    "_engine/jit/kernels.py",
+    "_engine/jit/disk_cache.py",
+    "_engine/jit/checked_cache.py",
+    "independence/_predictive/knockoffs/",
+    "independence/_predictive/significance/",
+)
 
 # Tests that no mutant meets: studies of the level, real data, and what only looks at other files.
 LEFT_OUT = (
@@ -138,7 +147,7 @@ def sample() -> list[Mutant]:
         found = [
             mutant
             for name, source in sources.items()
-            if name not in NOT_TRIED
+            if not name.startswith(NOT_TRIED)
             for mutant in mutants_of(name, source)
         ]
         found.sort(key=_rank)
