@@ -355,3 +355,78 @@ def test_a_report_is_written_and_named(select, tmp_path):
     assert done.exit_code == 0
     assert f"Report: {path}" in done.stderr
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_report_scores_the_selection_and_all_columns(select, table, tmp_path):
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.json")
+    assert done.exit_code == 0
+    scores = json.loads((tmp_path / "r.json").read_text())["scores"]
+    assert scores["n_folds"] == 5
+    assert scores["all"]["n_columns"] == 4
+    assert scores["selection"]["score"] > 0.8
+    assert scores["selection"]["note"] == ""
+
+
+def test_the_scores_of_the_report_respect_weights_and_groups(select, patients, tmp_path):
+    patients["weight"], patients["clinic"] = 1.0, [f"c{row % 12}" for row in range(len(patients))]
+    patients.to_csv(tmp_path / "p.csv", index=False)
+    flags = ("--weights", "weight", "--groups", "clinic", "--report", tmp_path / "r.json")
+    assert select(tmp_path / "p.csv", "-t", "ill", *flags).exit_code == 0
+    scores = json.loads((tmp_path / "r.json").read_text())["scores"]
+    assert scores["selection"]["note"] == ""
+    assert scores["all"]["n_columns"] == 4
+
+
+def test_the_scores_of_the_report_leave_the_checkpoint_alone(select, table, tmp_path):
+    flags = ("--checkpoint", tmp_path / "run", "--report")
+    select(table, "-t", "ill", *flags, tmp_path / "without.json", "--report-cv", 0)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").glob("*.npz")}
+    select(table, "-t", "ill", *flags, tmp_path / "r.json")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").glob("*.npz")} == before
+    assert json.loads((tmp_path / "r.json").read_text())["scores"]["selection"]["note"] == ""
+
+
+@pytest.mark.parametrize(("n_folds", "expected"), [(0, None), (3, 3)])
+def test_the_number_of_folds_of_the_report_can_be_chosen(select, table, tmp_path, n_folds, expected):
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", n_folds)
+    assert done.exit_code == 0
+    scores = json.loads((tmp_path / "r.json").read_text())["scores"]
+    assert (scores and scores["n_folds"]) == expected
+
+
+def test_a_slow_search_is_not_repeated_for_the_report_unless_asked(select, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("ppfs.cli.output.scored_report._LONGEST", 0.0)
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.json")
+    assert "--report-cv 5" in done.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["scores"] is None
+    select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", 5)
+    assert json.loads((tmp_path / "r.json").read_text())["scores"]["n_folds"] == 5
+
+
+def test_a_report_without_scores_says_why(select, patients, tmp_path):
+    patients["clinic"] = [f"c{row % 12}" for row in range(120)]
+    patients.to_csv(tmp_path / "p.csv", index=False)
+    flags = ("--groups", "clinic", "--report", tmp_path / "r.json", "--report-cv", 13)
+    done = select(tmp_path / "p.csv", "-t", "ill", *flags)
+    assert done.exit_code == 0
+    assert "The report has no cross-validated scores: " in done.stderr
+    assert "at least 13 groups" in done.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["scores"] is None
+
+
+def test_more_folds_than_rows_are_refused_before_the_search(select, table, tmp_path):
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", 121)
+    assert done.exit_code == 2
+    assert "--report-cv 121 is more than the 120 rows" in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize("folds", ["1", "-1"])
+def test_a_single_fold_is_refused(select, table, tmp_path, folds):
+    assert select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", folds).exit_code == 2
+
+
+def test_folds_of_a_report_need_a_report(select, table):
+    done = select(table, "-t", "ill", "--report-cv", 3)
+    assert done.exit_code == 2
+    assert "--report-cv has no effect without --report" in done.stderr

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from ppfs import PPFS
 from ppfs.blanket import FBED
@@ -179,3 +180,31 @@ def test_the_date_and_code_to_repeat_are_there(selector, page):
     assert "selector = PPFS(n_splits=10, random_state=0).fit(X, y)" in page
     with_command = Report(selector, command="ppfs select data.csv").html()
     assert "selector = PPFS(" in with_command
+
+
+def test_scores_of_a_search_with_a_checkpoint_leave_it_alone(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    y = X["a"] + X["b"] > 0
+    found = PPFS(n_splits=10, random_state=0, checkpoint=tmp_path / "run").fit(X, y)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    assert found.report(X, y).summary["scores"]["selection"]["note"] == ""
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+
+
+def test_scores_that_could_not_be_computed_are_explained():
+    class FailsOnFewerRows(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            if len(y) < 90:
+                raise ValueError("too few rows")
+            return super().fit(X, y, sample_weight)
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    y = X["a"] + X["b"] > 0
+    found = PPFS(FailsOnFewerRows(), n_splits=10, random_state=0).fit(X, y)
+    report = found.report(X, y)
+    assert report.summary["scores"]["selection"]["score"] is None
+    (note,) = [note for note in report.summary["notes"] if "Cross-validated scores of the selection" in note]
+    assert "too few rows" in note
+    assert "too few rows" in report.markdown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,15 @@ def searched(data: Input, search: SearchRequest) -> Any:
         # A library caught the exception that the signal raised.
         raise KeyboardInterrupt
     return selector
+
+
+def timed_search(data: Input, search: SearchRequest) -> tuple[Any, float]:
+    """Return the selector that the flags describe, fitted, and how long that took without compilation."""
+    from ppfs import _engine
+
+    start, compiled = time.monotonic(), _engine.compile_seconds()[0]
+    selector = searched(data, search)
+    return selector, time.monotonic() - start - (_engine.compile_seconds()[0] - compiled)
 
 
 @contextmanager

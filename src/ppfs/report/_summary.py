@@ -22,6 +22,9 @@ _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polar
 _MOST_EXPLAINED = 500
 
 
+_CALLED = {"selection": "the selection", "all": "all columns"}
+
+
 def summarise(
     selector: Any, command: str | None = None, comparison: Comparison | None = None
 ) -> dict[str, Any]:
@@ -53,6 +56,11 @@ def summarise(
     columns = _columns(selector)
     scores = None if comparison is None else _scores(comparison)
     if comparison is not None:
+        result["notes"] += [
+            f"Cross-validated scores of {_CALLED[method.name]}: {method.note}."
+            for method in comparison.methods
+            if method.note
+        ]
         columns["refits"] = _shares(comparison["selection"].selected, columns["column"])
     return {
         "format": "ppfs-report",

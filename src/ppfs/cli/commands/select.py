@@ -33,14 +33,20 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     Results go to standard output, messages to standard error. The exit code is 0 if the search ran, even if it
     selected nothing, 1 if a file or its content cannot be used, 2 if the command was misused.
     """
-    from ppfs.cli._fitting import read_and_say, searched
+    from ppfs.cli._fitting import read_and_say, timed_search
     from ppfs.cli.output.delivery import Delivery
 
+    if output.report_cv is not None and output.report is None:
+        raise UsageFailure("--report-cv has no effect without --report. Leave it out, or add --report.")
     with remembering(search.checkpoint, click.get_current_context().meta["ppfs.arguments"]):
         data = read_and_say(request, search)
         if output.output is not None and data.rows is None:
             raise UsageFailure(
                 "--output needs the table in memory. Leave it out, or use ppfs apply on a table that fits."
             )
-        selector = searched(data, search)
-    Delivery(selector, data, search, output, shlex.join(["ppfs", *sys.argv[1:]])).run()
+        if data.rows is not None and (output.report_cv or 0) > len(data.rows.frame):
+            raise UsageFailure(
+                f"--report-cv {output.report_cv} is more than the {len(data.rows.frame)} rows. Use 5."
+            )
+        selector, seconds = timed_search(data, search)
+    Delivery(selector, data, search, output, shlex.join(["ppfs", *sys.argv[1:]]), seconds).run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,12 +33,30 @@ class OutputRequest:
 
     report : Path or None
         Where the report goes.
+
+    report_cv : int or None
+        In how many folds the report scores the selection; None if that was left open.
     """
 
     format: str
     output: Path | None
     save: Path | None
     report: Path | None
+    report_cv: int | None
+
+
+class FoldCount(click.IntRange):
+    """A number of folds, or 0 for none."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; a single fold would leave nothing to train on."""
+        number = int(super().convert(value, param, ctx))
+        if number == 1:
+            self.fail("1 fold leaves no rows to train on: use 2 or more, or 0 for no scores.", param, ctx)
+        return number
 
 
 output_flags = gathered(
@@ -79,6 +98,13 @@ output_flags = gathered(
                 unsaid=(".htm",),
             ),
             help="Write a report: one .html, .json or .md file.",
+        ),
+        flag(
+            _OUTPUT,
+            "--report-cv",
+            type=FoldCount(),
+            help="Number of folds for the cross-validated scores in the report; the search is repeated in each. 0 "
+            "leaves them out. [default: 5, if that takes less than about a minute]",
         ),
         debug_flag,
     ],

@@ -18,6 +18,7 @@ from ppfs.cli.input import Input
 from ppfs.cli.output.column_warnings import warning_lines
 from ppfs.cli.output.formats import write
 from ppfs.cli.output.result import result_document
+from ppfs.cli.output.scored_report import report_of
 from ppfs.cli.output.selection import save
 from ppfs.cli.output.writing import replaced, write_columns
 
@@ -41,6 +42,9 @@ class Delivery:
 
     command : str
         The command line, for the report.
+
+    seconds : float
+        How long the search took.
     """
 
     selector: Any
@@ -48,6 +52,7 @@ class Delivery:
     search: SearchRequest
     output: OutputRequest
     command: str
+    seconds: float
 
     def run(self) -> None:
         """Write the result everywhere; what fails is reported at the end, and the result is kept all the same."""
@@ -94,10 +99,9 @@ class Delivery:
             write_columns(rows, [name for name in rows.frame.columns if name in chosen], path)
 
     def _write_report(self) -> None:
-        from ppfs.report import Report
-
         if self.output.report is not None:
-            report = Report(self.selector, command=self.command)
+            n_folds = self.output.report_cv
+            report = report_of(self.selector, self.data, self.command, n_folds, self.seconds)
             with replaced(self.output.report) as place:
                 report.save(place)
             say(f"Report: {self.output.report}")
