@@ -69,7 +69,7 @@ SEED = "72041"
 # The sample is written before any test is changed because of it. The record holds all its runs, the first one included.
 DRAWN, RECORD = RESULTS / f"sample-{SEED}.jsonl", RESULTS / f"mutants-{SEED}.jsonl"
 
-# The cache of compiled kernels: its tests damage files in processes of their own. And code that is about to be replaced.
+# The cache of compiled kernels: its tests damage files in processes of their own. And code that will be replaced.
 NOT_TRIED = (
     "_engine/jit/kernels.py",
     "_engine/jit/disk_cache.py",

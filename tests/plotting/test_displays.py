@@ -1,5 +1,7 @@
 """Plots show what the search found, on the caller's axes, and never a formula in place of a name."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -118,6 +120,20 @@ def test_the_blanket_hangs_what_gave_way_on_a_member(selector, frame, ax):
     assert list(drawn.members) == frame[0].columns[selector.blanket_].tolist()
     gone = {name for names in drawn.redundant.values() for name in names}
     assert gone <= set(frame[0].columns[~selector.support_])
+
+
+@pytest.mark.parametrize("n_members", range(1, 13))
+@pytest.mark.parametrize("n_letters", [12, 32])
+def test_names_around_the_target_do_not_overprint(n_members, n_letters):
+    members = [f"{number:_>{n_letters}}" for number in range(n_members)]
+    redundant = {member: [f"redundant {member[-9:]}"] * 6 for member in members}
+    drawn = BlanketDisplay(members, [1.0] * n_members, redundant, "outcome")
+    drawn.plot(ax=Figure(figsize=(8.4, 5.6), layout="constrained").subplots())
+    drawn.figure_.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in drawn.ax_.texts]
+    assert len(boxes) == 2 * n_members + 1
+    for first, second in combinations(boxes, 2):
+        assert not first.overlaps(second)
 
 
 def test_a_search_that_selects_nothing_can_be_drawn(ax):

@@ -11,6 +11,7 @@ from ppfs import PPFS
 from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import Report
+from ppfs.wrappers import PermutationImportance, Stepwise
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -208,3 +209,43 @@ def test_scores_that_could_not_be_computed_are_explained():
     (note,) = [note for note in report.summary["notes"] if "Cross-validated scores of the selection" in note]
     assert "too few rows" in note
     assert "too few rows" in report.markdown()
+
+
+@pytest.mark.parametrize("search", [Stepwise(random_state=0), PermutationImportance(random_state=0)])
+def test_columns_without_a_pvalue_are_not_called_kept_by_request(search):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
+    page = search.fit(X, X["a"] > 0).report().html()
+    assert "kept by request" not in page
+    asked_for = PPFS(n_splits=5, random_state=0, always_keep=["b"]).fit(X, X["a"] > 0).report().html()
+    assert asked_for.count('<span class="p">kept by request</span>') == 1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        PPFS(n_splits=5, random_state=0, progress="log"),
+        PPFS.calibrated(random_state=0),
+        PPFS.calibrated(LogisticRegression(C=2.0), correction=None, alpha=0.1, random_state=3),
+    ],
+)
+def test_the_code_of_a_report_makes_the_same_search(made):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
+    code = made.fit(X, y).report().summary["code"]
+    assert "progress" not in code
+    assert ("PPFS.calibrated(" in code) == (made.independence is not None)
+    space = {"X": X, "y": y, "LogisticRegression": LogisticRegression}
+    exec(code, space)
+    expected = made.set_params(progress=False)
+    assert repr(space["selector"].get_params()) == repr(expected.get_params())
+
+
+@pytest.mark.parametrize("made", [PPFS(n_splits=5, random_state=0), PPFS.calibrated(random_state=0)])
+def test_notes_for_readers_leave_out_how_models_were_computed(made):
+    rng = np.random.default_rng(0)
+    report = made.fit(rng.normal(size=(80, 3)), np.arange(80) % 2).report()
+    assert any("engine" in note for note in report.summary["notes"])
+    for text in (report.html(), report.markdown()):
+        assert "engine" not in text
+        assert "task: classification" in text

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# With more members than these there is room for one redundant column beside each.
+_FEW_MEMBERS = 6
+
+
 class BlanketDisplay(Display):
     """The target in the middle, the selected columns around it, and beside each those that are redundant given it.
 
@@ -90,31 +94,47 @@ class BlanketDisplay(Display):
 
     def plot(self, *, max_neighbours: int = 4, ax: Axes | None = None) -> Self:
         """Draw on axes, or on a new figure; each member with at most `max_neighbours` redundant columns."""
-        ax = axes_for(ax, figsize=(7.2, 5.6))
+        ax = axes_for(ax, figsize=(8.4, 5.6))
+        # Longer names need more room, in units of the drawing.
+        written = [*self.members, *(name for names in self.redundant.values() for name in names)]
+        reach = 2.4 + 0.075 * max((len(shown(name)) for name in written), default=0)
         weights = np.nan_to_num(np.array(self.importances, dtype=float))
         widths = 1 + 5 * np.clip(weights, 0, None) / max(float(weights.max(initial=0.0)), 1e-300)
         for number, (member, width) in enumerate(zip(self.members, widths, strict=True)):
-            # From the top, clockwise, most important first; wide rather than high, as names are.
-            angle = np.pi / 2 - 2 * np.pi * number / len(self.members)
-            place = (1.35 * np.cos(angle), np.sin(angle))
+            side, height = _side_and_height(number, len(self.members))
+            place = (side * (1.3 + 0.5 * np.sqrt(1 - height**2)), 1.4 * height)
             ax.plot([0, place[0]], [0, place[1]], color=SELECTED, linewidth=width, alpha=0.55, zorder=1)
             _node(ax, place, shown(member), SELECTED)
             gone = list(self.redundant.get(member, ()))
-            lines = [shown(name) for name in gone[:max_neighbours]]
-            if len(gone) > max_neighbours:
-                lines.append(f"and {len(gone) - max_neighbours} more")
+            n_shown = max_neighbours if len(self.members) <= _FEW_MEMBERS else 1
+            lines = [shown(name) for name in gone[:n_shown]]
+            if len(gone) > n_shown:
+                lines.append(f"and {len(gone) - n_shown} more")
             if lines:
-                outer = (2.3 * np.cos(angle), 1.75 * np.sin(angle))
+                outer = (side * (reach - 0.8), 1.9 * height)
                 _neighbours(ax, place, outer, "\n".join(lines))
         _node(ax, (0, 0), shown(self.target), ACCENT)
         if not self.members:
             ax.annotate("no column was selected", (0, -0.35), ha="center")
         has_outer = any(self.redundant.get(member) for member in self.members)
-        ax.set_xlim(*((-3.0, 3.0) if has_outer else (-2.0, 2.0)))
-        ax.set_ylim(*((-2.1, 2.1) if has_outer else (-1.2, 1.2)))
+        ax.set_xlim(*((-reach, reach) if has_outer else (-2.9, 2.9)))
+        ax.set_ylim(*((-2.1, 2.1) if has_outer else (-1.6, 1.6)))
         ax.set_axis_off()
         tidy(ax)
         return self._drawn_on(ax)
+
+
+def _side_and_height(number: int, n_members: int) -> tuple[int, float]:
+    """Return on which side of the target a member stands, 1 for right, and at which height between -1 and 1.
+
+    Clockwise from the top right, most important first, at even heights: names are wide, so on a circle those at the top
+    and at the bottom would overprint.
+    """
+    n_right = (n_members + 1) // 2
+    if number < n_right:
+        return 1, 1 - (2 * number + 1) / n_right
+    n_left = n_members - n_right
+    return -1, (2 * (number - n_right) + 1) / n_left - 1
 
 
 def _node(ax: Axes, place: tuple[float, float], text: str, colour: str) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ppfs._printable import printable
+from ppfs.report._summary import notes_for_readers
 
 _MOST_COLUMNS = 200
 
@@ -26,7 +27,7 @@ def markdown_page(summary: dict[str, Any]) -> str:
     lines += ["## Columns", "", *_table(summary), ""]
     if summary["confirmation"]:
         lines += ["## Confirmed on rows held out", "", f"{_escaped(summary['confirmation']['summary'])}.", ""]
-    lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in summary["notes"]), ""]
+    lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in notes_for_readers(summary)), ""]
     lines += ["## How to repeat it", ""]
     if summary["command"] is not None:
         lines += ["```", summary["command"], "```", ""]

@@ -10,6 +10,10 @@ from string import Template
 from typing import Any
 
 from ppfs.report._pictures import Picture
+from ppfs.report._summary import notes_for_readers
+
+# The reason that the trace gives for columns of always_keep: they have no p-value.
+_BY_REQUEST = "kept by request"
 
 
 def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
@@ -26,7 +30,7 @@ def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
         warnings=_warnings(summary),
         pictures="".join(_figure(picture) for picture in pictures),
         data=_data(summary),
-        notes=_items(summary["notes"]),
+        notes=_items(notes_for_readers(summary)),
         parameters=_pairs(summary["parameters"]),
         versions=_pairs(summary["versions"]),
         seed=escape(summary["seed"]),
@@ -45,7 +49,6 @@ def _facts(summary: dict[str, Any]) -> str:
     facts = [
         (f"{data['n_rows']:,}", "rows"),
         (f"{data['n_columns']:,}", "columns"),
-        (f"{len(summary['selected']):,}", "kept"),
     ]
     if summary["test"] is not None:
         facts += [
@@ -82,10 +85,11 @@ def _kept(summary: dict[str, Any]) -> str:
     for row in rows[:30]:
         importance = columns["importance"][row]
         width = 0 if importance is None else max(0.0, 100 * importance / top)
-        pvalue = "kept by request" if columns["pvalue"][row] is None else f"p = {columns['pvalue'][row]:.2g}"
+        pvalue, reason = columns["pvalue"][row], columns["reason"][row]
+        shown = (_BY_REQUEST if reason == _BY_REQUEST else "") if pvalue is None else f"p = {pvalue:.2g}"
         lines.append(
-            f'<li title="{escape(columns["reason"][row])}"><span class="name">{escape(columns["column"][row])}</span>'
-            f'<span class="bar"><i style="width:{width:.1f}%"></i></span><span class="p">{escape(pvalue)}</span></li>'
+            f'<li title="{escape(reason)}"><span class="name">{escape(columns["column"][row])}</span>'
+            f'<span class="bar"><i style="width:{width:.1f}%"></i></span><span class="p">{escape(shown)}</span></li>'
         )
     more = f'<li class="more">and {len(rows) - 30:,} more, in the table below</li>' if len(rows) > 30 else ""
     return "".join(lines) + more

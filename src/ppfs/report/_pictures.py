@@ -61,7 +61,7 @@ def pictures_of(selector: Any) -> list[Picture]:
             "The selected columns",
             "The target in the middle, around it the selected columns; thicker lines mean larger importance. Dashed: "
             "columns that predict the target on their own, but for which no evidence is left given the selected one.",
-            (7.6, 5.2),
+            (8.4, 5.6),
             lambda ax: BlanketDisplay.from_estimator(selector, target=selector.trace_.data.target, ax=ax),
         ),
         (

@@ -22,6 +22,12 @@ _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polar
 _MOST_EXPLAINED = 500
 
 
+# What PPFS.calibrated sets.
+_PRESET = {"independence": "cross-fit-ppi", "estimator": "panel", "correction": "bh"}
+
+# Words of notes about how models are computed: of use to who measures times, not to who reads a result.
+_OF_COMPUTING = ("by the engine", "scikit-learn's interface")
+
 _CALLED = {"selection": "the selection", "all": "all columns"}
 
 
@@ -143,6 +149,11 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
     return [_plain(part) for part in value]
+
+
+def notes_for_readers(summary: dict[str, Any]) -> list[str]:
+    """Return the notes without those about how models are computed."""
+    return [note for note in summary["notes"] if not any(words in note for words in _OF_COMPUTING)]
 
 
 def confirmation_of(selector: Any) -> dict[str, Any] | None:
@@ -299,8 +310,22 @@ def _code(selector: Any) -> str:
     """Return Python code that repeats the selection."""
     name = type(selector).__name__
     module = "ppfs" if name in ("PPFS", "PPFSCV") else type(selector).__module__.split("._")[0]
-    given = ", ".join(f"{key}={_shown(value)}" for key, value in changed_parameters(selector).items())
-    return f"from {module} import {name}\n\nselector = {name}({given}).fit(X, y)"
+    made, given = name, changed_parameters(selector)
+    if name == "PPFS" and given.get("independence") == _PRESET["independence"]:
+        made, given = "PPFS.calibrated", _changed_from_the_preset(given)
+    # What is shown while it runs does not matter to the result.
+    listed = ", ".join(f"{key}={_shown(value)}" for key, value in given.items() if key != "progress")
+    return f"from {module} import {name}\n\nselector = {made}({listed}).fit(X, y)"
+
+
+def _changed_from_the_preset(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that the calibrated preset would not set by itself, from those that differ from PPFS's."""
+    fixed = {"estimator": None, "correction": None} | given
+    return {
+        name: value
+        for name, value in fixed.items()
+        if name != "independence" and not (name in _PRESET and value == _PRESET[name])
+    }
 
 
 def _versions() -> dict[str, str]:
