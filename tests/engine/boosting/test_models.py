@@ -61,6 +61,8 @@ def assert_like(problem, fit, tolerance, is_category=None):
         np.testing.assert_allclose(outcome.base[0], expected[0], atol=tolerance)
         np.testing.assert_allclose(outcome.replaced[0], expected[1:].mean(axis=0), atol=tolerance)
         np.testing.assert_allclose(outcome.by_draw[0], expected[1:].mean(axis=1), atol=tolerance)
+        by_draw = models.replaced_by_draw(columns, drawn_values(problem, columns))
+        np.testing.assert_allclose(by_draw, expected[1:], atol=tolerance)
 
 
 def drawn_values(problem, columns):
@@ -174,6 +176,21 @@ def test_what_no_tree_meets_changes_nothing_to_the_last_bit():
     outcome = models.replaced([1], [np.full((1, 4, test.size), 7.0) for test in problem.test])
     np.testing.assert_array_equal(outcome.replaced, models.base().base)
     np.testing.assert_allclose(outcome.by_draw, models.base().base.mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("is_by_row", [False, True])
+def test_draws_at_once_are_draws_one_by_one_to_the_last_bit(is_by_row):
+    problem = make_problem(19, 200, 3, n_columns=4, missing=0.1, max_iter=10)
+    prepared = problem.prepared("brier", is_by_row=is_by_row)
+    models = grow_models(bin_columns(problem.X, prepared), prepared)
+    values = drawn_values(problem, [0, 2])
+    n_draws = values[0].shape[1]
+    assert n_draws > 1
+    one_by_one = [
+        models.replaced([0, 2], [some[:, draw : draw + 1] for some in values]).replaced[0]
+        for draw in range(n_draws)
+    ]
+    np.testing.assert_array_equal(models.replaced_by_draw([0, 2], values), one_by_one)
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])

@@ -124,12 +124,29 @@ class BoostedModels:
         shifts : array of shape (n_draws, n_tested, n_trees), or None
             What else the other values add to raw predictions.
         """
+        return self._outcome(self._raw_with(columns, values, shifts))
+
+    def replaced_by_draw(
+        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
+    ) -> Float64s:
+        """Return the losses with other values in some columns, draw by draw, shape (n_draws, n_pairs).
+
+        The parameters are those of `replaced`, which averages the rows' losses over the draws. Each row walks down a
+        tree to the first replaced column once for all draws.
+        """
+        raw = self._raw_with(columns, values, shifts)
+        return np.concatenate(
+            [self._outcome(raw[[0, draw]]).replaced for draw in range(1, len(raw))],
+        )
+
+    def _raw_with(
+        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None
+    ) -> Float64s:
+        """Return raw predictions of the rows as they are, then of each draw: (1 + n_draws, n_tested, n_trees)."""
         numbers = np.array(columns, dtype=np.int64)
         place = np.full(self.columns.n_columns, -1, dtype=np.int64)
         place[numbers] = np.arange(numbers.size)
-        n_draws, n_tested = values[0].shape[1], self.problem.n_tested
-        # First the rows as they are, then all rows of the first draw, of the second, and so on.
-        raw = np.tile(self.raw, (n_draws + 1, 1, 1))
+        raw = np.tile(self.raw, (values[0].shape[1] + 1, 1, 1))
         if shifts is not None:
             raw[1:] += shifts
         ends = self.problem.train_parts.ends
@@ -151,6 +168,11 @@ class BoostedModels:
             raw[1:, ends[split] : ends[split + 1], :n_trees] = part
 
         run_tasks(run, range(self.problem.n_splits), self.n_threads)
+        return raw
+
+    def _outcome(self, raw: Float64s) -> Outcome:
+        """Return the losses of raw predictions; those of the rows as they are come first."""
+        n_draws, n_tested = len(raw) - 1, self.problem.n_tested
         outcome = empty_outcome(1, self.problem, n_draws=n_draws)
         sources = np.arange(n_tested, n_tested * (n_draws + 1)).reshape(n_draws, n_tested)
         self._score(raw.reshape(1, -1, self.problem.n_trees), sources, outcome)

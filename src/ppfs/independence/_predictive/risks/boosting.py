@@ -151,16 +151,7 @@ class BoostingRisks(RiskSource):
         def evaluate(first: int, end: int) -> Floats:
             values = [self._encoded(x, draws.values(split, first, end)) for split in problem.splits]
             shifts = self._shifts(x, values)
-            # One draw after the other: the engine averages the rows' losses over a set of draws.
-            risks = [
-                models.replaced(
-                    self._columns[x],
-                    [some[:, draw : draw + 1] for some in values],
-                    None if shifts is None else shifts[draw : draw + 1],
-                ).replaced
-                for draw in range(end - first)
-            ]
-            return np.stack(risks, axis=1)
+            return models.replaced_by_draw(self._columns[x], values, shifts)[np.newaxis]
 
         drawn = over_draws(problem, base[0], evaluate)
         return PairedRisks(
