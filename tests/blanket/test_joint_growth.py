@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
-from ppfs.blanket._steps import joint_growth, second_look
+from ppfs.blanket._steps import second_look
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.blanket._steps.correction import adjust, adjust_among
@@ -125,7 +125,7 @@ def test_of_many_rejected_columns_the_most_promising_are_asked_about(rng, monkey
     steps = [step for step in found.trace_ if step.phase == "second look"]
     assert len(steps) % 5 == 0
     assert min(step.adjusted_pvalue / step.pvalue for step in steps if step.feature == 1) > 5
-    assert any("of 39 rejected columns were asked about" in note for note in found.trace_.notes)
+    assert any("of 39 rejected columns were tested" in note for note in found.trace_.notes)
 
 
 @pytest.mark.parametrize("link", ["line", "square", "product", "groups"])
@@ -172,7 +172,7 @@ def test_of_more_columns_than_rows_can_bear_the_most_promising_are_in_the_model(
     found = PPFS.calibrated(growth="joint", random_state=0).fit(X, y)
     assert set(found.blanket_) == {3, 150}
     assert any("p-values are adjusted for all 19,900 pairs" in note for note in found.trace_.notes)
-    step = next(step for step in found.trace_ if step.phase == "joint growth" and step.feature == 3)
+    step = next(step for step in found.trace_ if "pairs" in step.phase and step.feature == 3)
     # Two of all pairs are called: the larger of two p-values is multiplied by half their number.
     assert step.adjusted_pvalue <= 19_900 * step.pvalue
     assert step.adjusted_pvalue >= 19_900 * step.pvalue / 20
@@ -200,11 +200,3 @@ def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
     assert set(found.blanket_) == {0, 1, 2}
     assert {step.phase for step in found.trace_ if step.decision == "kept"} == {"joint shrink"}
     assert "joint shrink" in found.trace_.explain(0)
-
-
-def test_a_table_too_wide_for_joint_growth_says_so(rng, monkeypatch):
-    monkeypatch.setattr(joint_growth, "_FEWEST", 3)
-    monkeypatch.setattr(joint_growth, "MOST_SCREENED", 10)
-    X = rng.normal(size=(30, 12))
-    fitted = PPFS.calibrated(LINE, growth="both", random_state=0).fit(X, X[:, 0])
-    assert [note for note in fitted.trace_.notes if "left out, as there are 12 columns and 30 rows" in note]

@@ -55,6 +55,10 @@ class Storage(Protocol):
         """The columns that are in memory."""
 
     @property
+    def n_more(self) -> int | None:
+        """How many more columns may be loaded; None for any number."""
+
+    @property
     def content(self) -> tuple[bytes | NDArray[Any], ...]:
         """What is hashed to identify these columns."""
 
@@ -78,6 +82,7 @@ class _MemoryColumns:
     """Columns in an array or in a sparse matrix."""
 
     is_in_memory = True
+    n_more: int | None = None
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix

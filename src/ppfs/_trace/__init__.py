@@ -8,15 +8,27 @@ from ppfs._trace.plain import as_plain, from_plain
 from ppfs._trace.question_arrays import QuestionArrays
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
-from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, PAIRS, Decision, Step
+from ppfs._trace.steps import (
+    FAVOURABLE,
+    FOLD_ASIDE,
+    JOINT_GROWTH,
+    JOINT_GROWTH_OF_PAIRS,
+    PAIRS,
+    SECOND_LOOK,
+    Decision,
+    Step,
+)
 from ppfs._trace.words import NO_ADDITION, NO_LINK
 
 __all__ = [
     "FAVOURABLE",
     "FOLD_ASIDE",
+    "JOINT_GROWTH",
+    "JOINT_GROWTH_OF_PAIRS",
     "NO_ADDITION",
     "NO_LINK",
     "PAIRS",
+    "SECOND_LOOK",
     "DataSummary",
     "DecidingSteps",
     "Decision",

@@ -16,6 +16,13 @@ FAVOURABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
 #: The phase that tests two columns given each other.
 PAIRS = "pairs"
 
+#: The phases that test each column given all others, or given the columns of the most promising pairs.
+JOINT_GROWTH = "joint growth"
+JOINT_GROWTH_OF_PAIRS = "joint growth of promising pairs"
+
+#: The phase that tests rejected columns given the selected ones.
+SECOND_LOOK = "second look"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -92,13 +99,13 @@ class Step:
         """Whether the answer counts for or against the feature in the search for the target's own blanket.
 
         It does not if there were too few rows, nor if a pair was rejected: the feature may still enter together with
-        another one.
+        another one. Nor if a second look found nothing: an earlier step rejected or dropped the feature.
         """
         return (
             self.target is None
             and not self.withheld
             and self.is_reliable
-            and (self.phase != PAIRS or self.decision in FAVOURABLE)
+            and (self.phase not in (PAIRS, SECOND_LOOK) or self.decision in FAVOURABLE)
         )
 
     @property

@@ -7,7 +7,7 @@ from math import isnan
 
 from ppfs._printable import listed
 from ppfs._trace.outcome import Outcome, decides, entered_at_the_turn, made_redundant_by
-from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, Step
+from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, JOINT_GROWTH, JOINT_GROWTH_OF_PAIRS, Step
 
 # From a feature's number to its name in a sentence, in quotation marks.
 Call = Callable[[int | None], str]
@@ -17,6 +17,13 @@ NO_LINK = "no evidence of a link on its own"
 NO_ADDITION = "no evidence that it adds to the others"
 
 
+# What a feature was tested given, where the list of columns would be long.
+_JOINTLY = {
+    JOINT_GROWTH: " given all others, by a model of all columns",
+    JOINT_GROWTH_OF_PAIRS: " given the others, by a model of the columns of the most promising pairs",
+}
+
+
 def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: int = 0) -> str:
     """Return a question, its answer and the decision, in one line."""
     fold = f"fold {step.fold}{' (chosen)' if step.fold == chosen_fold else ''}, " if step.fold else ""
@@ -24,7 +31,7 @@ def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: in
         fold = "on rows set aside, "
     withheld = f" without {enumerated(step.withheld, call)}" if step.withheld else ""
     against = f" against {call(step.target)}" if step.target is not None else ""
-    given = f" given {enumerated(step.others, call)}" if step.others else ""
+    given = _given(step, call)
     question = f"{fold}{step.phase}{withheld}: {call(step.feature)}{against}{given}"
     return f"{question}: {_answer(step, models)}: {step.decision}"
 
@@ -73,7 +80,7 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
         return "no test was against it" if is_selected else "too few rows to tell"
     if is_selected:
         return "the target depends on it" + (" given the others" if step.others else "")
-    return NO_ADDITION if step.decision == "dropped" and step.others else NO_LINK
+    return NO_ADDITION if step.others and (step.decision == "dropped" or step.phase in _JOINTLY) else NO_LINK
 
 
 def enumerated(features: Sequence[int], call: Call, limit: int = 5) -> str:
@@ -117,7 +124,14 @@ def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models:
 
 
 def _circumstances(step: Step, call: Call) -> str:
-    return f" given {enumerated(step.others, call)}" if step.others else " on its own"
+    return _given(step, call) or " on its own"
+
+
+def _given(step: Step, call: Call) -> str:
+    """Return what a feature was tested given; "" for nothing."""
+    if not step.others:
+        return ""
+    return _JOINTLY.get(step.phase, f" given {enumerated(step.others, call)}")
 
 
 def _evidence(step: Step, models: Sequence[str]) -> str:

@@ -21,7 +21,13 @@ from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
 from ppfs.blanket._run.reused_answers import ReusedAnswers
 from ppfs.blanket._steps.correction import CORRECTIONS
 from ppfs.blanket._steps.growth import grow_marginally
-from ppfs.blanket._steps.joint_growth import bind_to_all, grow_jointly, shrink_jointly
+from ppfs.blanket._steps.joint_growth import (
+    bind_to_all,
+    grow_jointly,
+    is_worth_it,
+    require_joint_growth,
+    shrink_jointly,
+)
 from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
@@ -37,7 +43,7 @@ from ppfs.independence import (
     PredictiveTest,
 )
 
-Growth = Literal["marginal", "joint", "both"]
+Growth = Literal["marginal", "joint", "both", "auto"]
 
 
 class PPFS(PanelParameters, BaseBlanketSelector):
@@ -106,14 +112,16 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         other selected ones, corrected for their number ("bh" if `correction` is None): `confirmed_` has the p-values,
         which are valid because the columns were selected on other rows.
 
-    growth : {"marginal", "joint", "both"}, default="marginal"
+    growth : {"marginal", "joint", "both", "auto"}, default="marginal"
         How columns become candidates. "marginal", as in the paper, tests each column on its own. "joint" tests each
         column given all others, by one set of models of all columns: it finds columns that matter only beside others,
-        such as the inputs of an exclusive-or. "both" takes the union.
+        such as the inputs of an exclusive-or. "both" takes the union. "auto" is "both" in small tables, with at most
+        100 columns, 10,000 rows and three rows per column (or at most 20 columns), and "marginal" in others.
 
     second_look : bool, default=False
         After the shrink phase, test every rejected column given the selected ones, and shrink again where one enters.
-        This finds suppressors: columns that have no link to the target on their own, but have one beside others.
+        This finds suppressors: columns that have no link to the target on their own, but have one beside others. Of
+        more than 100 rejected columns the most promising ones are tested.
 
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" follows the estimator, or else the target: text, booleans, and integers with at most 20 distinct values
@@ -276,7 +284,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         "correction": [StrOptions(set(CORRECTIONS)), None],
         "confirm": [Interval(Real, 0, 1, closed="neither"), None],
         "interactions": [StrOptions({"pairs"}), None],
-        "growth": [StrOptions({"marginal", "joint", "both"})],
+        "growth": [StrOptions({"marginal", "joint", "both", "auto"})],
         "second_look": ["boolean"],
         "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest, None],
         "n_draws": [*PPI_CONSTRAINTS["n_draws"], None],
@@ -413,8 +421,11 @@ class PPFS(PanelParameters, BaseBlanketSelector):
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         jointly: list[Answered] = []
-        if self.growth != "marginal":
-            bind = bind_to_all(self._independence_test(), inquiry, self.n_jobs, self.on_error)
+        test = self._independence_test()
+        if self.growth in ("joint", "both"):
+            require_joint_growth(inquiry, test, self.growth)
+        if self.growth in ("joint", "both") or (self.growth == "auto" and is_worth_it(inquiry, test)):
+            bind = bind_to_all(test, inquiry)
             jointly = grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
         candidates = [*jointly, *self._grow_alone(inquiry, {x for x, _ in jointly})]
         if self.interactions is not None:

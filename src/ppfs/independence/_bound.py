@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import islice
 from math import isfinite
 from typing import Literal, Protocol
@@ -63,6 +64,9 @@ class Binding:
 
     listener : Listener or None
         Receives every new answer.
+
+    salt : int
+        Added to the keys of questions given other columns, so that tests of different features can share `known`.
     """
 
     fold: int = 0
@@ -71,6 +75,7 @@ class Binding:
     on_error: OnError = "raise"
     known: KnownAnswers | None = None
     listener: Listener | None = None
+    salt: int = 0
 
 
 class BoundTest(ABC):
@@ -113,6 +118,7 @@ class BoundTest(ABC):
         self.models = models
         self.n_answers = 0
         self.known = KnownAnswers(table.n_features + 1) if binding.known is None else binding.known
+        self._binding = binding
         self._listener = binding.listener
         self._on_error = binding.on_error
         self.failures: dict[int, str] = {}
@@ -130,6 +136,16 @@ class BoundTest(ABC):
     def exact_tail(self, target: int) -> ExactTail | None:
         """Return what counts small p-values given nothing, or None where they are not counted."""
         return None
+
+    def binding_for(self, features: Table) -> Binding:
+        """Return the binding of another test of the same rows, whose features may be groups of this table's features.
+
+        Its answers are kept, and written to a checkpoint, together with those of this test. They are told apart by
+        the columns of each feature, so only one such test of a table may have the same columns. It answers questions
+        given other columns only.
+        """
+        salt = int.from_bytes(blake2b(repr(features.columns).encode(), digest_size=16).digest())
+        return replace(self._binding, known=self.known, salt=salt)
 
     def has_rows_for(self, target: int, given: Collection[int]) -> bool:
         """Return whether there are enough rows to ask about `target` given these columns.
@@ -167,13 +183,19 @@ class BoundTest(ABC):
             for places, answers in self.marginal_answers(xs, target):
                 yield from answers.take(places)
             return
-        shared = sum(map(fingerprint, inside))
+        shared = self._binding.salt + sum(map(fingerprint, inside))
 
         def question(x: int) -> Question:
             return target, shared if x in inside else shared + fingerprint(x), x
 
         # The shrink phase asks about a new column set after every removal: no step may take long per member.
-        is_new = len(inside) > 1 and (target, shared) not in self._asked_sets and inside.issuperset(xs)
+        # Where an earlier run was stopped, the first answers are known.
+        is_new = (
+            len(inside) > 1
+            and (target, shared) not in self._asked_sets
+            and inside.issuperset(xs)
+            and not (xs and question(xs[0]) in self.known)
+        )
         unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
         self._asked_sets.add((target, shared))
         fresh = self._answers(unknown, target, tuple(sorted(inside))) if unknown else iter(())

@@ -67,6 +67,13 @@ class IndependenceTest(ABC, BaseEstimator):
         """
         return self._bind(table, Binding(fold, random_state, n_jobs, on_error, known, listener))
 
+    def bind_beside(self, bound: BoundTest, table: Table) -> BoundTest:
+        """Return the test of a table with the rows of another bound test; their answers are kept together.
+
+        See `BoundTest.binding_for`.
+        """
+        return self._bind(table, bound.binding_for(table))
+
     @abstractmethod
     def _bind(self, table: Table, binding: Binding) -> BoundTest:
         """Return the test of these data."""

@@ -115,6 +115,11 @@ class FileColumns:
         return sorted(self._kept)
 
     @property
+    def n_more(self) -> int | None:
+        """How many more columns may be loaded without exceeding `memory_limit`."""
+        return max(0, self.memory_limit // (8 * self.shape[0]) - len(self._kept))
+
+    @property
     def content(self) -> tuple[bytes | NDArray[Any], ...]:
         """What is hashed to identify these columns: names, sizes and times of the files, not their values."""
         rows = b"all" if self.rows is None else self.rows.tobytes()

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -234,7 +234,9 @@ def _learn(known: KnownAnswers, arrays: dict[str, NDArray[Any]]) -> None:
     keys = [int(key, 16) for key in arrays["keys"].tolist()]
     questions = zip(arrays["targets"].tolist(), keys, arrays["xs"].tolist(), strict=True)
     for question, result in zip(questions, answers, strict=True):
-        known[question] = result
+        # Answers of a single model are written beside those of a panel, in a file with as many models as that has.
+        is_of_panel = not np.isnan(result.model_pvalues).all()
+        known[question] = result if is_of_panel else replace(result, model_pvalues=())
 
 
 def _require_same(found: dict[str, str], wanted: dict[str, str], folder: Path) -> None:

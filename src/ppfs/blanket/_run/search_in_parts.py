@@ -87,8 +87,8 @@ def search_in_parts(
         left_out.append(bound.failures)
         trace.notes.extend(_about_failures(inquiry))
         blankets.append(_most_important_first(found[-1].blanket, trace, fold))
-        n_fits += bound.n_fits
-        n_tests += bound.n_answers
+        n_fits += inquiry.n_fits
+        n_tests += inquiry.n_answers
     return Searched(found, blankets, left_out, n_fits, n_tests)
 
 

@@ -33,17 +33,16 @@ def most_promising_beside(
     place = {feature: number for number, feature in enumerate(rest)}
     single = [feature for feature in rest if table.is_single(feature)]
     for features, values in dense_blocks(table, single):
-        levels = table.n_levels_of(features)
-        for number, feature in enumerate(features):
-            column = values[:, number]
-            scores[place[feature]] = (
-                _score_of_groups(column, residuals)
-                if levels[number]
-                else _score(column, residuals, basis, factors)
-            )
+        has_levels = table.n_levels_of(features) > 0
+        places = np.array([place[feature] for feature in features], dtype=np.intp)
+        scores[places[~has_levels]] = _scores(values[:, ~has_levels], residuals, basis, factors)
+        for number in np.flatnonzero(has_levels).tolist():
+            scores[places[number]] = _score_of_groups(values[:, number], residuals)
     # Groups of columns are few, and always asked about.
     scores[[place[feature] for feature in rest if not table.is_single(feature)]] = np.inf
-    order = sorted(range(len(rest)), key=lambda i: (-scores[i], table.order.by_content(rest[i])))
+    # By content, so that the order of the columns plays no part; columns of a file would have to be read for that.
+    key = table.order.by_content if table.is_in_memory else int
+    order = sorted(range(len(rest)), key=lambda i: (-scores[i], key(rest[i])))
     return [rest[i] for i in order[:at_most]]
 
 
@@ -64,28 +63,42 @@ def _left(table: Table, target: int, members: Sequence[int]) -> tuple[Floats, Fl
             if n_levels:
                 design.append(_indicators(column))
             else:
-                unit = _unit(column)
-                design += [unit[:, np.newaxis], unit[:, np.newaxis] ** 2]
+                unit = _units(column[:, np.newaxis])
+                design += [unit, unit**2]
                 factors.append(unit)
     basis = np.linalg.qr(np.column_stack(design))[0]
     residuals = outcomes - basis @ (basis.T @ outcomes)
     scale = np.sqrt((residuals**2).sum(axis=0))
     residuals = residuals / np.where(scale > 0, scale, 1.0)
-    products = np.column_stack(factors[:_MOST_PRODUCTS]) if factors else np.empty((table.n_rows, 0))
+    products = np.hstack(factors[:_MOST_PRODUCTS]) if factors else np.empty((table.n_rows, 0))
     return residuals, basis, products
 
 
-def _score(column: Floats, residuals: Floats, basis: Floats, factors: Floats) -> float:
-    """Return the largest chi-squared statistic of the column, its square and its products with the members."""
-    unit = _unit(column)
-    views = np.column_stack([unit, unit**2, unit[:, np.newaxis] * factors])
-    views = views - basis @ (basis.T @ views)
-    lengths = (views**2).sum(axis=0)
-    explained = ((residuals.T @ views) ** 2).sum(axis=0) / np.where(
-        lengths > 1e-9 * len(column), lengths, np.inf
-    )
+def _scores(columns: Floats, residuals: Floats, basis: Floats, factors: Floats) -> Floats:
+    """Return the largest chi-squared statistic of each column, its square and its products with the members.
+
+    The residuals are orthogonal to the basis, so only the lengths of the views need to be freed of it. Those of
+    products are freed of their mean only: they are rarely close to the members, and there are many of them.
+    """
+    n_rows = len(columns)
+    units = _units(columns)
+    squares = units**2
+    explained = np.zeros(columns.shape[1])
+    for views in (units, squares):
+        lengths = (views**2).sum(axis=0) - ((basis.T @ views) ** 2).sum(axis=0)
+        explained = np.maximum(explained, _explained(residuals.T @ views, lengths, n_rows))
+    for factor in factors.T:
+        lengths = factor**2 @ squares - (factor @ units) ** 2 / n_rows
+        products = (residuals * factor[:, np.newaxis]).T @ units
+        explained = np.maximum(explained, _explained(products, lengths, n_rows))
     # One degree of freedom per outcome: the same for all columns of numbers.
-    return float(-chi2.logsf(len(column) * explained.max(), residuals.shape[1]))
+    scores: Floats = -chi2.logsf(n_rows * explained, residuals.shape[1])
+    return scores
+
+
+def _explained(products: Floats, lengths: Floats, n_rows: int) -> Floats:
+    explained: Floats = (products**2).sum(axis=0) / np.where(lengths > 1e-9 * n_rows, lengths, np.inf)
+    return explained
 
 
 def _score_of_groups(column: Floats, residuals: Floats) -> float:
@@ -105,9 +118,11 @@ def _indicators(column: Floats) -> Floats:
     return indicators
 
 
-def _unit(column: Floats) -> Floats:
-    """Return a column with mean 0 and variance 1; missing values are at the mean."""
-    centered = np.nan_to_num(column - np.nanmean(column))
-    spread = centered.std()
-    unit: Floats = centered / (spread if spread > 0 else 1.0)
-    return unit
+def _units(columns: Floats) -> Floats:
+    """Return columns with mean 0 and variance 1; missing values are at the mean, constants are 0."""
+    known = ~np.isnan(columns)
+    means = np.where(known, columns, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    centered = np.where(known, columns - means, 0.0)
+    spread = centered.std(axis=0)
+    units: Floats = centered / np.where(spread > 0, spread, 1.0)
+    return units

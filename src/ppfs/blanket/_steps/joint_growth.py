@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from sklearn.base import clone
@@ -13,16 +12,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from ppfs._data import Table
 from ppfs._fitting import DEFAULT_PANEL
 from ppfs._printable import listed
+from ppfs._trace import JOINT_GROWTH, JOINT_GROWTH_OF_PAIRS
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pair_screen import most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.shrink import shrink
-from ppfs.independence import Answers, BoundTest, CrossFitPPI, IndependenceTest, OnError
-
-#: The phase that tests each column given all others.
-JOINT = "joint growth"
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import Answers, BoundTest, CrossFitPPI, IndependenceTest
 
 #: The phase in which its candidates are judged by the model that found them.
 JOINT_SHRINK = "joint shrink"
@@ -32,6 +30,10 @@ JOINT_SHRINK = "joint shrink"
 _ROWS_PER_COLUMN = 3
 _ROWS_PER_CHOSEN = 20
 _FEWEST = 20
+
+#: growth="auto" grows jointly up to so many columns and rows.
+MOST_AUTOMATIC = 100
+MOST_AUTOMATIC_ROWS = 10_000
 
 #: Among more columns than this no pairs are compared: their number grows with the square.
 MOST_SCREENED = 2000
@@ -81,6 +83,7 @@ class _Model:
 
     columns: list[int]
     n_all: int
+    phase: str = JOINT_GROWTH
 
 
 def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> list[_Model]:
@@ -95,16 +98,55 @@ def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> lis
         chosen = list(dict.fromkeys(column for pair in pairs for column in pair))[:n_most]
         n_all = n_pairs(columns, frozenset())
         inquiry.note(
-            f"{JOINT}: a model has {len(chosen):,} of {len(columns):,} columns, those of the most promising pairs; its "
-            f"p-values are adjusted for all {n_all:,} pairs"
+            f"{JOINT_GROWTH_OF_PAIRS}: a model has {len(chosen):,} of {len(columns):,} columns; its p-values are "
+            f"adjusted for all {n_all:,} pairs"
         )
-        models.append(_Model(sorted(chosen), n_all))
-    if not models:
-        inquiry.note(
-            f"{JOINT}: left out, as there are {len(columns):,} columns and {table.n_rows:,} rows. It takes at most "
-            f"{MOST_SCREENED:,} columns, or {_ROWS_PER_COLUMN} rows per column"
-        )
+        models.append(_Model(sorted(chosen), n_all, JOINT_GROWTH_OF_PAIRS))
     return models
+
+
+def require_joint_growth(inquiry: Inquiry, test: IndependenceTest, growth: str) -> None:
+    """Raise if there can be no joint growth in this table.
+
+    Raises
+    ------
+    InvalidInputError
+        With what stands against it, and other settings.
+    """
+    obstacle = _obstacle(inquiry.test.table, len(inquiry.candidates), test)
+    if obstacle:
+        raise InvalidInputError(
+            f"growth={growth!r} fits models of all columns at once, but {obstacle}. Use growth='auto', which leaves "
+            "joint growth out in such a case, or growth='marginal' with second_look=True."
+        )
+
+
+def _obstacle(table: Table, n_columns: int, test: IndependenceTest) -> str:
+    """Return why there can be no joint growth; "" if there can."""
+    if not table.is_in_memory:
+        return "X is a path, whose columns are read one block after the other"
+    if _is_panel(test) and table.is_sparse:
+        return "X is sparse, and gradient boosting, the preset's model of all columns, needs a dense matrix"
+    if _is_panel(test) and table.codes.ndim > 1:
+        return f"the target has {table.codes.shape[1]} columns, and gradient boosting predicts one"
+    if n_columns > max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN) and (
+        n_columns > MOST_SCREENED or table.codes.ndim > 1
+    ):
+        return (
+            f"there are {n_columns:,} columns and {table.n_rows:,} rows: it takes {_ROWS_PER_COLUMN} rows per column, "
+            f"or at most {MOST_SCREENED:,} columns and a target of one column"
+        )
+    return ""
+
+
+def is_worth_it(inquiry: Inquiry, test: IndependenceTest) -> bool:
+    """Return whether growth="auto" grows jointly too: in tables that joint growth was measured on, at low cost."""
+    table, n_columns = inquiry.test.table, len(inquiry.candidates)
+    is_small = (
+        n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN))
+        and table.n_rows <= MOST_AUTOMATIC_ROWS
+    )
+    return is_small and n_columns > 1 and not _obstacle(table, n_columns, test)
 
 
 def _ask(
@@ -124,16 +166,16 @@ def _ask(
     joint = replace(inquiry, test=bind(table.regrouped(groups)), target=len(groups))
     asked = [number for number, group in enumerate(groups) if group[0] not in {*special, *left_out}]
     given = tuple(number for number, group in enumerate(groups) if group[0] not in left_out)
-    answered = joint.ask(asked, given, JOINT)
+    answered = joint.ask(asked, given, model.phase)
     answers = Answers.of([result for _, result in answered], len(joint.test.models))
     # Two families of questions share the level.
     adjusted = np.minimum(1.0, n_families * adjust_among(answers.pvalues, correction, model.n_all))
     is_candidate = adjusted <= inquiry.alpha
     first = [groups[number][0] for number in asked]
     inquiry.record_all(
-        JOINT, first, (*first, *special), _without_models(inquiry, answers), is_candidate, adjusted
+        model.phase, first, (*first, *special), _without_models(inquiry, answers), is_candidate, adjusted
     )
-    _note(inquiry, joint.test, [groups[number] for number in asked if len(groups[number]) > 1])
+    _note(inquiry, model.phase, [groups[number] for number in asked if len(groups[number]) > 1])
     return [
         (member, result)
         for (number, result), enters in zip(answered, is_candidate.tolist(), strict=True)
@@ -148,30 +190,35 @@ def _without_models(inquiry: Inquiry, answers: Answers) -> Answers:
     return replace(answers, model_pvalues=unasked.model_pvalues)
 
 
-def _note(inquiry: Inquiry, joint: BoundTest, several: Sequence[Sequence[int]]) -> None:
-    inquiry.note(f"{JOINT}: {joint.n_fits} models of all columns")
+def _note(inquiry: Inquiry, phase: str, several: Sequence[Sequence[int]]) -> None:
     if several:
         names = inquiry.test.table.names
         inquiry.note(
-            f"{JOINT}: near copies, and columns that the others determine, were tested as one feature each: "
+            f"{phase}: near copies, and columns that the others determine, were tested as one feature each: "
             + listed([f"{names[group[0]]} and {len(group) - 1} more" for group in several])
         )
 
 
-def bind_to_all(
-    test: IndependenceTest, inquiry: Inquiry, n_jobs: int | None, on_error: OnError
-) -> Callable[[Table], BoundTest]:
+def bind_to_all(test: IndependenceTest, inquiry: Inquiry) -> Callable[[Table], BoundTest]:
     """Return what binds the test of all columns at once: gradient boosting where the test asks the default panel.
 
     Boosted trees find columns that act only together; the models of the panel find one or two at a time.
     """
-    if isinstance(test, CrossFitPPI) and test.estimator == DEFAULT_PANEL:
+    if _is_panel(test):
         is_classified = inquiry.test.table.task == "classification"
         model = HistGradientBoostingClassifier() if is_classified else HistGradientBoostingRegressor()
         test = clone(test).set_params(estimator=model, marginal_estimator=None)
-    return partial(
-        test.bind, fold=inquiry.fold, random_state=inquiry.entropy, n_jobs=n_jobs, on_error=on_error
-    )
+
+    def bind(table: Table) -> BoundTest:
+        bound = test.bind_beside(inquiry.test, table)
+        inquiry.companions.append(bound)
+        return bound
+
+    return bind
+
+
+def _is_panel(test: IndependenceTest) -> bool:
+    return isinstance(test, CrossFitPPI) and test.estimator == DEFAULT_PANEL
 
 
 def shrink_jointly(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ class Inquiry:
 
     entropy : int
         The seed of the search itself.
+
+    companions : list of BoundTest
+        Other tests of the same rows that were asked, such as a model of all columns.
     """
 
     test: BoundTest
@@ -49,6 +52,21 @@ class Inquiry:
     withheld: tuple[int, ...] = ()
     asked_for: int | None = None
     entropy: int = 0
+    companions: list[BoundTest] = field(default_factory=list)
+
+    @property
+    def n_fits(self) -> int:
+        """Models fitted so far, by the test and its companions."""
+        return sum(test.n_fits for test in self._tests)
+
+    @property
+    def n_answers(self) -> int:
+        """Questions answered so far, by the test and its companions."""
+        return sum(test.n_answers for test in self._tests)
+
+    @property
+    def _tests(self) -> list[BoundTest]:
+        return [self.test, *(test for test in self.companions if test is not self.test)]
 
     @property
     def candidates(self) -> list[int]:
@@ -97,7 +115,7 @@ class Inquiry:
     def bar(self, phase: str, total: int) -> ProgressBar:
         """Return the progress bar of a phase."""
         label = f"fold {self.fold} {phase}" if self.fold else phase
-        return ProgressBar(label, total, self.progress, lambda: self.test.n_fits, _engine.compile_seconds)
+        return ProgressBar(label, total, self.progress, lambda: self.n_fits, _engine.compile_seconds)
 
     def note(self, remark: str) -> None:
         """Add a remark about the whole search to the trace."""

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ppfs._data import Table
+from ppfs._trace import SECOND_LOOK
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink_weakest_first
 
-#: The phase that asks about rejected columns given the blanket.
-SECOND_LOOK = "second look"
-
 #: So many rejected columns are asked about at most; of more, the most promising.
 MOST_COLUMNS = 100
+
+#: In tall tables, where a screen is precise and a question takes long, fewer columns: with so many values in all.
+MOST_VALUES = 10_000_000
 
 #: So many rounds of second looks are made at most.
 MOST_ROUNDS = 3
@@ -59,14 +61,16 @@ def look_again(inquiry: Inquiry, blanket: Sequence[int], correction: str | None)
 
 def _entrants(inquiry: Inquiry, members: Sequence[int], correction: str | None) -> list[int]:
     rest = [x for x in inquiry.candidates if x not in set(members)]
-    asked = most_promising_beside(inquiry.test.table, inquiry.target, members, rest, MOST_COLUMNS)
-    if not asked:
-        return []
+    asked = most_promising_beside(
+        inquiry.test.table, inquiry.target, members, rest, _at_most(inquiry.test.table)
+    )
     if len(asked) < len(rest):
         inquiry.note(
-            f"{SECOND_LOOK}: {len(asked):,} of {len(rest):,} rejected columns were asked about, those most correlated "
-            "with what the selected columns leave; the p-values are adjusted for all of them"
+            f"{SECOND_LOOK}: {len(asked):,} of {len(rest):,} rejected columns were tested, those that explain most of "
+            "what the selected columns leave; the p-values are adjusted for all of them"
         )
+    if not asked:
+        return []
     given = inquiry.given(members)
     answered = inquiry.ask(asked, given, SECOND_LOOK)
     pvalues = np.array([result.pvalue if result.is_reliable else 1.0 for _, result in answered])
@@ -78,3 +82,10 @@ def _entrants(inquiry: Inquiry, members: Sequence[int], correction: str | None) 
         if enters:
             entrants.append(x)
     return entrants
+
+
+def _at_most(table: Table) -> int:
+    """Return how many rejected columns may be tested."""
+    fewer = max(10, MOST_VALUES // table.n_rows)
+    affordable = table.storage.n_more
+    return min(MOST_COLUMNS, fewer) if affordable is None else min(MOST_COLUMNS, fewer, affordable)

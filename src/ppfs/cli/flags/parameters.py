@@ -197,8 +197,8 @@ _FLAGS = [
     flag(
         _SEARCH,
         "--growth",
-        type=click.Choice(["marginal", "joint", "both"]),
-        help="Test columns on their own, given all others, or both.  [default: marginal]",
+        type=click.Choice(["marginal", "joint", "both", "auto"]),
+        help="Test columns on their own, given all others, or both; auto: both in small tables.  [default: marginal]",
     ),
     flag(
         _SEARCH,

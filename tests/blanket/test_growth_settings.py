@@ -1,0 +1,207 @@
+"""Joint growth and the second look in every setting: checkpoints, counts, files, weights, groups, odd tables."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from ppfs import PPFS
+from ppfs.blanket._steps import joint_growth, second_look
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence._predictive.risks.boosting import BoostingRisks
+
+
+def suppressor(n_rows=200, n_columns=6, seed=1):
+    """x1 has no link to the target on its own, and a strong one beside x0."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    y = X[:, 0] + 0.5 * rng.normal(size=n_rows)
+    X[:, 0] += X[:, 1]
+    return X, y
+
+
+def search(**parameters):
+    return PPFS.calibrated(**{"random_state": 3, "growth": "both", "second_look": True, **parameters})
+
+
+def told(fitted):
+    steps = [(step.phase, step.feature, step.given, step.pvalue, step.decision) for step in fitted.trace_]
+    models = [step.model_pvalues for step in fitted.trace_]
+    return fitted.blanket_.tolist(), fitted.pvalues_.tolist(), steps, repr(models), fitted.trace_.notes
+
+
+class Killed(BaseException):
+    """A stand-in for the end of the process."""
+
+
+def killed_after(n, monkeypatch):
+    """Let the models of all columns answer `n` questions; return what was answered."""
+    asked = []
+
+    def counted(self, x, models, base, original=BoostingRisks._replaced):
+        if type(self) is BoostingRisks:
+            if len(asked) == n:
+                raise Killed
+            asked.append(x)
+        return original(self, x, models, base)
+
+    monkeypatch.setattr(BoostingRisks, "_replaced", counted)
+    return asked
+
+
+@pytest.mark.parametrize("n_folds", [0, 2])
+def test_killed_joint_growth_continues_with_the_same_answers(tmp_path, monkeypatch, n_folds):
+    X, y = suppressor()
+    expected = told(search(n_folds=n_folds).fit(X, y))
+    with monkeypatch.context() as patched:
+        all_asked = killed_after(1000, patched)
+        search(n_folds=n_folds).fit(X, y)
+    n_killed = len(all_asked) // 2
+    with monkeypatch.context() as patched:
+        killed_after(n_killed, patched)
+        with pytest.raises(Killed):
+            search(n_folds=n_folds, checkpoint=tmp_path / "run").fit(X, y)
+    with monkeypatch.context() as patched:
+        asked = killed_after(1000, patched)
+        assert told(search(n_folds=n_folds, checkpoint=tmp_path / "run").fit(X, y)) == expected
+    # Answers are passed on in batches: those of the last batch before the end are asked about again.
+    assert len(asked) < len(all_asked)
+    finished = search(n_folds=n_folds, checkpoint=tmp_path / "run").fit(X, y)
+    assert told(finished) == expected
+    assert finished.n_fits_ == finished.n_tests_ == 0
+
+
+def test_answers_of_all_columns_are_not_taken_for_those_of_the_panel(tmp_path):
+    X, y = suppressor()
+    expected = told(search(growth="marginal").fit(X, y))
+    search(checkpoint=tmp_path / "run").fit(X, y)
+    assert told(search(growth="marginal", checkpoint=tmp_path / "run").fit(X, y)) == expected
+
+
+def test_models_of_all_columns_are_counted():
+    X, y = suppressor()
+    alone = search(growth="marginal", second_look=False).fit(X, y)
+    both = search(growth="both", second_look=False).fit(X, y)
+    # Five folds with one model of all columns each, and those of the shrink phase.
+    assert both.n_fits_ >= alone.n_fits_ + 5
+    assert both.n_tests_ >= alone.n_tests_ + 6
+    again = both.fit(X, y)
+    assert again.n_fits_ == 0
+
+
+def test_a_question_is_explained_by_the_model_that_answered_it():
+    X, y = suppressor()
+    fitted = search(second_look=False).fit(X, y)
+    told = fitted.trace_.explain(4)
+    assert "joint growth: 'x4' given all others, by a model of all columns: p = " in told
+    joint = search(growth="joint", second_look=False).fit(X, y)
+    assert "'x4' was not selected: no evidence that the target depends on it given all others" in (
+        joint.trace_.explain(4)
+    )
+    assert dict(zip(joint.results_["column"], joint.results_["reason"], strict=True))["x4"] == (
+        "no evidence that it adds to the others"
+    )
+
+
+def test_a_second_look_that_finds_nothing_leaves_the_reason_as_it_was():
+    X, y = suppressor()
+    alone = search(growth="marginal", second_look=False).fit(X, y)
+    twice = search(growth="marginal", second_look=True).fit(X, y)
+    rejected = np.flatnonzero(~twice.support_)
+    np.testing.assert_array_equal(alone.pvalues_[rejected], twice.pvalues_[rejected])
+    assert twice.results_["reason"][4] == "no evidence of a link on its own"
+    assert "second look: 'x4' given" in twice.trace_.explain(4)
+
+
+@pytest.mark.parametrize("growth", ["joint", "both"])
+def test_a_table_too_wide_for_joint_growth_is_an_error_and_auto_the_way_out(monkeypatch, growth):
+    monkeypatch.setattr(joint_growth, "_FEWEST", 3)
+    monkeypatch.setattr(joint_growth, "MOST_SCREENED", 10)
+    X = np.random.default_rng(0).normal(size=(30, 12))
+    with pytest.raises(InvalidInputError, match=r"12 columns and 30 rows.*growth='auto'"):
+        PPFS.calibrated(LinearRegression(), growth=growth, random_state=0).fit(X, X[:, 0])
+    fitted = PPFS.calibrated(LinearRegression(), growth="auto", random_state=0).fit(X, X[:, 0])
+    assert fitted.blanket_.tolist() == [0]
+    assert not {step.phase for step in fitted.trace_} & {"joint growth", "joint growth of promising pairs"}
+
+
+def test_automatic_growth_is_both_in_a_small_table():
+    X, y = suppressor()
+    assert told(search(growth="auto").fit(X, y)) == told(search(growth="both").fit(X, y))
+
+
+def test_columns_of_a_file_are_not_read_all_at_once(tmp_path):
+    X, y = suppressor()
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(InvalidInputError, match="X is a path"):
+        search(growth="joint").fit(tmp_path / "X.npy", y)
+    fitted = search(growth="auto").fit(tmp_path / "X.npy", y)
+    expected = search(growth="marginal").fit(X, y)
+    assert set(fitted.blanket_) == set(expected.blanket_) == {0, 1}
+
+
+def test_a_second_look_keeps_to_the_memory_limit(tmp_path, monkeypatch):
+    X, y = suppressor(n_columns=30)
+    np.save(tmp_path / "X.npy", X)
+    limit = 8 * len(X) * 6
+    fitted = search(growth="marginal", memory_limit=limit).fit(tmp_path / "X.npy", y)
+    assert set(fitted.blanket_) >= {0, 1}
+    assert any("second look: 5 of " in note for note in fitted.trace_.notes)
+
+
+def test_fewer_columns_of_a_tall_table_are_looked_at_again(monkeypatch):
+    X, y = suppressor(n_columns=40)
+    monkeypatch.setattr(second_look, "MOST_VALUES", 12 * len(X))
+    fitted = search(growth="marginal").fit(X, y)
+    assert any("second look: 12 of " in note for note in fitted.trace_.notes)
+
+
+def test_sparse_tables_and_targets_of_several_columns():
+    X, y = suppressor()
+    sparse = sp.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    with pytest.raises(InvalidInputError, match="X is sparse"):
+        search(growth="both").fit(sparse, y)
+    search(growth="auto", second_look=True).fit(sparse, y)
+    model = LogisticRegression()
+    fitted = PPFS.calibrated(model, growth="joint", random_state=0).fit(sparse, (y > 0).astype(int))
+    assert {step.phase for step in fitted.trace_} >= {"joint growth"}
+    several = np.column_stack([y, -y])
+    with pytest.raises(InvalidInputError, match="the target has 2 columns"):
+        search(growth="both").fit(X, several)
+    assert 0 in search(growth="auto").fit(X, several).blanket_
+
+
+def test_rows_of_weight_zero_play_no_part_in_joint_growth():
+    X, y = suppressor(n_rows=240)
+    weights = np.ones(240)
+    weights[200:] = 0.0
+    X[200:] = 7.0
+    weighted = search(growth="both").fit(X, y, sample_weight=weights)
+    assert set(weighted.blanket_) == {0, 1}
+
+
+def test_joint_growth_takes_groups_of_columns_and_groups_of_rows():
+    X, y = suppressor()
+    grouped = search(feature_groups={"pair": [1, 2]}).fit(X, y)
+    assert set(grouped.blanket_) == {0, 1, 2}
+    rows = search().fit(X, y, groups=np.arange(200) // 2)
+    assert set(rows.blanket_) == {0, 1}
+
+
+def test_columns_that_are_kept_or_conditioned_on_are_in_every_model():
+    X, y = suppressor()
+    kept = search(always_keep=[5], condition_on=[0]).fit(X, y)
+    assert set(kept.blanket_) >= {1, 5}
+    assert 0 not in kept.blanket_
+    asked = {step.feature for step in kept.trace_ if step.phase == "joint growth"}
+    assert asked == {1, 2, 3, 4}
+
+
+def test_missing_values_and_categories_in_joint_growth():
+    pd = pytest.importorskip("pandas")
+    X, y = suppressor(n_rows=300)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[::7, "c"] = np.nan
+    frame["word"] = np.where(np.arange(300) % 3 == 0, "yes", "no")
+    fitted = PPFS.calibrated(random_state=3, growth="both", second_look=True, impute="median").fit(frame, y)
+    assert set(fitted.get_feature_names_out()) >= {"a", "b"}
