@@ -1,4 +1,4 @@
-"""Models at kernel speed: trees, boosting and linear models of columns, and contingency tables.
+"""Compiled models: trees, boosting and linear models of columns, and contingency tables.
 
 The rest of ppfs writes ``from ppfs import _engine`` and uses the names below as attributes. A name's module is imported
 when the name is first used, because the compiler of the kernels, Numba, takes about half a second to import. The engine

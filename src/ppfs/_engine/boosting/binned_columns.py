@@ -1,4 +1,4 @@
-"""Columns in bins: what boosting on several columns reads, made once for every split."""
+"""Binned columns, the input of boosting on several columns, prepared once for every split."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Bins(NamedTuple):
         Upper edges of the bins; the categories of a categorical column.
     n_edges : array of shape (n_columns,), int64
     has_missing : array of shape (n_columns,), bool
-        Whether a train row has no value.
+        Whether the value of a train row is missing.
     """
 
     train: Uint8s
@@ -60,7 +60,8 @@ class BinnedColumns:
     Attributes
     ----------
     is_category : array of shape (n_columns,), bool
-        Columns whose values are categories: each that a train part has is a bin, all others are missing values.
+        Columns whose values are categories. Each category of the train part is a bin; all other categories count as
+        missing values.
     splits : tuple of Bins
     """
 
@@ -75,7 +76,7 @@ class BinnedColumns:
 
 @kernel_function
 def _bin(value: float, is_category: bool, n_edges: int, edges: Float64s) -> int:
-    """Return the bin of a value; a category that the train part lacks is a missing value."""
+    """Return the bin of a value; a category that is not in the train part counts as a missing value."""
     if np.isnan(value):
         return MISSING
     number: int = bin_of(value, n_edges, edges)
@@ -107,9 +108,9 @@ def _bin_split(
     places : array of shape (n_rows,)
         Place of a row in the train part.
     weights : array of shape (n_rows,) or None
-        How much a row counts.
+        Weights of the rows.
     values, running : arrays of shape (n_rows,)
-        Memory; for running sums of weights only where there are weights.
+        Scratch memory. ``running`` is used for cumulative weights, if rows have weights.
     """
     for column in range(X.shape[1]):
         n_known, n_train = int64(0), 0
@@ -146,7 +147,7 @@ def _bin_split(
 def bin_values(
     values: Float64s, columns: Int64s, is_category: Bools, n_edges: Int64s, edges: Float64s, out: Uint8s
 ) -> None:
-    """Fill ``out`` with the bins of ``values``, both (n, n_draws, n_test), that stand in some columns."""
+    """Fill ``out`` with the bins of the ``values`` of some columns; both have the shape (n, n_draws, n_test)."""
     for i in range(columns.size):
         column = columns[i]
         for draw in range(values.shape[1]):
@@ -159,7 +160,7 @@ def bin_values(
 def bin_columns(
     X: npt.ArrayLike, problem: BoostingProblem, is_category: npt.ArrayLike | None = None, n_threads: int = 1
 ) -> BinnedColumns:
-    """Bin columns as scikit-learn bins them, for every split.
+    """Bin columns as scikit-learn does, for every split.
 
     Parameters
     ----------

@@ -9,13 +9,13 @@ from ppfs._engine.jit.kernels import Float64s, int64, kernel_function, kernel_pa
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
-# scikit-learn keeps infinity for the edge beyond which only missing values lie.
+# scikit-learn reserves infinity for the edge above which there are only missing values.
 _ALMOST_INFINITE = 1e300
 
 
 @kernel_part
 def _weighted_quantile(share: float, n_values: int, values: Float64s, running: Float64s) -> float:
-    """Return the value below which a share of the weights lies, as scikit-learn finds it."""
+    """Return a weighted quantile, computed as in scikit-learn."""
     rank = share * running[n_values - 1]
     low, high = 0, n_values - 1
     while low < high:
@@ -35,7 +35,7 @@ def _weighted_quantile(share: float, n_values: int, values: Float64s, running: F
 def _quantile(
     share: float, n_values: int, values: Float64s, running: Float64s | None, has_midpoints: bool
 ) -> float:
-    """Return the value below which a share of the values, or of their weights, lies."""
+    """Return a quantile of the values, weighted if there are weights."""
     if running is not None:
         return _weighted_quantile(share, n_values, values, running)
     if has_midpoints:
@@ -64,9 +64,9 @@ def find_edges(
     Parameters
     ----------
     values : array of shape (at least n_values,)
-        The train part's values that are not missing, ascending.
+        The non-missing values of the train part, in ascending order.
     running : array of the same shape, or None
-        Running sums of what their rows weigh.
+        Cumulative weights of their rows.
     """
     n_distinct = 1
     for i in range(1, n_values):

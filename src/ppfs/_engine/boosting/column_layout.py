@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 def _note_weight(
     place: int, row: int, weights: Float64s | None, laid_out: Float64s | None, running: Float64s | None
 ) -> None:
-    """Enter the weight of a row, if rows have weights."""
+    """Record the weight of a row, if rows have weights."""
     if weights is not None and laid_out is not None and running is not None:
         laid_out[place] = weights[row]
         running[place] = weights[row] + (running[place - 1] if place else 0.0)
@@ -44,7 +44,7 @@ def lay_out(
     limits: BoostingLimits,
     layout: Layout,
 ) -> tuple[int, int]:
-    """Put the train rows of a split in the order of the values, and bin all rows; return missing rows and bins."""
+    """Sort the train rows of a split by value and bin all rows; return the numbers of missing rows and of bins."""
     n_known, n_missing = int64(0), int64(0)
     for place in range(order.shape[1]):
         row = order[column, place]
@@ -83,7 +83,7 @@ def lay_out(
 
 
 def make_layout(n_rows: int, n_test: int, max_bins: int, *, is_weighted: bool) -> Layout:
-    """Allocate for splits with up to so many rows."""
+    """Allocate memory for splits with up to the given numbers of rows."""
     return Layout(
         values=np.empty(n_rows),
         labels=np.empty(n_rows),

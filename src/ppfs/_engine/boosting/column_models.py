@@ -23,12 +23,12 @@ from ppfs._engine.boosting.scores import Outcome, empty_outcome, score
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_part
 from ppfs._engine.jit.threads import run_tasks
 
-# Rows times splits times rounds of one task: some 20 milliseconds.
+# Rows times splits times rounds of one task, which takes about 20 milliseconds.
 _STEPS_PER_TASK = 10_000_000
 
 
 class Rounds(NamedTuple):
-    """The model in the making."""
+    """A model while it is being fitted."""
 
     raw: Float64s  # (n_trees, n_rows) raw predictions of the train rows
     powers: Float64s  # (n_trees, n_rows) see `start_powers`
@@ -39,14 +39,14 @@ class Rounds(NamedTuple):
 
 @kernel_part
 def _shift(step: float, raw: Float64s) -> None:
-    """Add a step to raw predictions; an expression of arrays would reserve memory."""
+    """Add a step to raw predictions in place; an array expression would allocate memory."""
     for place in range(raw.size):
         raw[place] += step
 
 
 @kernel_part
 def _move(step: float, factor: float, raw: Float64s, powers: Float64s) -> None:
-    """Add a step to raw predictions, and keep their powers up to date."""
+    """Add a step to raw predictions and update their powers."""
     for place in range(raw.size):
         raw[place] += step
         powers[place] *= factor
@@ -64,7 +64,7 @@ def _apply(
     nodes: Records,
     rounds: Rounds,
 ) -> float:
-    """Add what the leaves of a tree predict to the raw predictions of rows and bins; return the largest step."""
+    """Add the leaf values of a tree to the raw predictions of rows and bins; return the largest step."""
     raw, powers, table = rounds.raw[tree], rounds.powers[tree], rounds.table[tree]
     n_known = counts[n_bins]
     largest = 0.0
@@ -99,7 +99,7 @@ def _boost(
     rounds: Rounds,
     growing: Growing,
 ) -> None:
-    """Grow all rounds."""
+    """Fit all rounds."""
     n_rows = layout.counts[n_bins] + n_missing
     size = inf
     for _ in range(limits.n_rounds):
@@ -134,13 +134,13 @@ def _boost(
                     rounds,
                 )
         if not is_grown:
-            # The next round would see the same gradients.
+            # The gradients of the next round would be the same.
             break
 
 
 @kernel_part
 def _start(n_trees: int, n_missing: int, n_bins: int, line: Float64s, layout: Layout, rounds: Rounds) -> None:
-    """Set the raw predictions to what the first round starts from."""
+    """Initialize the raw predictions for the first round."""
     n_known = layout.counts[n_bins]
     for tree in range(n_trees):
         intercept, slope, stand_in = line[tree, 0], line[tree, 1], line[tree, 2]
@@ -157,11 +157,11 @@ def _start(n_trees: int, n_missing: int, n_bins: int, line: Float64s, layout: La
 def _predict(
     begin: int, end: int, n_trees: int, line: Float64s, layout: Layout, table: Float64s, raw: Float64s
 ) -> None:
-    """Fill the rows ``begin`` to ``end - 1`` of ``raw`` (n_tested, n_trees) with what the test rows' values predict."""
+    """Fill the rows ``begin`` to ``end - 1`` of ``raw`` (n_tested, n_trees) with the predictions for the test rows."""
     for place in range(begin, end):
         number = layout.test_bins[place - begin]
         for tree in range(n_trees):
-            # Bin -1, which is that of missing values, stands last.
+            # Missing values have bin -1, so their prediction is the last element.
             raw[place, tree] = table[tree, number]
             if line[tree, 1] != 0.0:
                 value = line[tree, 2] if number < 0 else layout.test_values[place - begin]
@@ -179,7 +179,7 @@ def _boost_columns(
     work: tuple[Layout, Rounds, Growing],
     raw: Float64s,
 ) -> None:
-    """Fill ``raw`` (n, n_tested, n_trees) with what ``first`` and the columns after it predict for the test rows."""
+    """Fill ``raw`` (n, n_tested, n_trees) with the predictions of column ``first`` and the columns after it."""
     layout, rounds, growing = work
     for column in range(first, first + raw.shape[0]):
         for split in range(train_parts.kinds.size):
@@ -204,8 +204,8 @@ def boosted_column_losses(
     problem : BoostingProblem
         See `prepare_boosting`.
     lines : array of shape (n_columns, n_splits, n_trees, 3), or None
-        What the first round starts from: intercept, slope, and the value that stands for missing ones. None starts
-        from the baseline of the labels.
+        The linear fit from which the first round starts: intercept, slope, and the value that replaces missing
+        values. None starts from the baseline of the labels.
     n_threads : int
         The answer does not depend on it.
     """
@@ -230,7 +230,7 @@ def boosted_column_losses(
 
 
 def _tasks(n_columns: int, n_steps: int) -> list[tuple[int, int]]:
-    """Cut the columns into tasks of some milliseconds each."""
+    """Divide the columns into tasks that take some milliseconds each."""
     width = max(1, _STEPS_PER_TASK // max(1, n_steps))
     return [(first, min(first + width, n_columns)) for first in range(0, n_columns, width)]
 

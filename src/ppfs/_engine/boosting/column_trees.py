@@ -34,7 +34,7 @@ _NODE = np.dtype(
 
 
 class Growing(NamedTuple):
-    """The tree in the making."""
+    """A tree while it is being grown."""
 
     row_gradient: Float64s  # (n_rows + 1,) running sums over the train rows
     row_hessian: Float64s  # (n_rows + 1,)
@@ -61,7 +61,7 @@ def _find_cut(number: int, n_missing: int, limits: BoostingLimits, counts: Int64
     n_below = counts[first]
     from_gradient, from_hessian = sum_gradient[first], sum_hessian[first]
     if counts[stop] - n_below == stop - first:
-        # One train row a bin.
+        # One train row per bin.
         end = max(first, min(stop, stop + n_lost - limits.min_leaf))
         first = min(end, first + limits.min_leaf - 1)
     else:
@@ -118,7 +118,7 @@ def _make_children(
     node["is_split"] = True
     n_left = counts[node["cut"] + 1] - counts[node["first"]]
     if n_missing == 0:
-        # Missing values that come up later go where most train rows go.
+        # If only test rows have missing values, these go to the side with most train rows.
         node["missing_left"] = n_left > node["n_rows"] - n_left
     elif node["takes_missing"] and node["missing_left"]:
         n_left += n_missing
@@ -151,7 +151,7 @@ def _run_sums(gradient: Float64s, hessian: Float64s, sum_gradient: Float64s, sum
 def add_up(
     n_missing: int, n_bins: int, counts: Int64s, gradient: Float64s, hessian: Float64s, growing: Growing
 ) -> None:
-    """Make the running sums of a tree, and its root."""
+    """Compute the cumulative sums of a tree and make its root."""
     n_known = counts[n_bins]
     if n_known == n_bins:
         _run_sums(gradient[:n_known], hessian[:n_known], growing.sum_gradient[1:], growing.sum_hessian[1:])
@@ -198,7 +198,7 @@ def grow_tree(n_missing: int, counts: Int64s, limits: BoostingLimits, growing: G
 
 
 def make_growing(n_rows: int, max_bins: int, n_leaves: int) -> Growing:
-    """Allocate for trees with up to so many leaves."""
+    """Allocate memory for trees with up to the given number of leaves."""
     return Growing(
         row_gradient=np.zeros(n_rows + 1),
         row_hessian=np.zeros(n_rows + 1),

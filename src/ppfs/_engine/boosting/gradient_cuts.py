@@ -1,16 +1,16 @@
-"""Where a node of a boosted tree is best cut, from running sums of gradients and hessians."""
+"""The best cut of a node of a boosted tree, from cumulative sums of gradients and hessians."""
 
 import numpy as np
 
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel_function, kernel_part
 
-# Keeps a quotient finite where gradients and hessians are both 0; a constant of scikit-learn's.
+# Keeps a quotient finite if gradients and hessians are both 0; a constant of scikit-learn.
 _TINY = 1e-15
 
 
 @kernel_part
 def leaf_value(gradient: float, hessian: float, l2: float) -> float:
-    """Return what a leaf predicts before it is shrunk: one step of Newton's method."""
+    """Return the value of a leaf before shrinkage: one step of Newton's method."""
     return -gradient / (hessian + l2 + _TINY)
 
 
@@ -23,7 +23,7 @@ def cut_gain(
     now: float,
     l2: float,
 ) -> float:
-    """Return how much a cut lowers the loss, rounded as scikit-learn rounds it."""
+    """Return the decrease of the loss by a cut, rounded as in scikit-learn."""
     left = left_gradient * leaf_value(left_gradient, left_hessian, l2)
     right = right_gradient * leaf_value(right_gradient, right_hessian, l2)
     return now - left - right
@@ -47,17 +47,17 @@ def best_cut(
     Parameters
     ----------
     gradients, hessians : arrays of shape (n_cuts,)
-        Running sums up to each cut. What lies left of a cut are these less ``from_gradient`` and ``from_hessian``.
+        Cumulative sums up to each cut. The sums left of a cut are these minus ``from_gradient`` and ``from_hessian``.
     total_gradient, total_hessian : float
         Sums of the node.
     now : float
-        What the node contributes to the loss without a cut.
+        Contribution of the node to the loss without a cut.
     min_hessian : float
-        What either side of a cut must have.
+        Smallest sum of hessians on either side of a cut.
     gains : array of shape (n_cuts,)
-        Memory; the gain of a cut that is not allowed is -1.
+        Scratch memory; the gain of a cut that is not allowed is -1.
     """
-    # No branches, so that the loop is vectorised.
+    # Without branches, so that the loop is vectorized.
     for cut in range(gains.size):
         left_gradient = gradients[cut] - from_gradient
         left_hessian = hessians[cut] - from_hessian
@@ -65,8 +65,8 @@ def best_cut(
         right_hessian = total_hessian - left_hessian
         gain = cut_gain(left_gradient, left_hessian, right_gradient, right_hessian, now, l2)
         gains[cut] = gain if (left_hessian >= min_hessian) & (right_hessian >= min_hessian) else -1.0
-    # The bits of positive floats, read as integers, sort like the floats; and only for integers is the search for the
-    # largest vectorised.
+    # The bits of positive floats, read as integers, sort like the floats, and the search for the maximum is vectorized
+    # for integers only.
     bits = gains.view(np.int64)
     largest = np.int64(0)
     for cut in range(bits.size):
@@ -81,7 +81,7 @@ def best_cut(
 
 @kernel_part
 def pop_best(n_pending: int, is_limited: bool, nodes: Records, pending: Int64s) -> int:
-    """Take the pending node of the largest gain, or any where the number of leaves is not limited."""
+    """Remove and return the pending node with the largest gain, or any node if the number of leaves is unlimited."""
     chosen = n_pending - 1
     if is_limited:
         for place in range(n_pending - 1):

@@ -1,4 +1,4 @@
-"""Gradients and hessians of what boosting minimises, and the probabilities that it predicts.
+"""Gradients and hessians of the losses that boosting minimizes, and the predicted probabilities.
 
 scikit-learn keeps gradients and hessians as float32 and adds them up as float64. Such sums are exact unless the
 numbers differ by many orders of magnitude, so their order does not matter; but the rounding does, and is done here too.
@@ -12,7 +12,7 @@ from ppfs._engine.boosting.rules import Kind
 from ppfs._engine.jit.kernels import Float64s, kernel_function, kernel_part
 from ppfs._engine.trees.criterion import weight_of
 
-# While raw predictions stay within this bound, powers of e can be kept up to date by multiplication.
+# While raw predictions stay within this bound, powers of e can be updated by multiplication.
 BOUND_OF_POWERS = 300.0
 
 
@@ -20,7 +20,7 @@ BOUND_OF_POWERS = 300.0
 def _fill_two_classes(
     labels: Float64s, weights: Float64s | None, powers: Float64s, gradient: Float64s, hessian: Float64s
 ) -> None:
-    """Written without branches, so that it is vectorised."""
+    """Fill gradients and hessians for two classes, without branches so that the loop is vectorized."""
     for row in range(labels.size):
         power, label, weight = powers[row], labels[row], weight_of(row, weights)
         gradient[row] = np.float32(weight * (((1.0 - label) - label * power) / (1.0 + power)))
@@ -49,7 +49,7 @@ def _fill_more_classes(
 
 @kernel_function
 def start_powers(kind: int, n_trees: int, n_rows: int, raw: Float64s, powers: Float64s) -> float:
-    """Fill ``powers`` (n_trees, n_rows) from raw predictions; return the size of the largest of these.
+    """Fill ``powers`` (n_trees, n_rows) from raw predictions; return the largest absolute raw prediction.
 
     Powers are exp(-raw) for two classes and exp(raw) for more, shifted so that the largest of a row is 1: neither
     overflows in a way that would matter.
@@ -99,7 +99,7 @@ def fill_gradients(
 
 @kernel_function
 def fill_shares(kind: int, raw: Float64s, shares: Float64s) -> int:
-    """Fill ``shares`` with the probability of each class that was learnt; return the likeliest."""
+    """Fill ``shares`` with the probability of each class of the train part; return the most probable class."""
     likeliest = 0
     if kind == Kind.ONE_CLASS:
         shares[0] = 1.0

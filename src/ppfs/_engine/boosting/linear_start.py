@@ -1,7 +1,7 @@
-"""A regularised linear fit from which boosting starts: ridge or logistic regression on standardised columns.
+"""A regularized linear fit from which boosting starts: ridge or logistic regression on standardized columns.
 
-The penalty is that on the coefficients of standardised columns, so that it does not depend on their units. A missing
-value stands for the mean of its column.
+The penalty applies to the coefficients of standardized columns, so it does not depend on the units. A missing value is
+replaced by the mean of its column.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ from ppfs._engine.linear.least_squares import (
 )
 from ppfs._engine.linear.logistic import Likelihood, fit_scores, logistic_columns
 
-# A Newton step that promises less than this, for each row, ends a logistic fit.
+# A logistic fit has converged when the expected improvement per row by a Newton step is below this.
 _TOLERANCE = 1e-12
 
-# Rows are independent if they leave more than this to each other, as a share.
+# Rows are linearly independent if more than this share of each is not explained by the others.
 _SMALLEST_SHARE = 1e-12
 
 
@@ -40,9 +40,9 @@ class LinearStart:
     Attributes
     ----------
     centre : array of shape (n_columns,)
-        Means of the columns, which stand for missing values.
+        Means of the columns, which replace missing values.
     slopes : array of shape (n_trees, n_columns)
-        In the units of the columns; one row for numbers and two classes, one a class for more.
+        In the units of the columns. One row for regression and for two classes, else one row per class.
     intercepts : array of shape (n_trees,)
     """
 
@@ -52,7 +52,7 @@ class LinearStart:
 
     def raw(self, X: Float64s) -> Float64s:
         """Return raw predictions, shape (n_rows, n_trees)."""
-        # No matrix product: a row's prediction must not depend on other rows.
+        # Not a matrix product, because the prediction for a row must not depend on other rows.
         known = np.where(np.isnan(X), self.centre, X)
         predicted: Float64s = np.einsum("ij,kj->ik", known, self.slopes) + self.intercepts
         return predicted
@@ -63,15 +63,15 @@ def boosted_linear_rules(
 ) -> BoostingRules:
     """Return the rules of the trees that follow a linear fit.
 
-    A leaf is bounded by its weight, not by its rows: then a row of weight 2 is the same as two rows. The hessian of a
-    row is its weight for numbers; for classes it is at most a quarter of it.
+    The size of a leaf is limited by its weight instead of its number of rows, so a row of weight 2 is the same as two
+    rows. The hessian of a row is its weight for regression, and at most a quarter of its weight for classification.
 
     Parameters
     ----------
     parameters : mapping
         Those of the models in `ppfs.models`.
     loss : str or None
-        What predictions are scored with; None if they are not.
+        The loss that scores predictions; None if they are not scored.
     """
     share = 4.0 if n_classes else 1.0
     return BoostingRules(
@@ -102,7 +102,7 @@ def fit_linear(
     n_trees : int
         1, or the number of classes if there are more than two.
     alpha : float
-        What the squares of the coefficients of standardised columns are multiplied by; half of it for classes.
+        Factor of the squared coefficients of standardized columns in the penalty; half of it for classification.
     weights : array of shape (n_rows,) or None
     """
     centre, scale, Z = _standardised(X, weights)
@@ -117,7 +117,7 @@ def fit_linear(
 
 
 def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> Float64s:
-    """Fit one line a column and split: what `boosted_column_losses` starts from.
+    """Fit one line per column and split, from which `boosted_column_losses` starts.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
     lines = np.zeros((columns.shape[1], problem.n_splits, problem.n_trees, 3))
     for split, rows in enumerate(problem.train):
         kind, n_trees = int(problem.train_parts.kinds[split]), int(problem.train_parts.n_trees[split])
-        # Column after column in memory: then the sums of one do not depend on its neighbors.
+        # Columns are contiguous in memory, so the sums of a column do not depend on its neighbors.
         centre, scale, Z = _standardised(np.asfortranarray(columns[rows]), None)
         lines[:, split, :, 2] = centre[:, np.newaxis]
         if kind == Kind.ONE_CLASS:
@@ -152,7 +152,7 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
 def fit_starts(
     X: Float64s, problem: BoostingProblem, alpha: float, n_threads: int = 1
 ) -> Sequence[LinearStart]:
-    """Fit one linear model a split."""
+    """Fit one linear model per split."""
 
     def run(split: int) -> LinearStart:
         rows, train_parts = problem.train[split], problem.train_parts
@@ -163,7 +163,7 @@ def fit_starts(
 
 
 def _standardised(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Float64s, Float64s]:
-    """Return means, standard deviations, and the columns with mean 0 and deviation 1, gaps filled with 0."""
+    """Return means, standard deviations, and the standardized columns, with missing values replaced by 0."""
     is_missing = np.isnan(X)
     known = np.where(is_missing, 0.0, X)
     shares = (~is_missing).astype(np.float64)
@@ -173,14 +173,14 @@ def _standardised(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Floa
     centre = np.einsum("ij,ij->j", shares, known) / totals
     Z = np.where(is_missing, 0.0, known - centre)
     spread = np.sqrt(np.einsum("ij,ij,ij->j", shares, Z, Z) / totals)
-    # A constant column is off its mean by rounding alone.
+    # A constant column differs from its mean by rounding only.
     scale = np.where(spread > 1e-12 * np.abs(centre), spread, np.inf)
     scale[spread == 0.0] = np.inf
     return centre, scale, Z / scale
 
 
 def _ridge(Z: Float64s, y: Float64s, alpha: float, weights: Float64s | None) -> tuple[Float64s, Float64s]:
-    """Fit numbers; with more columns than rows, the system of the rows is the smaller one."""
+    """Fit ridge regression; with more columns than rows, solve the dual system, which is smaller."""
     own = np.ones(y.size) if weights is None else weights
     root, total = np.sqrt(own), own.sum()
     means = np.einsum("ij,i->j", Z, own) / total
@@ -203,7 +203,7 @@ def _ridge(Z: Float64s, y: Float64s, alpha: float, weights: Float64s | None) -> 
 def _logistic(
     Z: Float64s, labels: Float64s, n_classes: int, alpha: float, weights: Float64s | None
 ) -> tuple[Float64s, Float64s]:
-    """Fit classes; with more columns than rows, on shorter rows that have the same products."""
+    """Fit logistic regression; with more columns than rows, on shorter rows with the same inner products."""
     n_rows, n_columns = Z.shape
     design = np.ascontiguousarray(Z.T)
     pivots = None
@@ -226,7 +226,7 @@ def _logistic(
 
 
 def _by_tree(scores: Float64s) -> Float64s:
-    """Turn scores beside class 0, the last axis, into one for each tree of a round: one for two classes, else all."""
+    """Convert scores relative to class 0, in the last axis, to one score per tree of a round."""
     if scores.shape[-1] == 1:
         return scores
     all_scores = np.concatenate([np.zeros((*scores.shape[:-1], 1)), scores], axis=-1)

@@ -1,7 +1,7 @@
 """The best cut of a node of a boosted tree, over several columns.
 
-Bins are few, but so are the rows of most nodes. So no histograms are kept: the rows of a node stand side by side in the
-order of every column, and a cut is found by running through them.
+Bins are few, but so are the rows of most nodes. So there are no histograms: for every column the rows of a node are
+stored contiguously in the order of their values, and one pass over them finds the best cut.
 """
 
 from typing import Any, NamedTuple
@@ -24,12 +24,12 @@ from ppfs._engine.jit.kernels import (
 
 _ONE = uint64(1)
 
-# A category counts if it stands for so many rows; a constant of scikit-learn's.
+# A category takes part in cuts if it has at least this many rows; a constant of scikit-learn.
 _MIN_SUPPORT = 10.0
 
 
 class Runs(NamedTuple):
-    """The rows of a node in the order of one column, those of a bin taken together."""
+    """The rows of a node in the order of one column; the rows of a bin are one run."""
 
     gradient: Float64s  # (n_runs,) running sums
     hessian: Float64s  # (n_runs,)
@@ -44,9 +44,9 @@ class Runs(NamedTuple):
 def _run_through(
     column: int, start: int, stop: int, order: Uint32s, bins: Uint8s, pairs: Float64s, runs: Runs
 ) -> int:
-    """Fill the runs of a node in one column; return how many there are.
+    """Fill the runs of a node in one column; return their number.
 
-    Places are unsigned: Numba then need not ask whether they count from the end.
+    Indices are unsigned, so Numba does not check whether they are negative.
     """
     if start == stop:
         return 0
@@ -79,9 +79,9 @@ def _run_between(
     pairs: Float64s,
     runs: Runs,
 ) -> int:
-    """Fill the runs of a node after which it may be cut; return how many there are.
+    """Fill the runs after which a node may be cut; return their number.
 
-    The first rows of a node lie left of every cut and the last ones right of it, so nothing is kept of them.
+    The first rows of a node are left of every cut and the last rows are right of it, so their runs are not stored.
     """
     gradient, hessian = 0.0, 0.0
     first, end = uint64(start + min_leaf - 1), uint64(stop - min_leaf)
@@ -116,7 +116,7 @@ def _enter(
     missing_left: bool,
     node: Any,
 ) -> None:
-    """Note the best cut so far."""
+    """Record the best cut so far."""
     node["column"], node["cut"], node["n_left"] = column, cut, n_left
     node["left_gradient"], node["left_hessian"] = gradient, hessian
     node["gain"], node["missing_left"], node["is_category"] = gain, missing_left, False
@@ -126,7 +126,7 @@ def _enter(
 def _cut_numbers(
     column: int, n_runs: int, n_known: int, n_lost: int, limits: BoostingLimits, runs: Runs, node: Any
 ) -> None:
-    """Find out whether a cut of a column of numbers is better than the best so far."""
+    """Compare the cuts of a numeric column with the best cut so far."""
     total_gradient, total_hessian = node["sum_gradient"], node["sum_hessian"]
     now = node["value"] * total_gradient
     first, end = 0, n_runs
@@ -159,8 +159,8 @@ def _cut_numbers(
             node,
         )
     if n_lost and n_runs:
-        # Missing values go left, and cuts are tried from right to left. The last leaves none but them on the left, if
-        # there is a bin below those of the node.
+        # Missing values go left, and cuts are tried from right to left. The last one has only missing values on the
+        # left, if there is a bin below those of the node.
         for run in range(n_runs - 2, -2 if runs.bins[0] else -1, -1):
             n_left = runs.n_rows[run] if run >= 0 else 0
             if n_known - n_left < limits.min_leaf or n_lost + n_left < limits.min_leaf:
@@ -181,7 +181,7 @@ def _cut_numbers(
 def _cut_known(
     column: int, n_runs: int, limits: BoostingLimits, order: Uint32s, bins: Uint8s, runs: Runs, node: Any
 ) -> None:
-    """Find out whether a cut of a column of numbers without gaps is better than the best so far."""
+    """Compare the cuts of a numeric column without missing values with the best cut so far."""
     chosen = best_cut(
         runs.gradient[:n_runs],
         runs.hessian[:n_runs],
@@ -210,11 +210,11 @@ def _cut_known(
 
 @kernel_part
 def _order_categories(n_runs: int, n_rows: int, total_hessian: float, runs: Runs) -> int:
-    """Order the runs of categories that count by their gradients; return how many do.
+    """Sort the runs of categories that take part in cuts by their gradients; return their number.
 
-    On entry the sums of a run are running sums, on return they are those of the run alone. Equal keys are common,
-    because sums of gradients are exact: categories with the same labels have them. The last of equals comes first, as
-    in scikit-learn on Linux: its comparison never returns "equal", and glibc's merge sort then reverses them.
+    On entry the sums of a run are cumulative, on return they are those of the run alone. Equal keys are common, because
+    sums of gradients are exact: categories with the same labels have equal keys. Equal keys are reversed, as in
+    scikit-learn on Linux: its comparison never returns "equal", and glibc's merge sort then reverses them.
     """
     for run in range(n_runs - 1, 0, -1):
         runs.gradient[run] -= runs.gradient[run - 1]
@@ -243,10 +243,10 @@ def _cut_categories(
     node: Any,
     left_categories: Bools,
 ) -> None:
-    """Find out whether a set of categories goes left with a better gain than the best so far.
+    """Compare the cuts of a categorical column with the best cut so far.
 
-    The first categories in the order of their gradients are tried, then the last ones; those that do not count go
-    right. Missing values are a category like others.
+    A cut sends the first categories in the order of their gradients to the left, or the last ones. Categories that do
+    not take part in cuts go right. Missing values are a category of their own.
     """
     total_gradient, total_hessian = node["sum_gradient"], node["sum_hessian"]
     now = node["value"] * total_gradient
@@ -291,7 +291,7 @@ def find_cut(
     nodes: Records,
     left_categories: Bools,
 ) -> bool:
-    """Find the best cut of a node over all columns; the first of equals wins. Return whether there is one."""
+    """Find the best cut of a node over all columns, the first of equal ones; return whether there is one."""
     node = nodes[number]
     node["gain"] = 0.0
     start, stop = node["start"], node["stop"]
@@ -303,7 +303,7 @@ def find_cut(
         while n_known and train[column, order[column, start + n_known - 1]] == MISSING:
             n_known -= 1
         if is_category[column]:
-            # Missing values come last, as one more category.
+            # Missing values are the last category.
             n_runs = _run_through(column, start, stop, order, train, pairs, runs)
             _cut_categories(column, n_runs, n_rows, limits, runs, node, left_categories[number])
         elif n_known == n_rows:

@@ -1,6 +1,6 @@
 """Boosted trees on several columns: one model of one train part.
 
-Where a node is cut, the rows in the order of each column are divided, which keeps them sorted.
+When a node is cut, its rows are partitioned in the order of every column, so they stay sorted.
 """
 
 from typing import NamedTuple
@@ -67,7 +67,7 @@ class Rows(NamedTuple):
 
 @kernel_part
 def _divide(column: int, start: int, stop: int, goes_left: Uint8s, order: Uint32s, aside: Uint32s) -> int:
-    """Put the rows of a node that go left first, keeping their order; return how many they are."""
+    """Move the rows of a node that go left to the front, keeping their order; return their number."""
     left, right = uint64(start), uint64(0)
     for place in range(uint64(start), uint64(stop)):
         row = order[column, place]
@@ -85,7 +85,7 @@ def _divide(column: int, start: int, stop: int, goes_left: Uint8s, order: Uint32
 def _put_one_side_in_place(
     column: int, start: int, stop: int, is_left_kept: bool, goes_left: Uint8s, order: Uint32s
 ) -> None:
-    """Put the rows of one child where they belong, keeping their order; what stands elsewhere is not read again."""
+    """Move the rows of one child to their place, keeping their order; the other rows are not read again."""
     left, right = uint64(start), uint64(stop - 1)
     if is_left_kept:
         for place in range(uint64(start), uint64(stop)):
@@ -112,7 +112,7 @@ def _split(
     nodes: Records,
     left_categories: Bools,
 ) -> None:
-    """Make the children of a node and divide its rows; the orders of the columns only if they are needed again."""
+    """Make the children of a node and partition its rows; the order by column is updated only if it is needed again."""
     node = nodes[number]
     start, stop, column = node["start"], node["stop"], node["column"]
     of_column = bins.train[column]
@@ -128,7 +128,7 @@ def _split(
     n_right = stop - start - n_left
     least = 2 * limits.min_leaf
     if may_go_on and max(n_left, n_right) >= least:
-        # A child that is too small to be cut needs no order.
+        # A child that is too small to be cut does not need sorted rows.
         is_left_kept, is_divided = n_left >= least, min(n_left, n_right) >= least
         for i in range(active.size):
             if is_divided:
@@ -136,7 +136,7 @@ def _split(
             else:
                 _put_one_side_in_place(active[i], start, stop, is_left_kept, rows.goes_left, order)
     if not bins.has_missing[column]:
-        # Missing values that come up later go where most train rows go.
+        # If only test rows have missing values, these go to the side with most train rows.
         node["missing_left"] = n_left > n_right
     node["left"] = n_nodes
     for side in range(2):
@@ -220,7 +220,7 @@ def boost(
     pending: Int64s,
     model: Model,
 ) -> None:
-    """Grow a model from its round ``first_round`` on; those before are there already.
+    """Fit a model from round ``first_round`` on; earlier rounds are already fitted.
 
     Parameters
     ----------
@@ -228,9 +228,9 @@ def boost(
         The columns that may be cut, ascending.
     labels : array of shape (n_train,)
     weights : array of shape (n_train,) or None
-        What gradients and hessians are multiplied by.
+        Factors of the gradients and hessians.
     rows : Rows
-        ``rows.raw`` holds what the first round of all starts from.
+        ``rows.raw`` contains the raw predictions before round 0.
     """
     n_trees, n_rows = rows.raw.shape
     for number in range(first_round * n_trees):
@@ -238,7 +238,7 @@ def boost(
             leaf = leaf_of(row, int64(0), model.nodes[number], model.left_categories[number], bins.train)
             rows.raw[number % n_trees, row] += model.nodes[number, leaf]["value"]
     for number in range(first_round * n_trees, len(model.nodes), n_trees):
-        # Powers are computed anew in every round: a model must not depend on the round from which it was grown.
+        # Powers are computed again in every round: a model must not depend on the round from which it was refitted.
         if kind != Kind.NUMBERS:
             start_powers(kind, n_trees, n_rows, rows.raw, rows.powers)
         fill_gradients(

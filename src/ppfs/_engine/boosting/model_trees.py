@@ -1,4 +1,4 @@
-"""Boosted trees that are done: how rows find their leaves, and what models predict."""
+"""Fitted boosted trees: how rows reach their leaves, and the predictions of models."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from ppfs._engine.jit.kernels import (
     kernel_part,
 )
 
-#: A node of a tree that is done. A leaf has no children: ``left`` is 0.
+#: A node of a fitted tree. A leaf has no children: ``left`` is 0.
 SPLIT = np.dtype(
     [
         ("value", np.float64),  # what a leaf adds to the raw prediction
@@ -37,7 +37,7 @@ class Model(NamedTuple):
     nodes : record array of shape (n_rounds * n_trees, n_nodes)
         See `SPLIT`.
     left_categories : array of shape (n_rounds * n_trees, n_nodes, 256), bool
-        Whether a bin of a categorical column goes left; of no size without such columns.
+        Whether a bin of a categorical column goes left; empty without such columns.
     uses : array of shape (n_rounds * n_trees, n_columns), bool
         Whether a tree cuts a column.
     """
@@ -58,7 +58,7 @@ def leaf_of(row: int, first: int, nodes: Records, left_categories: Bools, bins: 
 
 @kernel_part
 def next_node(number: int, found: int, nodes: Records, left_categories: Bools) -> int:
-    """Return the child that a bin leads to."""
+    """Return the child for rows of a bin."""
     node = nodes[number]
     if found == MISSING:
         is_left = node["missing_left"]
@@ -72,7 +72,7 @@ def next_node(number: int, found: int, nodes: Records, left_categories: Bools) -
 
 @kernel_part
 def keep_tree(n_nodes: int, learning_rate: float, nodes: Records, kept: Records, uses: Bools) -> None:
-    """Keep what predictions need of a tree."""
+    """Store the parts of a tree that predictions need."""
     for number in range(n_nodes):
         node, split = nodes[number], kept[number]
         split["left"] = node["left"]
@@ -85,7 +85,7 @@ def keep_tree(n_nodes: int, learning_rate: float, nodes: Records, kept: Records,
 
 @kernel
 def add_trees(model: Model, bins: Uint8s, raw: Float64s) -> None:
-    """Add what a model predicts for rows with bins (n_columns, n_rows) to ``raw`` (n_rows, n_trees)."""
+    """Add the predictions for rows with bins (n_columns, n_rows) to ``raw`` (n_rows, n_trees)."""
     n_rows, n_trees = raw.shape
     for number in range(len(model.nodes)):
         for row in range(n_rows):
@@ -95,15 +95,15 @@ def add_trees(model: Model, bins: Uint8s, raw: Float64s) -> None:
 
 @kernel
 def add_changes(model: Model, bins: Uint8s, replaced: Int64s, new_bins: Uint8s, raw: Float64s) -> None:
-    """Add to ``raw`` (n_draws, n_rows, n_trees) what changes when some columns hold other values.
+    """Add the changes of predictions to ``raw`` (n_draws, n_rows, n_trees) when columns are replaced.
 
-    Only trees that cut one of these columns are looked at, and only from the node on where a row meets it.
+    Only trees that cut one of these columns are visited, and only from the first node on a row's path that cuts one.
 
     Parameters
     ----------
     bins : array of shape (n_columns, n_rows)
     replaced : array of shape (n_columns,)
-        Where the column stands in ``new_bins``, or -1.
+        Index of the column in ``new_bins``, or -1.
     new_bins : array of shape (n_replaced, n_draws, n_rows)
     """
     n_draws, n_rows, n_trees = raw.shape

@@ -1,4 +1,4 @@
-"""The B boosted models of the shrink phase, and what removing columns does to them."""
+"""The B boosted models of the shrink phase, and how they change when columns are removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from ppfs._engine.jit.threads import run_tasks
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """What the first round of each split starts from.
+    """Raw predictions from which the first round of each split starts.
 
     Attributes
     ----------
     train : tuple of arrays of shape (n_trees, n_train)
-        Raw predictions of the train rows, one array a split.
+        Raw predictions of the train rows, one array per split.
     test : array of shape (n_tested, n_trees)
         Raw predictions of the test rows.
     """
@@ -35,10 +35,10 @@ class Starts:
 
 @dataclass(frozen=True, eq=False)
 class BoostedModels:
-    """One boosted model a split, on the same columns.
+    """One boosted model per split, all on the same columns.
 
-    Models never change. `without` returns others, which share every model, and every round, that did not use
-    the removed columns; columns keep their numbers.
+    Models are immutable. `without` returns new ones, which share every model and every round that did not use the
+    removed columns. Columns keep their numbers.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class BoostedModels:
         return np.array([model.uses.any(axis=0) for model in self.models])
 
     def without(self, removed: Sequence[int]) -> tuple["BoostedModels", int]:
-        """Return the models without some columns, and how many had to be grown again.
+        """Return the models without some columns, and how many of them were refitted.
 
-        A round before the first use of these columns would be the same without them.
+        Rounds before the first use of these columns would be the same without them.
         """
         active = self.active.copy()
         active[list(removed)] = False
@@ -93,14 +93,14 @@ class BoostedModels:
         return replace(self, active=active, models=tuple(models), raw=raw), len(tasks)
 
     def base(self) -> Outcome:
-        """Return the losses of the test rows as they are; those with replacements are the same."""
+        """Return the losses of the test rows with nothing replaced, also as the losses with replacements."""
         outcome = empty_outcome(1, self.problem, n_draws=1)
         sources = np.arange(self.problem.n_tested)[np.newaxis]
         self._score(self.raw[np.newaxis], sources, outcome)
         return outcome
 
     def added(self, X: Float64s, start: Float64s) -> Float64s:
-        """Return what the model of the first split adds to raw predictions (n_rows, n_trees) of other rows."""
+        """Return the contribution of the first split's model to the raw predictions (n_rows, n_trees) of other rows."""
         bins = self.columns.splits[0]
         values = np.require(X.T[:, np.newaxis, :], dtype=np.float64, requirements=["C", "W"])
         found = np.empty(values.shape, dtype=np.uint8)
@@ -113,16 +113,16 @@ class BoostedModels:
     def replaced(
         self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
     ) -> Outcome:
-        """Return the losses of the test rows as they are, and with other values in some columns.
+        """Return the losses of the test rows, and their losses when some columns are replaced.
 
         Parameters
         ----------
         columns : sequence of int
             The columns that are replaced together.
         values : sequence of arrays of shape (n_columns, n_draws, n_test)
-            One a split.
+            One per split.
         shifts : array of shape (n_draws, n_tested, n_trees), or None
-            What else the other values add to raw predictions.
+            Further changes of the raw predictions by the replacement, such as those of a linear start.
         """
         return self._outcome(self._raw_with(columns, values, shifts))
 
@@ -197,7 +197,7 @@ def grow_models(
     active: Bools | None = None,
     weights: Float64s | None = None,
 ) -> BoostedModels:
-    """Grow one boosted model a split.
+    """Fit one boosted model per split.
 
     Parameters
     ----------
@@ -208,11 +208,11 @@ def grow_models(
     n_threads : int
         The answer does not depend on it.
     starts : Starts or None
-        What the first round starts from; None for the baseline of the labels.
+        Where the first round starts; None for the baseline of the labels.
     active : array of shape (n_columns,), bool, or None
         Columns that trees may cut; None for all.
     weights : array of shape (n_rows,) or None
-        How much a train row counts, if not what the problem says.
+        Weights of the train rows, if they differ from those of the problem.
     """
     is_active = np.ones(columns.n_columns, dtype=np.bool_) if active is None else active
 
@@ -228,7 +228,7 @@ def grow_models(
 
 
 def _first_use(model: Model, columns: Sequence[int], n_trees: int) -> int:
-    """Return the first round in which a tree cuts one of the columns; more than there are if none does."""
+    """Return the first round in which a tree cuts one of the columns; if none does, a number beyond the last round."""
     trees = np.flatnonzero(model.uses[:, list(columns)].any(axis=1))
     return int(trees[0]) // n_trees if trees.size else len(model.nodes)
 
@@ -243,7 +243,7 @@ def _grow(
     before: Model | None = None,
     first_round: int = 0,
 ) -> Model:
-    """Grow the model of a split, from a round on where there is one that agrees up to it."""
+    """Fit the model of a split, reusing the rounds of another model that come before a given round."""
     rules, n_train = problem.rules, problem.train[split].size
     limits = rules.limits
     kind, n_trees = int(problem.train_parts.kinds[split]), int(problem.train_parts.n_trees[split])
@@ -273,7 +273,7 @@ def _grow(
         goes_left=np.empty(n_train, dtype=np.uint8),
         aside=np.empty(n_train, dtype=np.uint32),
     )
-    # One run more than rows, because a run is entered before it is known to be one.
+    # One run more than rows, because a run is written before it is known to be complete.
     sums = [np.empty(n_train + 1) for _ in range(4)]
     counts = [np.empty(n_train + 1, dtype=np.int64) for _ in range(3)]
     runs = Runs(sums[0], sums[1], counts[0], counts[1], sums[2], sums[3], counts[2])

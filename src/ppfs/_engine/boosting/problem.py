@@ -1,4 +1,4 @@
-"""What all boosted models of one target share: splits, labels, draws and weights as kernels read them."""
+"""What all boosted models of one target share: splits, labels, draws and weights in the form that kernels need."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 class TrainParts(NamedTuple):
-    """What is learnt in each split, as kernels read it.
+    """The train parts of all splits, in the form that kernels need.
 
     Attributes
     ----------
     kinds : array of shape (n_splits,), int64
-        See `Kind`. A class that a train part lacks is not learnt there.
+        See `Kind`. Only classes that are in a train part are learned there.
     n_trees : array of shape (n_splits,), int64
-        Trees a round.
+        Trees per round.
     labels : array of shape (n_splits, n_rows), float64
-        The number, or the place of a row's class among the classes of the train part; -1 for others.
+        The number, or the index of a row's class among the classes of the train part; -1 if it is not among them.
     roles : array of shape (n_splits, n_rows), int32
         Place of a row in the test part, `TRAIN` or `UNUSED`.
     ends : array of shape (n_splits + 1,), int64
         The test part of a split has the places ``ends[split]`` to ``ends[split + 1] - 1`` among all tested rows.
     weights : array of shape (n_rows,), float64, or None
-        How much each train row counts. None, for rows that count alike, is a type of its own to Numba: the code for
-        weights is then not compiled.
+        Weights of the train rows. None means equal weights; Numba has a separate type for it and does not compile the
+        code for weights.
     """
 
     kinds: Int64s
@@ -44,23 +44,23 @@ class TrainParts(NamedTuple):
 
 
 class TestParts(NamedTuple):
-    """How the predictions for the test rows are scored, as kernels read it.
+    """The test parts of all splits and how their predictions are scored, in the form that kernels need.
 
     Attributes
     ----------
     kinds, n_trees, ends
         As in `TrainParts`.
     places : array of shape (n_splits, n_classes), int64
-        Place of each class among those of the train part, or -1.
+        Index of each class among those of the train part, or -1.
     tested : array of shape (n_tested,), int64
         The test rows of a split are ``tested[ends[split]:ends[split + 1]]``.
     splits : array of shape (n_tested,), int64
-        The split that each of them belongs to.
+        The split of each of them.
     truth : Target
     weights : array of shape (n_rows,), float64
-        What the loss of a row is multiplied by.
+        Factors of the losses of the rows.
     totals : array of shape (n_splits,), float64
-        What the sum of the losses of a test part is divided by.
+        Divisors of the sums of the losses of the test parts.
     """
 
     kinds: Int64s
@@ -81,14 +81,14 @@ class BoostingProblem:
     Attributes
     ----------
     train, test : tuples of arrays of row numbers
-        One of each a split.
+        One of each per split.
     rules : BoostingRules
     is_by_row : bool
         Whether losses are asked for row by row, or as means over test parts.
     baseline : array of shape (n_splits, n_trees), float64
-        Raw prediction before the first round; the columns are as many as any split has trees a round.
+        Raw prediction before the first round. ``n_trees`` is the largest number of trees per round of any split.
     sources : array of shape (n_draws, n_tested), int64
-        Place among the tested rows from which a permuted copy takes its value.
+        Index of the tested row from which a permuted copy takes its value.
     train_parts : TrainParts
     test_parts : TestParts
     """
@@ -114,11 +114,11 @@ class BoostingProblem:
 
     @property
     def n_trees(self) -> int:
-        """Trees a round, at most."""
+        """Largest number of trees per round."""
         return int(self.baseline.shape[1])
 
     def weights_of(self, split: int) -> Float64s | None:
-        """How much the rows of a train part count, shape (n_train,)."""
+        """Weights of the rows of a train part, shape (n_train,)."""
         weights = self.train_parts.weights
         return None if weights is None else weights[self.train[split]]
 
@@ -146,14 +146,14 @@ def prepare_boosting(
     train, test : sequences of arrays of row numbers
         Disjoint within a split; together they need not cover all rows.
     draws : sequence of arrays of shape (n_draws, n_test)
-        For each split, the places in its test part from which permuted copies take their values.
+        For each split, the positions in its test part from which permuted copies take their values.
     rules : BoostingRules
     weights : array of shape (n_rows,) or None
-        What the loss of a test row is multiplied by; models are fitted without them.
+        Factors of the losses of test rows; models are fitted without them.
     is_by_row : bool
         Whether losses are asked for row by row, or as means over test parts.
     fit_weights : array of shape (n_rows,) or None
-        How much a train row counts, in the bins and in the trees: positive numbers.
+        Positive weights of train rows, used for the bins and the trees.
     """
     own = None if fit_weights is None else np.array(fit_weights, dtype=np.float64)
     target = make_target(y, n_classes)
@@ -196,7 +196,7 @@ def prepare_boosting(
 def _learnt(
     target: Target, n_classes: int, rows: npt.NDArray[np.int64], weights: Float64s | None
 ) -> tuple[Kind, Float64s, Int64s, Float64s]:
-    """Return what a train part teaches: its kind, labels of all rows, places of classes, and the baseline."""
+    """Return the kind of a train part, the labels of all rows, the indices of the classes, and the baseline."""
     if not n_classes:
         return (
             Kind.NUMBERS,
@@ -211,7 +211,7 @@ def _learnt(
     if seen.size == 1:
         return Kind.ONE_CLASS, labels, places, np.zeros(1)
     if seen.size == 2:
-        # Clipped as scikit-learn clips it, though no train part of two classes comes near.
+        # Clipped as in scikit-learn, although the bound is not reached by any train part with two classes.
         share = np.clip(np.average(labels[rows], weights=weights), 10 * _EPSILON, 1.0 - 10 * _EPSILON)
         return Kind.TWO_CLASSES, labels, places, np.array([np.log(share / (1.0 - share))])
     shares = np.array([np.average(labels[rows] == place, weights=weights) for place in range(seen.size)])

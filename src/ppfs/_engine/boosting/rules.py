@@ -1,4 +1,4 @@
-"""What boosted trees are grown and how their predictions are scored."""
+"""The parameters of boosted trees, and the loss of their predictions."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ppfs._engine.trees.rules import LOSSES
 
-# A child of fewer hessians than this is not made; a constant of scikit-learn's HistGradientBoosting.
+# The smallest sum of hessians of a child; a constant of scikit-learn's HistGradientBoosting.
 _MIN_HESSIAN = 1e-3
 
 # Stands for "no limit".
@@ -14,7 +14,7 @@ _UNLIMITED = 2**31 - 1
 
 
 class Kind(IntEnum):
-    """What the trees of one train part learn."""
+    """The kind of target that the trees of one train part predict."""
 
     NUMBERS = 0
     TWO_CLASSES = 1
@@ -39,17 +39,17 @@ class BoostingLimits(NamedTuple):
 
 @dataclass(frozen=True)
 class BoostingRules:
-    """The parameters of scikit-learn's HistGradientBoosting that the engine knows, and the loss it is scored with.
+    """The parameters of scikit-learn's HistGradientBoosting that the engine supports, and the loss of its predictions.
 
     Parameters
     ----------
     learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_bins
         As scikit-learn defines them.
     quantiles : {"averaged_inverted_cdf", "midpoint"}
-        How the edges of bins are found in a column of more than `max_bins` values: NumPy's name of the method. It
-        changed between versions of scikit-learn.
+        How the edges of bins are computed for a column with more than `max_bins` values, by NumPy's name of the method.
+        The method changed between versions of scikit-learn.
     min_hessian : float
-        The least sum of hessians of a leaf; scikit-learn's is fixed.
+        The smallest sum of hessians of a leaf. It is a constant in scikit-learn.
     loss : {"log-loss", "brier", "zero-one", "squared", "absolute"}
         The first three are for classes, the last two for numbers.
     """
@@ -82,7 +82,7 @@ class BoostingRules:
         )
 
     def most_leaves(self, n_train: int) -> int:
-        """Return how many leaves a tree on so many rows can have."""
+        """Return the largest possible number of leaves of a tree with this number of rows."""
         by_rows = max(1, n_train // max(1, int(self.min_samples_leaf)))
         limits = self.limits
         by_depth = 1 << min(30, limits.max_depth)

@@ -1,4 +1,4 @@
-"""What boosted models lose on their test rows, from raw predictions."""
+"""Losses of boosted models on their test rows, from raw predictions."""
 
 from typing import NamedTuple
 
@@ -13,15 +13,15 @@ from ppfs._engine.trees.rules import LossCode
 
 
 class Outcome(NamedTuple):
-    """Losses with a feature as it is, and with its replacements.
+    """Losses with a feature unchanged, and with the feature replaced.
 
     Attributes
     ----------
     base, replaced : arrays of shape (n_questions, n_pairs)
         Losses of the tested rows in the order of the test parts, or their means by split. ``replaced`` is the mean
-        over the draws, and exactly the base loss of a row where no draw changes it.
+        over the draws; it is exactly the base loss of a row if no draw changes it.
     by_draw : array of shape (n_questions, n_draws)
-        Mean over all tested rows under each draw; 0 where means by split are asked for.
+        Mean over all tested rows for each draw; 0 if means by split are computed.
     """
 
     base: Float64s
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 @kernel_part
 def _class_losses(likeliest: int, shares: Float64s, places: Int64s, loss: int, out: Float64s) -> None:
-    """Fill ``out`` (n_classes,) with the loss of a row of each class, given the shares of those that were learnt."""
+    """Fill ``out`` (n_classes,) with the loss of a row of each class, given the predicted probabilities."""
     squares = 0.0
     for place in range(shares.size):
         squares += shares[place] * shares[place]
@@ -47,7 +47,7 @@ def _class_losses(likeliest: int, shares: Float64s, places: Int64s, loss: int, o
 
 @kernel_part
 def _loss(row: int, place: int, loss: int, test_parts: TestParts, losses: Float64s) -> float:
-    """Weighted loss of a row whose prediction is that at a place of ``losses``."""
+    """Return the weighted loss of a row whose prediction has a given index in ``losses``."""
     if test_parts.truth.classes.size:
         known: float = test_parts.weights[row] * losses[place, test_parts.truth.classes[row]]
         return known
@@ -67,14 +67,14 @@ def score(
     test_parts: TestParts,
     outcome: Outcome,
 ) -> None:
-    """Fill rows of an outcome, ``first`` and those that follow.
+    """Fill the rows of an outcome from ``first`` on.
 
     Parameters
     ----------
     raw : array of shape (n_questions, n_predicted, n_trees)
-        Raw predictions of the test rows as they are, one test part after the other; then, if any, of others.
+        Raw predictions of the unchanged test rows, one test part after the other, followed by those of replaced rows.
     sources : array of shape (n_draws, n_tested)
-        Where the prediction of a test row under a draw stands in ``raw``.
+        Index in ``raw`` of the prediction for a test row in a draw.
     """
     n_questions, n_predicted, n_trees = raw.shape
     n_draws, n_tested = sources.shape
@@ -87,7 +87,7 @@ def score(
     for question in range(n_questions):
         whole.fill(0.0)
         for place in range(n_predicted):
-            # Further predictions stand in the order of the test parts, too, draw after draw.
+            # Predictions for replaced rows follow in the order of the test parts, draw by draw.
             split = test_parts.splits[place % n_tested]
             kind = test_parts.kinds[split]
             if kind == Kind.NUMBERS:
@@ -126,7 +126,7 @@ def score(
 
 
 def empty_outcome(n_questions: int, problem: BoostingProblem, n_draws: int) -> Outcome:
-    """Reserve the memory of an outcome."""
+    """Allocate an outcome."""
     n_pairs = problem.test_parts.tested.size if problem.is_by_row else problem.n_splits
     shape = (n_questions, n_pairs)
     return Outcome(np.empty(shape), np.empty(shape), np.empty((n_questions, n_draws)))

@@ -1,1 +1,1 @@
-"""What kernels read: sorted columns, splits, the target, sets of bits, random numbers by key."""
+"""The inputs of kernels: sorted columns, splits, the target, bit sets, random numbers by key."""

@@ -1,4 +1,4 @@
-"""Sets of up to 64 things, one bit each, in the words of the machine: unions and differences of all at once."""
+"""Sets as bits of 64-bit words, so that unions and differences of 64 elements take one instruction."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -18,12 +18,12 @@ NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 def n_words(n_things: int) -> int:
-    """Return how many words hold a set of so many things."""
+    """Return the number of words of a set with up to the given number of elements."""
     return -(-n_things // WORD)
 
 
 def sets_of_rows(members: Sequence[npt.NDArray[np.integer[Any]]], n_rows: int) -> Words:
-    """Turn lists of rows into one set for each row: those of the lists that it is in, (n_words, n_rows)."""
+    """Return, for each row, the set of the lists that contain it, shape (n_words, n_rows)."""
     words = np.zeros((n_words(len(members)), n_rows), dtype=np.uint64)
     for number, rows in enumerate(members):
         words[number // WORD, rows] |= ONE << np.uint64(number % WORD)
@@ -32,7 +32,7 @@ def sets_of_rows(members: Sequence[npt.NDArray[np.integer[Any]]], n_rows: int) -
 
 _config: Any = numba.config
 
-if _config.DISABLE_JIT:  # The compiler's instruction for it cannot be had from plain Python.
+if _config.DISABLE_JIT:  # Plain Python has no access to the compiler's instruction for it.
 
     def first_bit(word: np.uint64) -> int:
         """Return the number of the lowest bit that is set, of a word that is not empty."""
@@ -76,7 +76,7 @@ else:
 
 @kernel_part
 def tally(word: np.uint64, digit: int, planes: Words, counter: int) -> None:
-    """Add 2**digit to the count of each bit that is set: ``planes[counter, k]`` holds the digits 2**k of 64 counts."""
+    """Add 2**digit to the count of each bit that is set; ``planes[counter, k]`` holds binary digit k of 64 counts."""
     while word != NONE:
         carry = planes[counter, digit] & word
         planes[counter, digit] ^= word
@@ -99,7 +99,7 @@ def make_planes(n_counters: int, n_rows: int) -> Words:
 
 
 def unpacked(words: Words, n_things: int) -> Int64s:
-    """Turn sets (n_words, n_rows) into zeros and ones of shape (n_things, n_rows)."""
+    """Convert sets (n_words, n_rows) to zeros and ones of shape (n_things, n_rows)."""
     numbers = np.arange(n_things)
     shifts = (numbers % WORD).astype(np.uint64)[:, np.newaxis]
     return ((words[numbers // WORD] >> shifts) & ONE).astype(np.int64)

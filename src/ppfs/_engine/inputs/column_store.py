@@ -1,8 +1,8 @@
-"""Columns as trees on many of them read them: in sorted order, and by row.
+"""Columns for trees on many columns: in sorted order, and by row.
 
-A node of a tree holds few rows, and its values of a column must come in sorted order. Where a column stores many
-rows, the place of every row in the sorted column is known: places are marked in a set of bits, and read off in order.
-A column that stores few rows is read through, leaving out the rows of other nodes.
+A node of a tree has few rows, and their values in a column are needed in sorted order. If a column stores many rows,
+the position of every row in the sorted column is stored too: the positions of the node's rows are marked in a bit set
+and read in order. A column that stores few rows is scanned, and rows of other nodes are skipped.
 """
 
 from typing import NamedTuple
@@ -12,8 +12,8 @@ import numpy as np
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.jit.kernels import Float32s, Int32s, Int64s, kernel_part
 
-# Columns that store at least this share of the rows know the place of each row: that takes no more memory than a
-# sparse matrix takes for their entries.
+# The positions of rows are stored for columns with at least this share of stored rows: that takes no more memory than
+# the entries of such a column in a sparse matrix.
 _DENSE_SHARE = 0.25
 
 
@@ -25,11 +25,11 @@ class ColumnStore(NamedTuple):
     indptr, rows, values
         See `SortedColumns`.
     slots : array of shape (n_columns,), int32
-        Row of ``places`` that belongs to a column, or -1.
+        Row of ``places`` for a column, or -1.
     places : array of shape (n_slots, n_rows), int32
-        Where a row stands in the sorted column, counted from its first entry; -1 if it is not stored.
+        Position of a row in the sorted column, from 0; -1 if it is not stored.
     row_order : array of shape (n_entries,), int32
-        For columns without a slot, their entries in the order of the rows, counted from the first.
+        For columns without a slot, the positions of their entries in the order of the rows.
     """
 
     indptr: Int64s

@@ -1,6 +1,6 @@
-"""Random numbers by key: what is drawn depends on what it is for, never on when it is drawn.
+"""Random numbers by key: a number depends on what it is used for, not on when it is drawn.
 
-A key is 64 bits. Keys are joined by `combine`, whose mixing is that of SplitMix64 (Steele, Lea and Flood, 2014).
+A key has 64 bits. `combine` joins two keys with the mixing function of SplitMix64 (Steele, Lea and Flood, 2014).
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def combine_keys(keys: Words, others: Words) -> Words:
 
 
 def column_keys(columns: SortedColumns) -> Words:
-    """Return a key for the content of each column: the same for stored zeros and for rows that are not stored."""
+    """Return a key for the content of each column; a stored zero and a row that is not stored are the same."""
     indptr, rows, values = columns.arrays
     bits = values.view(np.uint32).astype(np.uint64)
     keys = combine_keys(bits, rows.astype(np.uint64)) * (values != 0)

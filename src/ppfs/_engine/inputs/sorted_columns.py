@@ -1,4 +1,4 @@
-"""Columns sorted once: the one form in which dense and sparse data reach the kernels."""
+"""Columns sorted once: the only form in which kernels of trees accept dense and sparse data."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -10,12 +10,12 @@ from scipy import sparse
 
 from ppfs._engine.jit.kernels import Float32s, Int32s, Int64s
 
-# Dense columns are sorted in blocks of this many entries: their sort keys, a megabyte, then stay in the cache.
+# Dense columns are sorted in blocks of this many entries, so that their sort keys, a megabyte, stay in the CPU cache.
 _ENTRIES_PER_BLOCK = 2**17
 
 
 class ColumnArrays(NamedTuple):
-    """The arrays of `SortedColumns`, as kernels take them."""
+    """The arrays of `SortedColumns`, in the form that kernels need."""
 
     indptr: Int64s
     rows: Int32s
@@ -25,9 +25,9 @@ class ColumnArrays(NamedTuple):
 class SortedColumns:
     """Columns whose stored entries are sorted by value, ties by row.
 
-    Column ``j`` owns ``rows[indptr[j]:indptr[j + 1]]`` and the same slice of ``values``. Rows that it does
-    not store have the value zero; a dense column stores every row. Values are float32, because
-    scikit-learn's trees compare in float32.
+    The entries of column ``j`` are ``rows[indptr[j]:indptr[j + 1]]`` and the same slice of ``values``. Rows that are
+    not stored have the value zero; a dense column stores every row. Values are float32, because scikit-learn's trees
+    compare in float32.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class SortedColumns:
     n_stored : array of shape (n_columns,), int64
         Stored entries of each column.
     has_missing : bool
-        Whether there may be gaps, which are NaN and come last.
+        Whether values may be missing. Missing values are NaN and come last.
     arrays : ColumnArrays
         ``indptr`` (n_columns + 1,) int64, ``rows`` (n_entries,) int32, ``values`` (n_entries,) float32.
     """
@@ -56,7 +56,7 @@ class SortedColumns:
         block : array of shape (n_rows, n_columns)
             Finite numbers that fit float32: see `fits_float32`.
         has_missing : bool
-            Whether a number may be missing, as NaN.
+            Whether values may be missing (NaN).
 
         Examples
         --------
@@ -81,9 +81,9 @@ class SortedColumns:
 
     @classmethod
     def from_sparse(cls, matrix: Any) -> Self:
-        """Sort the columns of a scipy sparse matrix of shape (n_rows, n_columns), never making it dense.
+        """Sort the columns of a scipy sparse matrix of shape (n_rows, n_columns) without making it dense.
 
-        Stored zeros are dropped: they mean the same as rows that are not stored.
+        Stored zeros are dropped: they are the same as rows that are not stored.
         """
         csc = sparse.csc_array(matrix)
         values = _as_float32(csc.data)
@@ -114,15 +114,15 @@ class SortedColumns:
 
 
 class ValueTable:
-    """The values, row by row, of the columns that were asked for so far.
+    """The values, in row order, of the columns that have been requested so far.
 
-    Trees that are grown one after the other use much the same columns, and few of all: each is looked up once.
+    Trees that are grown one after the other use mostly the same few columns. Each column is looked up once.
 
     Attributes
     ----------
     values : array of shape (at least n_slots, n_rows), float32
     slots : array of shape (n_columns + 1,), int32
-        Row of ``values`` that holds a column, or -1; the last entry is -1, so that column -1 has no slot.
+        Row of ``values`` for a column, or -1; the last entry is -1, so that column -1 has no slot.
     """
 
     def __init__(self, columns: SortedColumns) -> None:
@@ -133,7 +133,7 @@ class ValueTable:
         self.slots = np.full(columns.n_columns + 1, -1, dtype=np.int32)
 
     def add(self, columns: npt.NDArray[np.integer[Any]]) -> None:
-        """Look up those of the columns that are not in the table yet."""
+        """Look up the columns that are not in the table yet."""
         with self._lock:
             new = columns[self.slots[columns] < 0]
             if new.size == 0:
@@ -149,23 +149,23 @@ class ValueTable:
 
 
 def fits_float32(values: npt.ArrayLike) -> bool:
-    """Tell whether every value is finite and stays finite in float32.
+    """Return whether every value is finite and stays finite in float32.
 
-    scikit-learn's trees refuse infinite and larger values, so a caller asks this before it offers data to
-    the engine. For a sparse matrix, ask about its ``data``.
+    scikit-learn's trees reject other values, so callers check this before they use the engine. For a sparse matrix,
+    pass its ``data``.
     """
     array = np.asarray(values)
     if array.size == 0 or array.dtype.kind in "bu" or (array.dtype.kind == "i"):
         return True
     largest = np.finfo(np.float32).max
-    # A NaN or an infinity reaches the minimum or the maximum, so no mask as large as the data is needed.
+    # NaN and infinity propagate to the minimum or the maximum, so no mask as large as the data is needed.
     with np.errstate(over="ignore", invalid="ignore"):
         low, high = np.float32(array.min()), np.float32(array.max())
     return bool(low >= -largest and high <= largest)
 
 
 def _as_float32(values: npt.NDArray[Any]) -> Float32s:
-    """Cast as scikit-learn casts X; adding zero turns -0.0 into 0.0, so that both sort as equals."""
+    """Cast as scikit-learn does; adding zero turns -0.0 into 0.0, so that both are equal in a sort."""
     with np.errstate(over="ignore"):
         cast = np.array(values, dtype=np.float32, order="C")
     if not fits_float32(cast):
@@ -178,7 +178,7 @@ def _as_float32(values: npt.NDArray[Any]) -> Float32s:
 
 
 def _with_gaps(values: npt.NDArray[Any]) -> Float32s:
-    """Cast numbers some of which are missing; one NaN stands for all, so that gaps sort behind every number."""
+    """Cast numbers with missing values; all NaNs get the same bits, so that they sort after every number."""
     is_gap = np.isnan(values)
     cast = _as_float32(np.where(is_gap, 0.0, values))
     cast[is_gap] = np.nan
@@ -212,6 +212,6 @@ def _unsorted_segments(keys: npt.NDArray[np.uint64], indptr: Int64s) -> npt.NDAr
     """Return (start, stop) of the columns that still need sorting; a binary column never does."""
     descents = np.flatnonzero(keys[1:] < keys[:-1]) + 1
     column = np.searchsorted(indptr, descents, side="right") - 1
-    # A descent at the first entry of a column only says that the next column begins.
+    # A descent at the first entry of a column only marks where the next column begins.
     unsorted = np.unique(column[indptr[column] != descents])
     return np.column_stack((indptr[unsorted], indptr[unsorted + 1]))

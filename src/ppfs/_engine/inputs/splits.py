@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ppfs._engine.jit.kernels import Int32s, Int64s
 
-#: What `Splits.receivers` says of a row that is not in the test part.
+#: Values of `Splits.receivers` for rows that are not in the test part.
 TRAIN, UNUSED = -1, -2
 
 
@@ -47,7 +47,7 @@ class Splits:
         return len(self.train)
 
     def receivers(self, n_rows: int) -> Int32s:
-        """Say of each row where its value goes in the permuted copy.
+        """Return which row receives the value of each row in the permuted copy.
 
         Returns
         -------

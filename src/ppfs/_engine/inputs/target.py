@@ -1,4 +1,4 @@
-"""The target as kernels read it, for classes and for numbers alike."""
+"""The target in the form that kernels need, for classification and regression."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ppfs._engine.jit.kernels import Float64s, Int32s
 
 
 class Target(NamedTuple):
-    """What is predicted.
+    """The target.
 
     Attributes
     ----------
@@ -18,8 +18,8 @@ class Target(NamedTuple):
     values : array of shape (n_rows,), float64
         The numbers; empty when classes are predicted.
     weights : array of shape (n_rows,), float64, or None
-        How much each row counts in a single tree. None, for rows that all count 1 in columns without gaps, is a type of
-        its own to Numba: the code for weights and gaps is then not compiled.
+        Weights of the rows in a single tree. None means weights of 1 and no missing values; Numba has a separate type
+        for it and does not compile the code for weights and missing values.
     """
 
     classes: Int32s
@@ -38,7 +38,7 @@ def make_target(y: npt.ArrayLike, n_classes: int, weights: npt.ArrayLike | None 
 def total_statistics(target: Target, n_classes: int, rows: npt.NDArray[np.int64]) -> Float64s:
     """Sum the statistics of the given rows: class counts (n_classes,), or sum and sum of squares (2,).
 
-    Where rows have weights, a row counts its weight.
+    If rows have weights, the sums are weighted.
     """
     weights = None if target.weights is None else target.weights[rows]
     if n_classes:
@@ -49,8 +49,8 @@ def total_statistics(target: Target, n_classes: int, rows: npt.NDArray[np.int64]
 
 
 def total_weight(target: Target, stats: Float64s, rows: npt.NDArray[np.int64]) -> float:
-    """Return what the given rows, with these statistics, weigh."""
+    """Return the total weight of the given rows, which have these statistics."""
     if target.weights is None:
         return float(rows.size)
-    # The sum over the classes, so that rows of one class weigh exactly what that class weighs.
+    # The sum over the classes, so that for rows of one class it is exactly the weight of that class.
     return float(stats.sum() if target.classes.size else target.weights[rows].sum())

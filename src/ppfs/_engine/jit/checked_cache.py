@@ -1,12 +1,12 @@
 """Compiled kernels on disk, written so that no file can harm a fit.
 
-Numba keeps compiled code in files that it reads back unchecked: a damaged file is an exception in the middle of a
-fit, and one whose machine code has changed may be anything. Here every file ends with a digest of what stands
-before it, and says which sources and which signature it was compiled for. Whatever goes wrong with a file, or with the
-place where files are kept, means that the kernel is compiled in memory, as if there were no cache. A file of other
-sources is no fault: nothing of it is used, and nothing is said.
+Numba keeps compiled code in files and reads them without a check: a damaged file raises an exception in the middle of a
+fit, and changed machine code may do anything. Here every file ends with a digest of its content, and contains the stamp
+of the sources and the signature that it was compiled for. If anything goes wrong with a file or with its folder, the
+kernel is compiled in memory, as if there were no cache. Files that were compiled from other sources are ignored without
+a warning.
 
-The classes rest on private parts of Numba and look whether they are there before they rely on them.
+The classes use private parts of Numba, and check first that these exist.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _FILE_PARTS = ("_source_stamp", "_version", "_index_path", "_data_path", "_dump"
 
 
 class DamagedCacheError(Exception):
-    """A file of the cache does not hold what was written."""
+    """A file of the cache does not contain what was written."""
 
 
 class OtherSourcesError(OSError):
-    """A file of the cache was compiled from other sources. To Numba it is as if the file had been removed."""
+    """A file of the cache was compiled from other sources. Numba then proceeds as if the file did not exist."""
 
 
 class CheckedFiles(_caching.IndexDataCacheFile):
-    """Numba's index and data files, each with a digest that is checked before a byte of it is interpreted."""
+    """Numba's index and data files, each with a digest that is checked before the content is interpreted."""
 
     def load(self, key: Any) -> Any:
-        """Return what was saved under a key, or None."""
+        """Return the data that was saved under a key, or None."""
         entry = super().load(key)
         if entry is None:
             return None
@@ -49,15 +49,15 @@ class CheckedFiles(_caching.IndexDataCacheFile):
         return data if written_for == self._tag(key) else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep data under a key."""
+        """Save data under a key."""
         super().save(key, (self._tag(key), data))
 
     def _tag(self, key: Any) -> str:
         return repr((self._source_stamp, key))
 
     def _dump(self, obj: Any) -> bytes:
-        # Unpickling stops before the digests. That of the sources stands outside of what is pickled, because other
-        # sources may lack what a pickle names.
+        # Unpickling stops before the digests. The digest of the sources is not part of the pickle, because names in a
+        # pickle may not exist in other sources.
         body: bytes = super()._dump(obj) + self._digest_of_sources()
         return body + _digest(body)
 
@@ -71,7 +71,7 @@ class CheckedFiles(_caching.IndexDataCacheFile):
             return {}
         version = dumps(self._version, protocol=-1)
         if not content.startswith(version):
-            # Another version of Numba wrote it, or nobody did: either way there is nothing to use.
+            # Another version of Numba wrote the file, or it is empty.
             return {}
         body = _whole(content[len(version) :], self._index_path)
         return super()._load_index() if body.endswith(self._digest_of_sources()) else {}
@@ -80,13 +80,13 @@ class CheckedFiles(_caching.IndexDataCacheFile):
         path = self._data_path(name)
         body = _whole(Path(path).read_bytes(), path)
         if not body.endswith(self._digest_of_sources()):
-            # The index is written before the file, so that it may point at what older sources left.
+            # The index is written before the data file, so it may point at a file from older sources.
             raise OtherSourcesError(f"{name} was compiled from other sources")
         return super()._load_data(name)
 
 
 class KernelCache(_caching.FunctionCache):
-    """A kernel's cache on disk; every failure is a kernel compiled in memory and a warning, once a process.
+    """A kernel's cache on disk. If it fails, the kernel is compiled in memory, with one warning per process.
 
     Parameters
     ----------
@@ -94,17 +94,17 @@ class KernelCache(_caching.FunctionCache):
         The kernel before compilation.
 
     stamp : object
-        Equal for equal sources: what was compiled under another stamp is not used.
+        Equal for equal sources: code that was compiled under another stamp is not used.
 
     tell : callable of (str, Exception)
-        Takes the folder and what went wrong.
+        Called with the folder and the error.
     """
 
     def __init__(
         self, function: Callable[..., Any], stamp: Any, tell: Callable[[str, Exception], None]
     ) -> None:
         super().__init__(function)
-        # A name of their own: files that Numba wrote under the plain one end without a digest.
+        # A separate name, because files that Numba wrote under the plain one have no digest.
         files: Any = CheckedFiles(
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.checked",
@@ -117,7 +117,7 @@ class KernelCache(_caching.FunctionCache):
         self._cache_file = files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled code for a signature, or None where it is not to be had."""
+        """Return the compiled code for a signature, or None if it is not in the cache."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:
@@ -126,14 +126,14 @@ class KernelCache(_caching.FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code for a signature if that is possible."""
+        """Save compiled code for a signature, if that is possible."""
         try:
             super().save_overload(sig, data)
         except Exception as error:
             self._tell(self.cache_path, error)
 
     def _replace_damaged(self) -> None:
-        """Make room for what is compiled now: a damaged data file is written over, a damaged index must be emptied."""
+        """Prepare for saving: a damaged data file is overwritten, but a damaged index must be emptied."""
         try:
             self._cache_file._load_index()
         except Exception:
@@ -146,7 +146,7 @@ def _digest(body: bytes) -> bytes:
 
 
 def _whole(content: bytes, path: str) -> bytes:
-    """Return what stands before the digest, if it is what was written."""
+    """Return the content before the digest; raise if it is damaged."""
     body, digest = content[:-_DIGEST_SIZE], content[-_DIGEST_SIZE:]
     if _digest(body) != digest:
         raise DamagedCacheError(f"{Path(path).name} is damaged")

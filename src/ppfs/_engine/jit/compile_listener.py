@@ -1,4 +1,4 @@
-"""Numba's events: a kernel that is compiled, not read from the disk, and its parts."""
+"""Measures how long Numba compiles, through its events; kernels that are read from disk raise none."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ _events: Any = event
 
 
 class CompileListener(_events.Listener):
-    """Takes the time of compilation."""
+    """Measures the time of compilation."""
 
     def on_start(self, event: Any) -> None:
-        """Take note that compilation starts."""
+        """Record that compilation starts."""
         compilation_starts()
 
     def on_end(self, event: Any) -> None:
-        """Take note that it ends."""
+        """Record that compilation ends."""
         compilation_ends()
 
 
 def take_the_time() -> None:
-    """Listen to Numba's compiler from here on."""
+    """Start to measure the time of compilation."""
     _events.register("numba:compile", CompileListener())

@@ -32,7 +32,7 @@ def before_compiling(callback: Callable[[], None]) -> Iterator[None]:
 
 
 def compilation_starts() -> None:
-    """Take note that a kernel, or a part of the one that is being compiled, is compiled from here on."""
+    """Record that the compilation of a kernel, or of a part of the current kernel, starts."""
     global _depth, _started
     while _callbacks:
         _callbacks.pop()()
@@ -42,7 +42,7 @@ def compilation_starts() -> None:
 
 
 def compilation_ends() -> None:
-    """Take note that the kernel or part that started last is compiled."""
+    """Record that the compilation that started last ends."""
     global _depth, _spent
     _depth -= 1
     if not _depth:

@@ -1,4 +1,4 @@
-"""Whether compiled kernels are kept on disk, and what is said where they cannot be."""
+"""Caches compiled kernels on disk, and warns if that is not possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _told: list[bool] = []
 
 
 def keep_on_disk(compiled: Any, stamp: Any) -> None:
-    """Give a kernel a cache on disk; where there can be none it is compiled in every process.
+    """Give a kernel a cache on disk; if that is not possible, it is compiled in every process.
 
     Parameters
     ----------
@@ -17,10 +17,10 @@ def keep_on_disk(compiled: Any, stamp: Any) -> None:
         The kernel.
 
     stamp : object
-        Equal for equal sources: what was compiled under another stamp is not used.
+        Equal for equal sources: code that was compiled under another stamp is not used.
     """
     try:
-        # Here, because a Numba without the private parts that it needs is one of the things that may go wrong.
+        # Imported here, because the import fails with a version of Numba that lacks the private parts it needs.
         from ppfs._engine.jit.checked_cache import KernelCache
 
         if not hasattr(compiled, "_cache"):
@@ -31,7 +31,7 @@ def keep_on_disk(compiled: Any, stamp: Any) -> None:
 
 
 def tell_once(folder: str, error: Exception) -> None:
-    """Warn that kernels are compiled in memory and say how to fix it, the first time in a process."""
+    """Warn that kernels are compiled in memory, and how to fix it, the first time in a process."""
     if _told:
         return
     _told.append(True)

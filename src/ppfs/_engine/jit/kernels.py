@@ -23,20 +23,20 @@ Records: TypeAlias = npt.NDArray[np.void]
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
-#: Makes an integer that kernels pass on. To Numba a literal is a type of its own, and a function that is called
-#: with one is compiled once more for it.
+#: Makes an integer that kernels pass to functions. Numba has a separate type for literals, and compiles a function that
+#: is called with one again for that type.
 int64 = cast(Callable[[Any], int], np.int64)
 
-#: Makes an index that cannot be negative, so that no one has to check.
+#: Makes an index that cannot be negative, so that no check is compiled.
 uint64 = cast(Callable[[int], int], np.uint64)
 
 # Numba's options for functions that only kernels call are not in its type hints.
 _njit: Any = numba.njit
 _INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **compiler_of(PartCompiler)}
 
-# Numba counts who holds an array, in every function that is handed one, with an instruction that waits for the memory:
-# in short loops a sixth of the time. What makes no arrays has nothing to free, so it need not count.
-# Both have to be said: a function that says nothing takes over what its first caller has.
+# Numba counts references to arrays in every function with array arguments, by atomic instructions that take a sixth of
+# the time of short loops. Functions that allocate no arrays have nothing to free, so they need not count.
+# Both options must be explicit: without one, a function inherits that of its first caller.
 _UNCOUNTED, _COUNTED = {"_nrt": False}, {"_nrt": True}
 
 
@@ -53,25 +53,24 @@ ENGINE_STAMP = _engine_stamp()
 
 
 def kernel(function: AnyFunction) -> AnyFunction:
-    """Compile a function of arrays that Python calls and that makes none: it runs without the GIL and is kept on disk.
+    """Compile a function that Python calls and that allocates no arrays; it runs without the GIL and is cached on disk.
 
-    Numba compiles a kept kernel again when the file it stands in has changed. Ours are made of functions from
-    several files, so the stamp of the whole engine is used instead of that of one file. Where nothing can be kept
-    the kernel is compiled in every process, see `ppfs._engine.jit.disk_cache`. ``error_model="numpy"``
-    drops the zero checks of divisions, which keep loops from being vectorised; no kernel divides by an empty
-    count.
+    Numba compiles a cached kernel again if its file has changed. Our kernels call functions from several files, so the
+    stamp of the whole engine is used instead. If the cache cannot be used, the kernel is compiled in every process, see
+    `ppfs._engine.jit.disk_cache`. ``error_model="numpy"`` omits the checks for division by zero, which prevent loops
+    from being vectorized; no kernel divides by an empty count.
     """
     return _compiled_kernel(function, _UNCOUNTED)
 
 
 def allocating_kernel(function: AnyFunction) -> AnyFunction:
-    """Compile a kernel that makes arrays, by itself or through an `allocating_function`."""
+    """Compile a kernel that allocates arrays, itself or through an `allocating_function`."""
     return _compiled_kernel(function, _COUNTED)
 
 
 def _compiled_kernel(function: AnyFunction, more: dict[str, Any]) -> AnyFunction:
     if get_origin(get_type_hints(function).get("return")) is tuple:
-        # Numba does not notice a Ctrl-C that arrives while it wraps the first array: the call ends in a SystemError.
+        # If Ctrl-C arrives while Numba wraps the first array, it does not notice, and the call ends in a SystemError.
         raise TypeError(
             f"{function.__name__} returns several arrays. Fill arrays that the caller passes instead."
         )
@@ -85,8 +84,8 @@ def _compiled_kernel(function: AnyFunction, more: dict[str, Any]) -> AnyFunction
 def kernel_part(function: AnyFunction) -> AnyFunction:
     """Compile a short function that kernels call in their loops; never called from Python.
 
-    It always becomes part of its caller: a call would pass every field of every tuple of arrays on the stack,
-    which costs more than the work of such a function.
+    It is always inlined: a call would pass every field of every tuple of arrays on the stack, which costs more than the
+    function itself.
     """
     return cast(
         AnyFunction, _njit(error_model="numpy", forceinline=True, **_UNCOUNTED, **_INTERNAL)(function)
@@ -96,20 +95,20 @@ def kernel_part(function: AnyFunction) -> AnyFunction:
 def kernel_function(function: AnyFunction) -> AnyFunction:
     """Compile a longer function that kernels call, or one that is called in several places.
 
-    It makes no arrays, and returns none: no one would count them.
+    It neither allocates nor returns arrays, because their references would not be counted.
     """
     return cast(AnyFunction, _njit(error_model="numpy", **_UNCOUNTED, **_INTERNAL)(function))
 
 
 def allocating_function(function: AnyFunction) -> AnyFunction:
-    """Compile a function that makes arrays, and that only an `allocating_kernel` calls."""
+    """Compile a function that allocates arrays, and that only an `allocating_kernel` calls."""
     return cast(AnyFunction, _njit(error_model="numpy", **_COUNTED, **_INTERNAL)(function))
 
 
 def summing_part(function: AnyFunction) -> AnyFunction:
-    """Compile a short sum that may be added up in another order, several terms at a time.
+    """Compile a short sum whose terms may be added in another order, several at a time.
 
-    Nothing else is relaxed: missing values and infinities stay what they are.
+    Nothing else is relaxed: NaN and infinity are handled as usual.
     """
     return cast(
         AnyFunction,

@@ -7,17 +7,17 @@ import numpy as np
 from ppfs._engine.jit.kernels import Float64s, allocating_function, kernel_function
 from ppfs._engine.linear.sums import dot
 
-# A pivot this small beside its diagonal entry is rounding.
+# A pivot that is this small relative to its diagonal entry is due to rounding.
 _SMALLEST_PIVOT = 1e-13
 _FIRST_RIDGE = 1e-12
 
 
 @kernel_function
 def factorise(matrix: Float64s, factor: Float64s, ridge: float, smallest: float) -> bool:
-    """Fill the lower triangle of ``factor`` with the Cholesky factor of ``matrix`` plus a ridge; False if none is.
+    """Fill the lower triangle of ``factor`` with the Cholesky factor of ``matrix`` plus a ridge, if it exists.
 
-    Only the lower triangle of ``matrix`` is read. No factor is given where a pivot is at most ``smallest`` times its
-    diagonal entry: the column is all but a combination of those before it.
+    Only the lower triangle of ``matrix`` is read. The factorization fails if a pivot is at most ``smallest`` times its
+    diagonal entry: the column is then nearly a linear combination of those before it. Returns whether it succeeds.
     """
     n = matrix.shape[0]
     for i in range(n):
@@ -49,10 +49,10 @@ def solve_factorised(factor: Float64s, right: Float64s, solution: Float64s) -> N
 
 @allocating_function
 def solve_positive(matrix: Float64s, right: Float64s, solution: Float64s) -> None:
-    """Fill the solution of ``matrix @ solution = right``; where there is not one only, a short one.
+    """Fill the solution of ``matrix @ solution = right``; if it is not unique, one of small norm.
 
-    As probabilities reach 0 and 1 the information about a model vanishes in some directions; a trace of the identity
-    keeps the step finite there.
+    As probabilities approach 0 and 1, the information matrix becomes singular in some directions; a small multiple of
+    the identity keeps the step finite there.
     """
     n = right.size
     factor = np.empty((n, n))

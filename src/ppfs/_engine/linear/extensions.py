@@ -1,7 +1,7 @@
-"""Models that have something more than another one: the directions that are added, and logistic regression on them.
+"""Models that extend another one by a feature: the added directions, and logistic regression on them.
 
-A block is the regressors of one feature: one row for a quantity, several for dummies. Blocks lie one behind the other
-in one matrix; ``starts`` tells where each begins, and where the last one ends.
+A block contains the regressors of one feature: one row for a numeric column, several for dummies. Blocks are stored one
+after the other in one matrix; ``starts`` contains where each begins, and where the last one ends.
 """
 
 from math import sqrt
@@ -15,7 +15,7 @@ from ppfs._engine.linear.sums import dot
 
 @allocating_function
 def _remove(left: Float64s, directions: Float64s, first: int, end: int) -> None:
-    """Subtract from a vector what some orthonormal directions have of it."""
+    """Subtract the projection of a vector onto some orthonormal directions."""
     shares = np.empty(end - first)
     for d in range(first, end):
         shares[d - first] = dot(directions[d], left)
@@ -34,7 +34,7 @@ def add_directions(
     added: Float64s,
     n_added: Int64s,
 ) -> None:
-    """Find orthonormal directions that each block adds to a basis; none where it is redundant.
+    """Find the orthonormal directions that each block adds to a basis; none if it is redundant.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def add_directions(
     basis : array of shape (rank, n_rows), float64
         Orthonormal.
     determined : float
-        A regressor that keeps no more of its squared length than this is redundant.
+        A regressor is redundant if at most this share of its squared length is outside the span of the others.
     added : array of shape (n_regressors, n_rows), float64
         Filled, from ``starts[b]`` on, with the directions of block b.
     n_added : array of shape (n_blocks,), int64
@@ -57,7 +57,7 @@ def add_directions(
             left = added[end]
             for i in range(left.size):
                 left[i] = regressors[r, i]
-            # Twice is enough: a second projection removes what rounding left of the first.
+            # Twice is enough: the second projection removes the rounding errors of the first.
             for _ in range(2):
                 _remove(left, basis, 0, basis.shape[0])
                 _remove(left, added, first, end)
@@ -85,10 +85,10 @@ def fit_extensions(
     Parameters
     ----------
     basis, added, starts, n_added
-        See `add_directions`. A block with ``n_added[b] == 0`` is passed over.
+        See `add_directions`. A block with ``n_added[b] == 0`` is skipped.
     classes : array of shape (n_rows,), int64
     start : array of shape (n_classes - 1, rank), float64
-        The coefficients of the model that has only the basis.
+        The coefficients of the model with only the basis.
     tolerance : float
         See `ppfs._engine.linear.logistic`.
     log_likelihoods : array of shape (n_blocks,), float64

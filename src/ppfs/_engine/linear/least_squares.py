@@ -1,7 +1,7 @@
-"""Least squares with penalties on the squares or the sizes of the coefficients.
+"""Least squares with penalties on the squares or the absolute values of the coefficients.
 
-Designs are laid out regressor by regressor. Every entry of a matrix of products depends on its two regressors alone,
-so the products of some regressors can be taken from those of more.
+Designs are stored regressor by regressor. Every entry of a Gram matrix depends only on its two regressors, so the Gram
+matrix of a subset of regressors is a submatrix.
 """
 
 import numpy as np
@@ -10,19 +10,19 @@ from ppfs._engine.jit.kernels import Bools, Float64s, Int64s, allocating_functio
 from ppfs._engine.linear.cholesky import factorise, solve_factorised
 from ppfs._engine.linear.sums import dot, is_constant
 
-# A regressor that the others explain up to this share of its variance leaves too few digits for products of
-# regressors: whoever asked solves another way.
+# If the others explain a regressor up to this share of its variance, the Gram matrix has too few correct digits, and
+# the caller must use another method.
 _SMALLEST_SHARE = 1e-7
 _SMALLEST_PIVOT = 1e-13
 
-# Coordinates are visited until none moves the prediction by more than this share of the target's deviation.
+# Coordinate descent stops when no step changes the prediction by more than this share of the target's deviation.
 _SMALLEST_MOVE = 1e-11
 _MAX_ROUNDS = 100_000
 
 
 @allocating_kernel
 def products(design: Float64s) -> Float64s:
-    """Return the products of all pairs of regressors, shape (n_regressors, n_regressors)."""
+    """Return the inner products of all pairs of regressors, shape (n_regressors, n_regressors)."""
     n_regressors = design.shape[0]
     answer = np.empty((n_regressors, n_regressors))
     for r in range(n_regressors):
@@ -33,9 +33,9 @@ def products(design: Float64s) -> Float64s:
 
 @allocating_kernel
 def row_products(design: Float64s) -> Float64s:
-    """Return the products of all pairs of rows, shape (n_rows, n_rows).
+    """Return the inner products of all pairs of rows, shape (n_rows, n_rows).
 
-    Four regressors at a time, so that an entry is read and written once for them; they are added one by one.
+    Regressors are added four at a time, one by one, so that each entry is read and written once per four.
     """
     n_regressors, n_rows = design.shape
     answer = np.zeros((n_rows, n_rows))
@@ -64,10 +64,9 @@ def row_products(design: Float64s) -> Float64s:
 def solve_ridge(
     design: Float64s, gram: Float64s, values: Float64s, penalty: float, solution: Float64s
 ) -> bool:
-    """Fill the coefficients that minimise the squared error plus ``penalty`` times their squares.
+    """Fill the coefficients that minimize the squared error plus ``penalty`` times their squares.
 
-    What the first solution leaves of the equations is solved for once more, which gives back the digits that products
-    of regressors lose. False where they lose too many.
+    One step of iterative refinement recovers the digits that the Gram matrix loses. Returns False if it loses too many.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ def _solve_ridge(
 
 @allocating_kernel
 def solve_symmetric(matrix: Float64s, right: Float64s, ridge: float, solution: Float64s) -> bool:
-    """Fill the solution of ``(matrix + ridge) @ solution = right``; False where the matrix is all but singular."""
+    """Fill the solution of ``(matrix + ridge) @ solution = right``; return False if the matrix is nearly singular."""
     n = right.size
     factor = np.empty((n, n))
     if not factorise(matrix, factor, ridge, _SMALLEST_PIVOT):
@@ -139,7 +138,7 @@ def ridge_columns(
     slopes : array of shape (n_columns, n_regressors), float64
     intercepts : array of shape (n_columns,), float64
     is_solved : array of shape (n_columns,), bool
-        False where the regressors are all but linearly dependent.
+        False where the regressors are nearly linearly dependent.
     """
     n_regressors, _, n_columns = regressors.shape
     slopes, intercepts = np.zeros((n_columns, n_regressors)), np.zeros(n_columns)
@@ -264,7 +263,7 @@ def _fill_lines(
 def solve_elastic_net(
     gram: Float64s, right: Float64s, squares: float, sizes: float, is_positive: bool, solution: Float64s
 ) -> bool:
-    """Fill the coefficients that minimise half the squared error plus penalties, coordinate by coordinate.
+    """Fill the coefficients that minimize half the squared error plus penalties, by coordinate descent.
 
     Parameters
     ----------
@@ -273,14 +272,15 @@ def solve_elastic_net(
     right : array of shape (n_regressors,), float64
         Products of the regressors with the target.
     squares, sizes : float
-        Half of the first times the squares, and the second times the sizes of the coefficients, are added.
+        The penalty is half of the first times the squares, plus the second times the absolute values, of the
+        coefficients.
     is_positive : bool
-        Whether coefficients below zero are not allowed.
+        Whether coefficients must not be negative.
 
     Returns
     -------
     bool
-        Whether it came to rest.
+        Whether it converged.
     """
     n_regressors = right.size
     rest = np.empty(n_regressors)
@@ -327,7 +327,7 @@ def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]
     ----------
     gram : array of shape (n, n), float64
     smallest : float
-        The factor ends when no diagonal entry has more than this share of the largest one left to explain.
+        The factorization stops when no remaining diagonal entry exceeds this share of the largest diagonal entry.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Logistic regression of two or more classes, by Newton's method: for many single columns, or for one matrix.
 
-A model has one score a class; that of class 0 is zero, and the probabilities are the shares of the exponentials. What
-the data are multiplied and summed with is laid out regressor by regressor, so that the sums run over neighbors
-in memory. Every model is fitted by itself from the same start, so it does not depend on what else is fitted.
+A model has one score per class; that of class 0 is zero, and the probabilities are the softmax of the scores. Designs
+are stored regressor by regressor, so that sums run over contiguous memory. Every model is fitted separately from the
+same start, so it does not depend on the other models.
 """
 
 from math import exp, log
@@ -17,15 +17,15 @@ from ppfs._engine.linear.sums import dot, is_constant
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40
 
-# Factors are multiplied before the logarithm is taken, until they come near the largest number.
+# Factors are multiplied before the logarithm is taken, until their product comes near the largest float.
 _LARGE = 1e250
 
-# A step may raise the objective by rounding alone.
+# A step may increase the objective by this much because of rounding.
 _ROUNDING = 1e-12
 
 
 class Likelihood(NamedTuple):
-    """What is maximised: the weighted log-likelihood less a penalty on the squares of the coefficients.
+    """The objective: the weighted log-likelihood minus a penalty on the squares of the coefficients.
 
     Attributes
     ----------
@@ -34,14 +34,14 @@ class Likelihood(NamedTuple):
     classes : array of shape (n_rows,), int64
         Class codes.
     weights : array of shape (n_rows,), float64
-        How much each row counts; empty where all count the same.
+        Weights of the rows; empty if all are equal.
     penalties : array of shape (n_regressors,), float64
         Half of this times the square of a coefficient is subtracted.
     n_classes : int
         At least 2.
     is_symmetric : bool
-        Whether the squares are those of one coefficient a class which add up to zero, as scikit-learn has it for three
-        and more classes, or those of the differences from class 0.
+        Whether the penalty applies to one coefficient per class, with sum zero, as in scikit-learn for three and more
+        classes, or to the differences from class 0.
     """
 
     design: Float64s
@@ -70,7 +70,7 @@ def _penalty(problem: Likelihood, theta: Float64s) -> float:
 
 @kernel_function
 def _evaluate(problem: Likelihood, theta: Float64s, shares: Float64s) -> float:
-    """Return the penalised negative log-likelihood, and fill ``shares[a]`` with the probabilities of class a + 1."""
+    """Return the penalized negative log-likelihood, and fill ``shares[a]`` with the probabilities of class a + 1."""
     n_scores, n_regressors = theta.shape
     n_rows = problem.classes.size
     for a in range(n_scores):
@@ -165,7 +165,7 @@ def _derivatives(
 
 @kernel_function
 def _copy(source: Float64s, target: Float64s) -> None:
-    # Assigning whole arrays makes Numba compile its error messages about shapes, which takes longer than all else.
+    # Loops, because array assignments make Numba compile error messages about shapes, which takes most of the time.
     for a in range(source.shape[0]):
         for r in range(source.shape[1]):
             target[a, r] = source[a, r]
@@ -173,10 +173,10 @@ def _copy(source: Float64s, target: Float64s) -> None:
 
 @allocating_function
 def _maximise(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance: float) -> float:
-    """Move ``theta`` to the maximum, and return the penalised negative log-likelihood there.
+    """Move ``theta`` to the maximum, and return the penalized negative log-likelihood there.
 
-    It ends when a Newton step promises less than ``tolerance``. That step is taken too: the steps of Newton's method
-    square the error, so what is left is rounding.
+    It stops when the expected improvement by a Newton step is below ``tolerance``. That step is still taken: Newton's
+    method squares the error, so the remaining error is rounding.
     """
     n_scores, n_regressors = theta.shape
     n_unknown = n_scores * n_regressors
@@ -250,7 +250,7 @@ def logistic_columns(
     classes, weights, n_classes, is_symmetric
         See `Likelihood`.
     penalty : float
-        Of all coefficients but the intercept.
+        Penalty of all coefficients except the intercept.
 
     Returns
     -------
@@ -325,10 +325,10 @@ def _fit_standardised(
     coefficients: Float64s,
     intercepts: Float64s,
 ) -> None:
-    """Fit one model on regressors that are standardised first, and fill its coefficients for them as they were.
+    """Standardize the regressors, fit one model, and fill its coefficients in the original units.
 
-    Standardised regressors change nothing but the size of the numbers: the penalty is rescaled with them. A row for the
-    intercept follows the regressors in ``design``, which is overwritten.
+    Standardization changes only the scale of the numbers: the penalty is rescaled with them. A row for the intercept
+    follows the regressors in ``design``, which is overwritten.
     """
     n_scores, n_regressors = coefficients.shape
     n_rows = classes.size
@@ -338,7 +338,7 @@ def _fit_standardised(
     for r in range(n_regressors):
         row = design[r]
         if has_intercept and is_constant(row):
-            # It says nothing that the intercept does not say; what is left after centring would be rounding.
+            # A constant regressor is redundant with the intercept; after centering it would consist of rounding errors.
             centres[r] = row[0]
             penalties[r] = 1.0
             for i in range(n_rows):
@@ -375,7 +375,7 @@ def _fit_standardised(
 
 @allocating_function
 def _start_at_shares(classes: Int64s, weights: Float64s, intercepts: Float64s) -> None:
-    """Fill the intercepts of the model that knows nothing but how frequent the classes are."""
+    """Fill the intercepts of the model without regressors, which predicts the class frequencies."""
     totals = np.zeros(intercepts.size + 1)
     for i in range(classes.size):
         totals[classes[i]] += weights[i] if weights.size else 1.0

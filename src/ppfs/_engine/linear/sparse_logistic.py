@@ -1,9 +1,9 @@
-"""Logistic regression with a penalty on the sizes of the coefficients, by proximal Newton steps.
+"""Logistic regression with a penalty on the absolute values of the coefficients, by proximal Newton steps.
 
-Two classes have one score, that of class 1; three and more have one each, as scikit-learn has it. Around the present
-coefficients the likelihood is replaced by its second-order expansion. That and the penalty are minimised coordinate by
-coordinate, and a step is made towards the minimum, as glmnet does (Friedman, Hastie and Tibshirani, 2010) but with a
-line search, so that every step lowers what is minimised.
+With two classes there is one score, that of class 1; with three and more there is one per class, as in scikit-learn.
+The likelihood is replaced by its second-order expansion at the current coefficients. Coordinate descent minimizes the
+expansion plus the penalty, and a step is made towards the minimum, as in glmnet (Friedman, Hastie and Tibshirani, 2010)
+but with a line search, so that every step decreases the objective.
 """
 
 from math import exp, log
@@ -17,17 +17,17 @@ _MAX_STEPS = 200
 _MAX_HALVINGS = 40
 _MAX_ROUNDS = 20_000
 
-# Coordinates are visited until none moves by more than this share of the largest.
+# Coordinate descent stops when no coordinate changes by more than this share of the largest.
 _SMALLEST_MOVE = 1e-13
 
-# The share of a promised descent that a step must keep.
+# A step must achieve this share of the expected decrease.
 _KEPT = 1e-4
 _ROUNDING = 1e-13
 
 
 @kernel_function
 def _shares_of_two(classes: Int64s, weights: Float64s, shares: Float64s) -> float:
-    """Turn the scores of class 1 into probabilities, and return the negative log-likelihood."""
+    """Convert the scores of class 1 to probabilities, and return the negative log-likelihood."""
     value = 0.0
     for i in range(classes.size):
         score = shares[i]
@@ -41,7 +41,7 @@ def _shares_of_two(classes: Int64s, weights: Float64s, shares: Float64s) -> floa
 
 @kernel_function
 def _shares_of_more(classes: Int64s, weights: Float64s, shares: Float64s) -> float:
-    """Turn the scores of the classes into probabilities, and return the negative log-likelihood."""
+    """Convert the scores of the classes to probabilities, and return the negative log-likelihood."""
     n_scores, n_rows = shares.shape
     value = 0.0
     for i in range(n_rows):
@@ -68,7 +68,7 @@ def _objective(
     slopes: Float64s,
     shares: Float64s,
 ) -> float:
-    """Return what is minimised, and fill ``shares`` with the probabilities of the classes that have a score."""
+    """Return the objective, and fill ``shares`` with the probabilities of the classes that have a score."""
     n_scores, n_rows = shares.shape
     n_regressors = len(design)
     for score in range(n_scores):
@@ -103,7 +103,7 @@ def _expand(
     row_values: Float64s,
     weighted: Float64s,
 ) -> None:
-    """Fill gradient and curvature of the likelihood and the squares; the last two are memory."""
+    """Fill gradient and curvature of the likelihood and the squares; the last two arguments are scratch memory."""
     n_scores, n_rows = shares.shape
     n_regressors = len(design)
     first = 1 if n_scores == 1 else 0
@@ -140,7 +140,7 @@ def _towards_zero(value: float, by: float) -> float:
 def _find_step(
     gradient: Float64s, curvature: Float64s, sizes: Float64s, slopes: Float64s, step: Float64s, rest: Float64s
 ) -> None:
-    """Fill ``step`` with what minimises the expansion and the penalty; ``rest`` is memory."""
+    """Fill ``step`` with the minimizer of the expansion plus the penalty; ``rest`` is scratch memory."""
     n_regressors = gradient.size
     for r in range(n_regressors):
         step[r] = 0.0
@@ -172,7 +172,7 @@ def _minimise(
     tolerance: float,
     slopes: Float64s,
 ) -> None:
-    """Move ``slopes`` to the minimum, score after score; it ends when a step promises less than ``tolerance``."""
+    """Move ``slopes`` to the minimum, until the expected decrease by a step is below ``tolerance``."""
     n_regressors, n_rows = design.shape
     n_unknown = slopes.size
     gradient, step, rest = np.empty(n_unknown), np.empty(n_unknown), np.empty(n_unknown)
@@ -228,14 +228,14 @@ def sparse_logistic_columns(
     weights : array of shape (n_rows,), float64
         How much each row counts.
     sizes, squares : float
-        The first times the sizes, and half of the second times the squares of the coefficients, are added to the
-        negative log-likelihood; the intercepts are free.
+        The penalty is the first times the absolute values, plus half of the second times the squares, of the
+        coefficients; the intercepts are not penalized.
 
     Returns
     -------
     slopes : array of shape (n_columns, n_classes - 1, n_regressors), float64
     intercepts : array of shape (n_columns, n_classes - 1), float64
-        Of the classes' scores less that of class 0.
+        Of the scores of the classes minus that of class 0.
     """
     n_regressors, _, n_columns = regressors.shape
     slopes, intercepts = (

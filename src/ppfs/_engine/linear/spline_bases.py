@@ -7,7 +7,7 @@ from ppfs._engine.jit.kernels import Float64s, allocating_kernel
 
 @allocating_kernel
 def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) -> Float64s:
-    """Return what splines that are constant beyond their outer knots make of each number.
+    """Return the values of B-splines that are constant beyond their outer knots.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
         Increasing in every column.
     degree : int
     n_kept : int
-        How many of a column's splines are wanted, from the first.
+        How many splines of a column to return, from the first.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
             interval = 0
             for knot in range(degree + 1, last):
                 interval += x >= own[knot]
-            # Only degree + 1 splines are not 0 at x.
+            # Only degree + 1 splines are nonzero at x.
             values[0] = 1.0
             for order in range(1, degree + 1):
                 saved = 0.0

@@ -1,11 +1,11 @@
 """Trees on many columns: scikit-learn's CART on columns that are sorted once.
 
-A node owns an interval of the train rows and, for each column that still varies in it, a *segment*: its stored
-entries in sorted order. A split partitions the segments, keeping their order, so nothing is sorted again.
+A node has an interval of the train rows and, for each column that still varies in it, a *segment*: its stored entries
+in sorted order. A split partitions the segments, keeping their order, so nothing is sorted again.
 
-A column's gain in a node depends on that column and that node alone, and of equal gains the first column
-wins. Hence a tree that never splits on a column is also the tree without it, and when a column goes, only the
-nodes that split on it and those below them are grown again; the others are copied.
+The gain of a column in a node depends only on that column and that node, and of equal gains the first column wins.
+Hence a tree that never splits on a column is also the tree without it. When a column is removed, only the nodes that
+split on it and those below them are grown again; the others are copied.
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from ppfs._engine.trees.rules import Limits
 #: What `grow` returns when it must be called again with a longer ``Segments.listed``.
 OUT_OF_ROOM = -1
 
-# Lists of columns for this many levels of pending nodes are allocated at first.
+# At first, memory is allocated for lists of columns for this many levels of pending nodes.
 _USUAL_DEPTH = 16
 
 # A node to visit: its number, its number in the old tree or -1, and its interval of ``Segments.listed``.
@@ -41,7 +41,7 @@ _PENDING = np.dtype([("node", np.int64), ("origin", np.int64), ("begin", np.int6
 
 
 class Scratch(NamedTuple):
-    """Memory of one growth."""
+    """Scratch memory for growing one tree."""
 
     marks: Int32s  # (n_rows,) at first the stale node of a row, or -1; then 1 if the row goes left, else 0
     rows: Int32s  # (n_rows,) train rows that a partition moves to the right
@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
 def _mark_stale(stale: Int32s, nodes: Records, train: Int32s, tops: Int64s, marks: Int32s) -> None:
     """Mark the rows of each stale node with its place in ``stale``, other rows with -1, and sort them.
 
-    Sums over a node run over its rows in ascending order, so that they do not depend on how it came about.
+    Sums over a node run over its rows in ascending order, so that they do not depend on how the node was made.
     """
     for row in range(marks.size):
         marks[row] = -1
@@ -222,7 +222,7 @@ def _pass_on(
     scratch: Scratch,
     height: int,
 ) -> int:
-    """Divide a node's segments among its children and put those that may split on the stack."""
+    """Divide a node's segments among its children, and put the children that may split on the stack."""
     wants_left, wants_right = _may_split(child, tree, limits), _may_split(child + 1, tree, limits)
     if not (wants_left or wants_right):
         return height
@@ -251,7 +251,7 @@ def grow(
     tree: Nodes,
     train: Int32s,
 ) -> int:
-    """Copy a tree, growing its stale nodes anew from the active columns.
+    """Copy a tree, and grow its stale nodes again from the active columns.
 
     Parameters
     ----------
@@ -262,15 +262,15 @@ def grow(
     limits : Limits
     old : Nodes
     stale : array of shape (n_stale,), int32
-        The nodes to grow anew, none below another, from left to right.
+        The nodes to grow again, none below another, from left to right.
     sizes : array of shape (n_stale,), int32
         Their numbers of train rows.
     segments : Segments
-        Room for the entries of all stale nodes.
+        Memory for the entries of all stale nodes.
     sides, scratch : Sides, Scratch
-        Memory.
+        Scratch memory.
     tree : Nodes
-        Receives the tree, numbered as if nothing had been copied; room for 2 n_train nodes.
+        Filled with the tree, numbered as if nothing had been copied; it has room for 2 n_train nodes.
     train : array of shape (n_train,), int32
         Train rows in the order of the nodes' intervals; changed to the order of the new tree.
 
@@ -318,7 +318,7 @@ def grow_nodes(
     old: Nodes,
     old_train: Int32s,
 ) -> tuple[Nodes, Int32s]:
-    """Grow anew the nodes of a tree that split on ``removed``, from the active columns.
+    """Grow the nodes of a tree that split on ``removed`` again, from the active columns.
 
     The feature `UNGROWN` stands for a tree that is not grown yet. Returns the new tree and the train rows in the
     order of its nodes.
@@ -331,7 +331,7 @@ def grow_nodes(
     tree, sides = make_nodes(2 * old_train.size, n_stats), make_sides(n_stats)
     n_nodes, n_listed = OUT_OF_ROOM, (stale.size + _USUAL_DEPTH) * (active.size + 1)
     while n_nodes == OUT_OF_ROOM:
-        # All of it anew: an attempt that ran out of room leaves its pending nodes behind.
+        # Everything is allocated again, because an attempt that ran out of room leaves pending nodes behind.
         train = old_train.copy()
         scratch = _make_scratch(columns.n_rows, stale.size)
         segments = make_segments(n_entries, n_listed, columns.n_rows)

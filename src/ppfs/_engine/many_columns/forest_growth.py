@@ -1,8 +1,8 @@
 """Forests on many columns: all trees of a split, grown or grown again after a column was removed.
 
-What a tree draws at random depends on the place of a node and on the content of a column, never on what was drawn
-before. So a tree that is copied after a removal, and grown anew only where the removed column mattered, is the tree
-that would be grown without the column; `ppfs._engine.many_columns.forest_removal` tells where it mattered.
+The random draws of a tree depend on the position of a node and on the content of a column, never on earlier draws. So a
+tree that is copied after a removal, and grown again only where the removed column mattered, is the tree that would be
+grown without the column; `ppfs._engine.many_columns.forest_removal` determines where it mattered.
 """
 
 from math import inf
@@ -61,7 +61,7 @@ def _search(
     limits: Limits,
     work: SearchWork,
 ) -> None:
-    """Try columns in a node; write the best cut, and what was tried, to the only element of ``record``."""
+    """Try columns in a node; write the best cut and the columns tried to the only element of ``record``."""
     node = record[0]
     key = node["key"]
     n_active, wanted = candidates.columns.size, candidates.n_tried
@@ -90,7 +90,7 @@ def _search(
             n_constant += not varies
             if not tries_all:
                 last, last_turn = column, work.turns[index]
-            # Where all are tried their order is not known, and the first of equals is asked for.
+            # If all columns are tried, they are not sorted by turn, and the first of equal cuts must win.
             is_better = bool(worth > best_gain)
             if tries_all and worth == best_gain and worth > -inf:
                 is_better = bool(turn_of(key, column, candidates) < best_turn)
@@ -123,7 +123,7 @@ def _mark_sides(
     work: SearchWork,
     weights: Float64s | None,
 ) -> None:
-    """Tell of each row of a node, train or test, whether it goes left."""
+    """Mark for each train and test row of a node whether it goes left."""
     first, end, slot = store.indptr[column], store.indptr[column + 1], store.slots[column]
     goes_left = scratch.goes_left
     zero_side = 0.0 <= threshold
@@ -345,7 +345,7 @@ def _load_rows(
     scratch: ForestMemory,
     work: SearchWork,
 ) -> tuple[int, float]:
-    """Load the rows and weights of a tree; return how many it draws, and what they weigh."""
+    """Load the rows and weights of a tree; return the number of its rows and their total weight."""
     n_test = scratch.tests.size
     n_drawn, total = int64(0), 0.0
     for row in range(counts.shape[0]):
@@ -394,7 +394,7 @@ def grow_all_trees(
     Parameters
     ----------
     old : ForestTrees
-        Not looked at for new trees.
+        Not read for new trees.
     removal : Removal
     counts : array of shape (n_rows, n_slots), uint8
         How often a tree draws a row.
@@ -403,16 +403,16 @@ def grow_all_trees(
         Test rows.
     candidates, store, target, limits, units
     scratch, work
-        Memory.
+        Scratch memory.
     forest : ForestTrees
-        Receives the trees; its nodes may be more than there is room for.
+        Filled with the trees, as far as there is room for their nodes.
     is_changed : array of shape (n_trees,), bool
-        Receives whether a tree is another one than before.
+        Filled with whether a tree differs from the old one.
 
     Returns
     -------
     int
-        The number of trees; or that of the tree for which there was no room.
+        The number of trees, or the index of the first tree for which there was no room.
     """
     for tree in range(first_tree, tree_keys.size):
         n_drawn, total = _load_rows(

@@ -1,4 +1,4 @@
-"""The memory in which one tree of a forest is grown, and what is done with the rows of a node."""
+"""Memory for growing one tree of a forest, and operations on the rows of a node."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ NOTHING = -1
 
 
 class ForestMemory(NamedTuple):
-    """One tree in the making."""
+    """One tree while it is being grown."""
 
     nodes: Records  # (2 * n_drawn + 1,) of the type `FOREST_NODE`
     predictions: Int64s  # (2 * n_drawn + 1, n_outputs)
@@ -38,7 +38,7 @@ class ForestMemory(NamedTuple):
 
 
 def make_forest_memory(n_rows: int, n_drawn: int, n_test: int, n_outputs: int) -> ForestMemory:
-    """Allocate the memory of one task."""
+    """Allocate memory for one task."""
     return ForestMemory(
         np.zeros(2 * n_drawn + 1, dtype=FOREST_NODE),
         np.empty((2 * n_drawn + 1, n_outputs), dtype=np.int64),
@@ -53,7 +53,7 @@ def make_forest_memory(n_rows: int, n_drawn: int, n_test: int, n_outputs: int) -
 
 @kernel_function
 def sort_rows(start: int, stop: int, rows: Int32s, places: Words, out: Int32s, at: int) -> None:
-    """Write rows[start:stop] to out[at:], ascending."""
+    """Write rows[start:stop] to out[at:], in ascending order."""
     for index in range(start, stop):
         places[rows[index] >> 6] |= ONE << np.uint64(rows[index] & 63)
     for word in range(places.size):
@@ -69,7 +69,7 @@ def sort_rows(start: int, stop: int, rows: Int32s, places: Words, out: Int32s, a
 def sum_rows(
     start: int, stop: int, rows: Int32s, target: Target, weights: Float64s, stats: Float64s
 ) -> float:
-    """Fill the statistics of some rows; return their weight."""
+    """Fill the statistics of some rows; return their total weight."""
     for stat in range(stats.size):
         stats[stat] = 0.0
     total = 0.0

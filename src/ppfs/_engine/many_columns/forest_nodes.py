@@ -1,4 +1,4 @@
-"""The trees of one split's forest, as kernels hold them."""
+"""The trees of one split's forest, in the form that kernels need."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ppfs._engine.jit.kernels import Int32s, Int64s, Records
 
-#: A node of a tree in a forest. Children and intervals are counted from the first of the tree.
+#: A node of a tree in a forest. Children and intervals are numbered within the tree.
 FOREST_NODE = np.dtype(
     [
         ("feature", np.int32),  # the column it splits on, or -1
@@ -19,7 +19,7 @@ FOREST_NODE = np.dtype(
         ("depth", np.int32),
         ("n_tried", np.int32),  # columns that were looked at; 0 if the node was not to be split
         ("last_tried", np.int32),  # the last of them, by their order
-        ("missing_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
+        ("missing_left", np.bool_),  # whether missing values go left; used only if rows have weights
         ("threshold", np.float64),  # values up to and including it go left
         ("gain", np.float64),  # of the best cut; minus infinity if there is none
         ("key", np.uint64),  # what is drawn here depends on it
@@ -30,13 +30,13 @@ FOREST_NODE = np.dtype(
 
 
 class ForestTrees(NamedTuple):
-    """All trees of a forest, one after the other. It never changes, so forests share it.
+    """All trees of a forest, one after the other. They are immutable, so forests share them.
 
     Attributes
     ----------
     nodes : records of shape (n_nodes,), of the type `FOREST_NODE`
     predictions : array of shape (n_nodes, n_outputs), int64
-        What a leaf predicts, class fractions or a number, in units of the forest; see `Units`.
+        Predictions of the leaves, class fractions or a number, in units of the forest; see `Units`.
     node_ends, row_ends : arrays of shape (n_trees + 1,), int64
         The nodes of a tree are nodes[node_ends[tree]:node_ends[tree + 1]], likewise its rows.
     rows : array of shape (n_drawn,), int32
@@ -57,12 +57,12 @@ class ForestTrees(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Predictions are added up as whole numbers of a small unit, so that sums are exact in any order.
+    """Predictions are added up as integer multiples of a small unit, so that sums are exact in any order.
 
     Attributes
     ----------
     per_one : float
-        Units in a share of one, or in the number one: a power of two.
+        Units in a probability of one, or in the number one: a power of two.
     n_trees : int
     """
 
@@ -70,10 +70,10 @@ class Units(NamedTuple):
     n_trees: int
 
 
-#: Sums over more trees might not fit 64 bits: 50 for a prediction, 12 for the trees, one for the sign.
+#: Sums over more trees might not fit into 64 bits: 50 for a prediction, 12 for the trees, one for the sign.
 MOST_TREES = 4096
 
-# A prediction takes at most so many bits, so that the sum over all trees fits 64.
+# The most bits of a prediction, so that the sum over all trees fits into 64.
 _BITS = 50
 
 

@@ -1,4 +1,4 @@
-"""The forests of the shrink phase, one a split, and what removing a column does to them."""
+"""The forests of the shrink phase, one per split, and how they change when a column is removed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,25 +25,25 @@ from ppfs._engine.many_columns.tree_per_split import check_values
 from ppfs._engine.one_column.forest_risks import PreparedForest
 from ppfs._engine.trees.rules import Limits
 
-# Test rows times trees over all splits: with fewer, starting threads takes longer than replacing a column.
+# Test rows times trees over all splits; below this, starting threads takes longer than replacing a column.
 _ROWS_FOR_THREADS = 100_000
 
-# Bytes of forests that are grown ahead of their removals.
+# The most bytes of forests that are grown ahead of the removals.
 _BYTES_AHEAD = 2**26
 
 
 @dataclass(frozen=True)
 class ForestRules:
-    """What a forest on several columns needs beside its samples.
+    """The parameters of a forest on several columns, except its samples.
 
     Attributes
     ----------
     n_tried : callable
-        ``n_tried(n_columns)`` says how many of so many columns are tried in a node.
+        ``n_tried(n_columns)`` returns how many of the columns are tried in a node.
     tree_keys : array of shape (n_splits, n_trees), uint64
-        What trees draw at random depends on them.
+        The keys of the trees' random draws.
     is_random : bool
-        Whether trees cut at random, as scikit-learn's extra trees do.
+        Whether cuts are drawn at random, as in scikit-learn's extra trees.
     """
 
     n_tried: Callable[[int], int]
@@ -65,7 +65,7 @@ class ForestsData:
 
     @property
     def n_outputs(self) -> int:
-        """Numbers that a leaf says."""
+        """Numbers per prediction of a leaf."""
         return self.prepared.n_classes or 1
 
     def tests(self, split: int) -> Int64s:
@@ -80,7 +80,7 @@ class ForestsData:
 
 @dataclass(frozen=True)
 class ScoredForest:
-    """The forest of one split with the sums of its predictions. Risks are computed when asked for, and kept."""
+    """The forest of one split with the sums of its predictions. Risks are computed on request and kept."""
 
     trees: ForestTrees
     sums: Int64s  # (n_test, n_outputs)
@@ -88,16 +88,16 @@ class ScoredForest:
     risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
 
     def uses(self, column: int) -> bool:
-        """Tell whether any tree splits on a column."""
+        """Return whether any tree splits on a column."""
         return bool((self.trees.nodes["feature"] == column).any())
 
 
 @dataclass(frozen=True, eq=False)
 class ForestPerSplit:
-    """One forest a split, on the same columns, with the risks of permuted columns.
+    """One forest per split, all on the same columns, with the risks of permuted columns.
 
-    It never changes, and has the methods of `TreePerSplit`. `without` returns another one, whose trees are copied where
-    the removed column did not matter.
+    It is immutable and has the methods of `TreePerSplit`. `without` returns a new one, with copies of the trees in
+    which the removed column did not matter.
 
     Attributes
     ----------
@@ -106,9 +106,9 @@ class ForestPerSplit:
     used : array of shape (n_splits, n_columns), bool
         Whether a tree of a split does split on a column.
     base_risk : array of shape (n_splits,), float64
-        Mean test loss of each forest, weighted by class if asked.
+        Mean test loss of each forest, weighted by class if there are class weights.
     n_fits : int
-        Forests grown so far, those included that this one came from.
+        Forests grown so far, including those from which this one was derived.
     """
 
     active: Bools
@@ -147,7 +147,7 @@ class ForestPerSplit:
         return [forest.losses for forest in self._forests]
 
     def replaced_row_losses(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
-        """Loss of each test row when columns are replaced, (n_draws, n_test) a split; see `TreePerSplit`."""
+        """Loss of each test row when columns are replaced, (n_draws, n_test) per split; see `TreePerSplit`."""
         asked = np.asarray(columns, dtype=np.intp)
 
         def losses(split: int) -> Float64s:
@@ -174,12 +174,12 @@ class ForestPerSplit:
 
     @property
     def most_ahead(self) -> int:
-        """How many removals may be planned at once: the forests of all of them are kept; see `TreePerSplit`."""
+        """How many removals may be planned at once, so that the forests of all of them fit into memory."""
         n_bytes = sum(array.nbytes for scored in self._forests for array in scored.trees)
         return max(1, _BYTES_AHEAD // max(n_bytes, 1))
 
     def without_each(self, columns: Sequence[int]) -> Iterator[tuple["ForestPerSplit", int]]:
-        """Remove columns one after the other, and yield after each what `without` returns; see `TreePerSplit`."""
+        """Remove columns one after the other, and yield the result of `without` after each; see `TreePerSplit`."""
         if self.idle[columns[0]]:
             active = self.active.copy()
             active[columns[0]] = False
@@ -188,7 +188,7 @@ class ForestPerSplit:
             if len(columns) > 1:
                 yield from after.without_each(columns[1:])
             return
-        # Whether a column is idle depends on all splits, so that none can go ahead of the others.
+        # Whether a column is idle depends on all splits, so no split can be processed ahead of the others.
         n_active = int(self.active.sum())
         sizes = range(n_active - len(columns) + 1, n_active)
         n_ahead = 1 if any(self._data.rules.n_tried(n) >= n for n in sizes) else len(columns)
@@ -230,7 +230,7 @@ class ForestPerSplit:
 
 
 class _Regrown(NamedTuple):
-    """The forest of a split after a removal, and whether it is another one than before."""
+    """The forest of a split after a removal, and whether it changed."""
 
     scored: ScoredForest
     is_changed: bool
@@ -245,10 +245,10 @@ def grow_forest_per_split(
     ----------
     columns : SortedColumns
     prepared : PreparedForest
-        Says what is predicted, the splits, the samples of the trees, and where they stop.
+        Contains the target, the splits, the samples of the trees, and the limits of their growth.
     rules : ForestRules
     n_threads : int
-        Splits are worked on side by side; the answer does not depend on it.
+        Splits are processed in parallel; the result does not depend on it.
     """
     units = make_units(prepared.shared.target.values, prepared.bags.n_trees)
     data = ForestsData(columns, prepared, rules, make_store(columns), column_keys(columns), units, n_threads)
@@ -264,7 +264,7 @@ def grow_forest_per_split(
 def _grow(
     data: ForestsData, split: int, active: Bools, removal: Removal, old: ForestTrees | None
 ) -> tuple[ForestTrees, bool]:
-    """Grow the forest of a split from the active columns; return it, and whether it is another one than the old."""
+    """Grow the forest of a split from the active columns; return it, and whether it differs from the old one."""
     prepared, rules = data.prepared, data.rules
     candidates = Candidates(
         np.flatnonzero(active).astype(np.int32), data.keys, rules.n_tried(int(active.sum())), rules.is_random
@@ -317,7 +317,7 @@ def _make_forest(n_nodes: int, n_outputs: int, sizes: Int64s, n_test: int) -> Fo
 
 
 def _with_room(forest: ForestTrees, n_nodes: int) -> ForestTrees:
-    """Return a forest with room for so many nodes, more or fewer than before."""
+    """Return a forest with room for the given number of nodes."""
     nodes = np.zeros(n_nodes, dtype=FOREST_NODE)
     predictions = np.zeros((n_nodes, forest.predictions.shape[1]), dtype=np.int64)
     n_kept = min(n_nodes, forest.nodes.size)
@@ -349,7 +349,7 @@ def _permuted_risk(data: ForestsData, split: int, scored: ScoredForest, columns:
 def _replaced(
     data: ForestsData, split: int, scored: ScoredForest, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
-    """Losses (n_draws, n_test) when columns hold ``values`` (n_replaced, n_draws, n_test)."""
+    """Losses (n_draws, n_test) when columns have ``values`` (n_replaced, n_draws, n_test)."""
     place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
     place_of[columns] = np.arange(columns.size)
     sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)
@@ -367,7 +367,7 @@ def _replaced(
 
 
 def _losses(data: ForestsData, split: int, sums: Int64s) -> Float64s:
-    """Turn sums (n_draws, n_test, n_outputs) into losses (n_draws, n_test)."""
+    """Convert sums (n_draws, n_test, n_outputs) to losses (n_draws, n_test)."""
     shared, losses = data.prepared.shared, np.empty(sums.shape[:2])
     memory = np.empty(data.n_outputs), np.empty(data.n_outputs)
     losses_of_sums(sums, data.tests(split), shared.target, shared.scoring, data.units, *memory, losses)
@@ -375,7 +375,7 @@ def _losses(data: ForestsData, split: int, sums: Int64s) -> Float64s:
 
 
 def _noted(data: ForestsData, active: Bools, forests: Sequence[ScoredForest], n_fits: int) -> ForestPerSplit:
-    """Put the forests of all splits together."""
+    """Combine the forests of all splits."""
     used = np.zeros((data.n_splits, data.columns.n_columns), dtype=np.bool_)
     base_risk = np.empty(data.n_splits)
     for split, scored in enumerate(forests):

@@ -1,7 +1,7 @@
-"""Which nodes of a tree stay as they are when a column is removed.
+"""Which nodes of a tree stay the same when a column is removed.
 
-A removed column mattered in a node if it was split on; or if it was tried, and the column that is tried in its place
-makes a better cut.
+A removed column mattered in a node if the node splits on it, or if it was tried there and the column that is tried
+instead makes a better cut.
 """
 
 from math import inf
@@ -30,7 +30,7 @@ from ppfs._engine.trees.rules import Limits
 
 
 class Removal(NamedTuple):
-    """What went before: nothing for new trees."""
+    """The column that was removed; for new trees there is none."""
 
     column: int  # the removed one, or `NOTHING` for new trees
     n_tried: int  # how many columns were tried in a node
@@ -48,10 +48,10 @@ def _beats(
     scratch: ForestMemory,
     work: SearchWork,
 ) -> bool:
-    """Tell whether a column makes a better cut in a node than the one it has."""
+    """Return whether a column makes a better cut in a node than the one it has."""
     start, stop = int64(old["start"]), int64(old["stop"])
     size = stop - start
-    # Sums over a node run over its rows in ascending order, so that they do not depend on how it came about.
+    # Sums over a node run over its rows in ascending order, so that they do not depend on how the node was made.
     sort_rows(start, stop, scratch.rows, work.places, scratch.spare, int64(0))
     weight = sum_rows(int64(0), size, scratch.spare, target, work.weights, work.stats)
     stamp = stamp_rows(int64(0), size, scratch.spare, scratch, work)
@@ -83,9 +83,9 @@ def is_unchanged(
     scratch: ForestMemory,
     work: SearchWork,
 ) -> bool:
-    """Tell whether a node, copied from the old tree, is the one to be grown without the removed column.
+    """Return whether a node, copied from the old tree, is the one that would be grown without the removed column.
 
-    What was tried in it is brought up to date. Cases that are rare are not thought through: such a node is grown anew.
+    The record of the columns tried is updated. Rare cases are not analyzed: such a node is grown again.
     """
     record = scratch.nodes[node]
     if record["n_tried"] == 0:
@@ -111,7 +111,7 @@ def is_unchanged(
         record["last_tried"] = newcomer
         record["last_order"] = turn_of(key, newcomer, candidates)
         return True
-    # One column less is tried: the removed one, or else the last.
+    # One column fewer is tried: the removed one, or else the last.
     record["n_tried"] -= 1
     if was_seen and last != removal.column:
         return True

@@ -1,7 +1,7 @@
-"""What test rows lose in a forest: as they are, and with columns replaced.
+"""Losses of test rows in a forest, with columns unchanged and replaced.
 
-Predictions are sums of whole numbers over the trees (see `Units`). So a sum does not depend on the order of the trees,
-and taking a leaf off and putting another one on gives, to the last bit, what adding up anew would give.
+Predictions are sums of integers over the trees (see `Units`). So a sum does not depend on the order of the trees, and
+subtracting one leaf and adding another gives exactly the same sum as adding up all leaves again.
 """
 
 from ppfs._engine.inputs.column_store import ColumnStore, value_of
@@ -14,7 +14,7 @@ from ppfs._engine.trees.nodes import goes_right
 
 @kernel
 def add_up(forest: ForestTrees, sums: Int64s) -> None:
-    """Add what the leaves of all trees say to ``sums`` (n_test, n_outputs)."""
+    """Add the predictions of the leaves of all trees to ``sums`` (n_test, n_outputs)."""
     predictions, leaf_of = forest.predictions, forest.leaf_of
     for tree in range(leaf_of.shape[0]):
         first = forest.node_ends[tree]
@@ -35,24 +35,24 @@ def replace(
     pending: Int32s,
     sums: Int64s,
 ) -> None:
-    """Bring sums up to date with columns that hold other values in the test rows.
+    """Update the sums for replaced columns in the test rows.
 
-    Only the rows are looked at whose path through a tree meets one of the columns.
+    Only rows whose path through a tree reaches a node that splits on one of these columns are visited.
 
     Parameters
     ----------
     forest : ForestTrees
     place_of : array of shape (n_columns,), int32
-        Where ``values`` holds a column, or -1.
+        Index of a column in ``values``, or -1.
     values : array of shape (n_replaced, n_draws, n_test), float32
     tests : array of shape (n_test,), int64
     store : ColumnStore
     weights : array of shape (n_rows,) or None
-        See `Target`: without weights there are no gaps.
+        See `Target`: without weights there are no missing values.
     pending : array of shape (n_nodes,), int32
-        Memory.
+        Scratch memory.
     sums : array of shape (n_draws, n_test, n_outputs), int64
-        On entry what the forest says as it is, for every draw.
+        On entry the sums with nothing replaced, for every draw.
     """
     nodes, predictions, leaf_of, order = forest.nodes, forest.predictions, forest.leaf_of, forest.tests
     n_draws, _, n_outputs = sums.shape
@@ -105,7 +105,7 @@ def losses_of_sums(
     of_class: Float64s,
     losses: Float64s,
 ) -> None:
-    """Turn sums (n_draws, n_test, n_outputs) into ``losses`` (n_draws, n_test); two arrays are memory."""
+    """Convert sums (n_draws, n_test, n_outputs) to ``losses`` (n_draws, n_test); two arrays are scratch memory."""
     whole = units.per_one * units.n_trees
     for draw in range(sums.shape[0]):
         for position in range(sums.shape[1]):

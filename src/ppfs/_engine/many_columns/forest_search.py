@@ -1,9 +1,9 @@
-"""The best split of a node over columns that are tried in an order drawn by key.
+"""The best split of a node over columns that are tried in a random order determined by keys.
 
-scikit-learn tries columns without replacement until it has seen as many as `max_features` says, and goes on as long
-as none of them varied. Here a column's turn is a number that is drawn from the keys of the node and of the column. So
-the order is the same whatever other columns there are, and what is tried after a removal is what was tried before,
-and one column more.
+scikit-learn tries columns without replacement until it has tried `max_features` of them, and goes on as long as none
+of them varied. Here the *turn* of a column is a random number determined by the keys of the node and of the column. So
+the order does not depend on which other columns there are, and after a removal the same columns are tried as before,
+plus one more.
 """
 
 from math import nan
@@ -29,7 +29,7 @@ from ppfs._engine.trees.rules import Limits
 
 _ORDER = np.uint64(3)
 
-#: No column comes later.
+#: A turn that is later than that of any column.
 LAST = ~NONE
 
 
@@ -43,7 +43,7 @@ class Candidates(NamedTuple):
 
 
 class SearchWork(NamedTuple):
-    """Memory for the search in one node."""
+    """Scratch memory for the search in one node."""
 
     weights: Float64s  # (n_rows,) how often the tree draws a row, times its weight
     marks: Int64s  # (n_rows,) number of the node that a train row is in; negative for test rows
@@ -56,7 +56,7 @@ class SearchWork(NamedTuple):
 
 
 def make_search_work(n_rows: int, n_active: int, n_stats: int) -> SearchWork:
-    """Allocate the memory of one task."""
+    """Allocate memory for one task."""
     return SearchWork(
         np.zeros(n_rows),
         np.zeros(n_rows, dtype=np.int64),
@@ -71,13 +71,13 @@ def make_search_work(n_rows: int, n_active: int, n_stats: int) -> SearchWork:
 
 @kernel_part
 def turn_of(key: np.uint64, column: int, candidates: Candidates) -> np.uint64:
-    """Return when a column is tried in a node: the lower, the sooner."""
+    """Return the turn of a column in a node; columns are tried in ascending order of their turns."""
     return combine(combine(key, candidates.keys[column]), _ORDER)
 
 
 @kernel_part
 def _is_before(turn: np.uint64, column: int, other_turn: np.uint64, other: int) -> bool:
-    """Tell whether a column is tried before another; columns of equal content go by their numbers."""
+    """Return whether a column is tried before another; columns with equal content are ordered by their numbers."""
     return bool(turn < other_turn or (turn == other_turn and column < other))
 
 
@@ -102,7 +102,7 @@ def _sort_turns(n_turns: int, turns: Words, tried: Int32s) -> None:
 def draw_turns(
     key: np.uint64, beyond: np.uint64, limit: np.uint64, candidates: Candidates, turns: Words, tried: Int32s
 ) -> int:
-    """List the columns whose turn comes after ``beyond`` (0 for none) and up to ``limit``, sorted; return how many."""
+    """List the columns with turns after ``beyond`` (0 for none) and up to ``limit``, by turn; return their number."""
     n_turns = int64(0)
     for index in range(candidates.columns.size):
         column = int64(candidates.columns[index])
@@ -145,13 +145,13 @@ def previous_turn(key: np.uint64, last: int, last_turn: np.uint64, candidates: C
 
 @kernel_part
 def was_tried(key: np.uint64, column: int, last: int, last_turn: np.uint64, candidates: Candidates) -> bool:
-    """Tell whether a column was tried in a node, where the last one is known."""
+    """Return whether a column was tried in a node, given the last column that was tried."""
     return not _is_before(last_turn, last, turn_of(key, column, candidates), column)
 
 
 @kernel_part
 def likely_limit(n_wanted: int, n_active: int) -> np.uint64:
-    """Return a turn that about as many columns as wanted, and some more, come before."""
+    """Return a turn that is later than those of slightly more columns than wanted."""
     share = (n_wanted + 3.0 * np.sqrt(n_wanted) + 3.0) / n_active
     if share >= 0.9:
         return LAST
@@ -162,7 +162,7 @@ def likely_limit(n_wanted: int, n_active: int) -> np.uint64:
 def _collect(
     column: int, start: int, stop: int, stamp: int, rows: Int32s, store: ColumnStore, work: SearchWork
 ) -> int:
-    """List the entries of a column in the node with rows[start:stop], sorted; return how many are stored."""
+    """List the sorted entries of a column in the node with rows[start:stop]; return how many are stored."""
     first, end, slot = store.indptr[column], store.indptr[column + 1], store.slots[column]
     entries, places, stored, values = work.entries, work.places, store.rows, store.values
     n_entries = 0
@@ -207,9 +207,9 @@ def try_in_node(
     limits: Limits,
     work: SearchWork,
 ) -> tuple[bool, float, float, bool]:
-    """Look at one column in the node with rows[start:stop], whose statistics are ``work.stats`` and weight ``weight``.
+    """Try one column in the node with rows[start:stop], whose statistics are ``work.stats`` and weight ``weight``.
 
-    Returns what `try_column` does, of the best cut, or of one cut at random.
+    Returns the same as `try_column`, for the best cut or for one random cut.
     """
     n_entries = _collect(column, start, stop, stamp, rows, store, work)
     chance = nan

@@ -33,15 +33,15 @@ def risks(
     target : Target
     scoring : Scoring
     weight : float
-        What the sum of the losses is divided by.
+        Divisor of the sum of the losses.
     replaced : array of shape (n_choices,), int32
         Slots of the columns to permute; -1 permutes nothing.
     predicted : array of shape (n_nodes, n_stats), float64
-        Memory for the losses of each class, or the number, that a node predicts.
+        Scratch memory for the losses of each class, or the number, that a node predicts.
     total : array of shape (2,), float64
-        Memory for a compensated sum.
+        Scratch memory for a compensated sum.
     answer : array of shape (n_choices,), float64
-        Receives the risks.
+        Filled with the risks.
     """
     nodes, stats = tree
     for node in range(nodes.size):
@@ -82,11 +82,11 @@ def losses_of_rows(
     tree, slots, table, test, target, scoring, predicted
         As for `risks`.
     replaced : array of shape (n_nodes,), int32
-        Which of the replaced columns a node splits on, or -1.
+        Index of the replaced column that a node splits on, or -1.
     values : array of shape (n_replaced, n_draws, n_test), float32
-        What the replaced columns hold in the test rows.
+        Values of the replaced columns in the test rows.
     answer : array of shape (n_draws, n_test), float64
-        Receives the losses.
+        Filled with the losses.
     """
     nodes, stats = tree
     for node in range(nodes.size):
@@ -115,7 +115,7 @@ def losses_of_rows(
 
 @kernel
 def weighted_mean(losses: Float64s, weight: float, total: Float64s) -> float:
-    """Mean of weighted losses (n_test,), rounded as `risks` rounds it; ``total`` is memory, shape (2,)."""
+    """Mean of weighted losses (n_test,), rounded as in `risks`; ``total`` is scratch memory of shape (2,)."""
     total[0], total[1] = 0.0, 0.0
     for loss in losses:
         add_loss(total, loss)

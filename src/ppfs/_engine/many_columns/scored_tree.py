@@ -1,4 +1,4 @@
-"""One grown tree and what its test rows lose: as they are, and with columns permuted or replaced."""
+"""One grown tree and the losses of its test rows, with columns unchanged, permuted or replaced."""
 
 from dataclasses import dataclass, field
 
@@ -34,9 +34,9 @@ class TreesData:
 
 @dataclass(frozen=True)
 class GrownTree:
-    """A tree with its test risks and losses. It never changes, so forests share it.
+    """A tree with its test risks and losses. It is immutable, so forests share it.
 
-    Risks and losses are computed when they are asked for, and kept.
+    Risks and losses are computed on request and kept.
     """
 
     tree: Nodes
@@ -90,7 +90,7 @@ def joint_risk(data: TreesData, split: int, grown: GrownTree, columns: tuple[int
 
 
 def base_losses(data: TreesData, split: int, grown: GrownTree) -> Float64s:
-    """Losses (n_test,) of the test rows as they are; computed once and kept with the tree."""
+    """Losses (n_test,) of the test rows with nothing replaced; computed once and kept with the tree."""
     if not grown.base_losses:
         nothing = np.empty((0, 1, data.splits.test[split].size), dtype=np.float32)
         losses = replaced_losses(data, split, grown, np.empty(0, dtype=np.intp), nothing)[0]
@@ -102,9 +102,9 @@ def base_losses(data: TreesData, split: int, grown: GrownTree) -> Float64s:
 def replaced_losses(
     data: TreesData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
-    """Losses (n_draws, n_test) of the test rows when columns hold ``values`` (n_replaced, n_draws, n_test)."""
+    """Losses (n_draws, n_test) of the test rows when columns have ``values`` (n_replaced, n_draws, n_test)."""
     feature = grown.tree.nodes["feature"]
-    # The last entry stands for leaves, whose feature is -1.
+    # The last entry is for leaves, whose feature is -1.
     place = np.full(data.columns.n_columns + 1, NOTHING, dtype=np.int32)
     place[columns] = np.arange(columns.size)
     answer = np.empty(values.shape[1:])

@@ -26,7 +26,7 @@ class Segments(NamedTuple):
 
 
 def make_segments(n_entries: int, n_listed: int, n_rows: int) -> Segments:
-    """Allocate room for entries and for lists of segments."""
+    """Allocate memory for entries and for lists of segments."""
     return Segments(
         np.empty(n_entries, dtype=ENTRY), np.empty(n_listed, dtype=SEGMENT), np.empty(n_rows, dtype=ENTRY)
     )
@@ -34,9 +34,9 @@ def make_segments(n_entries: int, n_listed: int, n_rows: int) -> Segments:
 
 @kernel_part
 def first_place(stale: int, n_stale: int, n_active: int) -> int:
-    """Return where the list of a stale node begins: the node that is visited first lies on top of the stack.
+    """Return where the list of a stale node begins: the node that is visited first is on top of the stack.
 
-    A list has one place more than there are columns, because `load` notes where the next segment would start.
+    A list has one place more than there are columns, because `load` records where the next segment would start.
     """
     return (n_stale - 1 - stale) * (n_active + 1)
 
@@ -56,9 +56,9 @@ def load(
     marks : array of shape (n_rows,), int32
         The node that a row belongs to, or -1.
     segments : Segments
-        Receives the entries, and the list of each node from `first_place` on.
+        Filled with the entries, and with the list of each node from `first_place` on.
     tops : array of shape (n_stale, 2), int64
-        Receives the ends of the entries and of the list of each node.
+        Filled with the ends of the entries and of the list of each node.
     """
     entries, listed = segments.entries, segments.listed
     n_entries = 0
@@ -89,10 +89,10 @@ def load(
 def divide(
     begin: int, end: int, wants_left: bool, wants_right: bool, segments: Segments, marks: Int32s
 ) -> tuple[int, int]:
-    """Partition the segments of ``listed[begin:end]`` and list them for the children that grow on.
+    """Partition the segments of ``listed[begin:end]`` and list them for the children that are grown further.
 
-    The right child's list (or that of the only child) takes the place of its parent's, the left child's goes
-    on top of it. ``marks`` (n_rows,) is 1 for rows that go left. Returns the ends of the two lists.
+    The list of the right child (or of the only child) replaces that of its parent, and that of the left child is put on
+    top of it. ``marks`` (n_rows,) is 1 for rows that go left. Returns the ends of the two lists.
     """
     entries, listed, spare = segments
     right_end, left_end = begin, end

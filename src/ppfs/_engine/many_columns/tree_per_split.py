@@ -1,4 +1,4 @@
-"""The B trees of the shrink phase, and what removing a column does to them."""
+"""The B trees of the shrink phase, and how they change when a column is removed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,16 +26,16 @@ from ppfs._engine.trees.losses import make_scoring, total_weights
 from ppfs._engine.trees.nodes import LEAF, UNGROWN, Nodes, ungrown_root
 from ppfs._engine.trees.rules import TreeRules
 
-# With fewer stored entries in all trees that are grown again, starting threads takes longer than growing.
+# With fewer stored entries in all trees that are grown again, starting threads takes longer than growing the trees.
 _ENTRIES_FOR_THREADS = 1_000_000
 
-# So many removals give every thread work for a while, even where each column is used by a tree or two.
+# Enough removals to keep every thread busy, even if each column is used by only one or two trees.
 _MOST_AHEAD = 256
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree, to look at.
+    """One tree, for inspection.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Tree:
     value : array of shape (n_nodes, n_classes) or (n_nodes,), float64
         Class fractions, or the mean.
     missing_left : array of shape (n_nodes,), bool
-        Whether rows with a gap go left; only for trees of rows with weights, or of columns with gaps.
+        Whether missing values go left; used only if rows have weights or values are missing.
     """
 
     feature: Int32s
@@ -64,10 +64,10 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class TreePerSplit:
-    """One tree a split, on the same columns, with the risks of permuted columns.
+    """One tree per split, all on the same columns, with the risks of permuted columns.
 
-    A forest never changes. `without` returns another one, which shares every tree that does not split on the
-    removed column; columns keep their numbers.
+    It is immutable. `without` returns a new one, which shares every tree that does not split on the removed column.
+    Columns keep their numbers.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class TreePerSplit:
     used : array of shape (n_splits, n_columns), bool
         Whether the tree of a split does split on a column.
     base_risk : array of shape (n_splits,), float64
-        Mean test loss of each tree, weighted by class if asked.
+        Mean test loss of each tree, weighted by class if there are class weights.
     n_fits : int
-        Trees grown so far, those of the forests this one came from included.
+        Trees grown so far, including those from which this object was derived.
     """
 
     active: Bools
@@ -119,8 +119,8 @@ class TreePerSplit:
     def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every tree when several columns are permuted together in the test part.
 
-        A feature may be encoded as several columns. All of them take their values from the same other row, so
-        that no combination arises that the feature cannot have.
+        A feature may be encoded as several columns. All of them take their values from the same row, so that only
+        combinations occur that the feature can have.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class TreePerSplit:
         columns : sequence of int
             The columns of one feature, all replaced at once.
         values : sequence of n_splits arrays of shape (len(columns), n_draws, n_test), float32
-            What the columns hold in the rows ``splits.test[split]``, for each draw.
+            Values of the columns in the rows ``splits.test[split]``, for each draw.
 
         Returns
         -------
@@ -201,10 +201,10 @@ class TreePerSplit:
         return _MOST_AHEAD
 
     def without_each(self, columns: Sequence[int]) -> Iterator[tuple["TreePerSplit", int]]:
-        """Remove columns one after the other, and yield after each what `without` returns.
+        """Remove columns one after the other, and yield the result of `without` after each.
 
-        A tree depends on the columns that were removed, not on the trees of other splits. So every split grows its
-        own sequence of trees, on its own thread, before the first forest is yielded.
+        A tree depends on the removed columns, but not on the trees of other splits. So the whole sequence of trees of a
+        split is grown in one task before the first result is yielded.
         """
         n_entries = int(self._data.columns.n_stored[self.active].sum())
         is_worth_threads = int(self.used[:, columns].sum()) * n_entries > _ENTRIES_FOR_THREADS
@@ -261,7 +261,7 @@ class TreePerSplit:
         return TreePerSplit(active, used, base_risk, self.n_fits + len(trees), tuple(all_trees), self._data)
 
     def tree(self, split: int) -> Tree:
-        """Return the tree of one split, to look at."""
+        """Return the tree of one split, for inspection."""
         nodes, stats = self._trees[split].tree
         n_samples = nodes["stop"] - nodes["start"]
         right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
@@ -273,7 +273,7 @@ class TreePerSplit:
 
 
 class _Regrown(NamedTuple):
-    """A tree that is grown when the column at ``place`` of a sequence goes, and whose permutations are asked for."""
+    """A tree that is grown when the column at ``place`` of a sequence is removed, and the columns to permute in it."""
 
     place: int
     grown: GrownTree
@@ -293,8 +293,8 @@ def grow_tree_per_split(
 ) -> TreePerSplit:
     """Grow one tree on each split's train part, from all columns.
 
-    Of splits with equal gains the first column wins, then the lowest threshold: scikit-learn breaks such ties
-    at random, and is otherwise followed exactly.
+    Of cuts with equal gains the first column wins, then the lowest threshold. scikit-learn breaks such ties at random;
+    otherwise the trees are the same.
 
     Parameters
     ----------
@@ -306,11 +306,11 @@ def grow_tree_per_split(
     splits : Splits
     rules : TreeRules
     n_threads : int
-        Trees are grown side by side; the answer does not depend on it.
+        Trees are grown in parallel; the result does not depend on it.
     class_weights : array of shape (n_classes,) or None
         Weights of the test rows by their class; trees are grown without them. None for numbers.
     fit_weights : array of shape (n_rows,) or None
-        Positive weights of the train rows. Weights and gaps need columns that store every row.
+        Positive weights of the train rows. Weights and missing values need columns that store every row.
     loss_weights : array of shape (n_rows,) or None
         Weights of the test rows.
     """
@@ -345,7 +345,7 @@ def _grow_tree(data: TreesData, candidates: Int32s, old: Nodes, old_rows: Int32s
 def _note_trees(
     data: TreesData, splits: Sequence[int], trees: Sequence[GrownTree], used: Bools, base_risk: Float64s
 ) -> None:
-    """Enter new trees into the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
+    """Record new trees in the arrays of a forest: ``used`` (n_splits, n_columns), ``base_risk`` (n_splits,)."""
     for split, grown in zip(splits, trees, strict=True):
         used[split] = False
         used[split, grown.used] = True
@@ -355,10 +355,10 @@ def _note_trees(
 
 
 def check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:
-    """Refuse replacements of another shape than (n_columns, n_draws, n_test)."""
+    """Raise unless replacements have the shape (n_columns, n_draws, n_test)."""
     shape = np.shape(values)
     if len(shape) != 3 or shape[0] != n_columns or shape[2] != n_test:
         raise ValueError(
             f"values[{split}] has the shape {shape}, but {n_columns} columns are replaced in {n_test} test rows. "
-            f"Give an array of shape ({n_columns}, n_draws, {n_test})."
+            f"Pass an array of shape ({n_columns}, n_draws, {n_test})."
         )

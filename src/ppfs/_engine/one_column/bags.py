@@ -27,13 +27,13 @@ class Bags(NamedTuple):
     ----------
     n_trees : int
     counts : array of shape (n_splits, n_rows, n_slots), uint8
-        How often a tree draws a row; slots beyond the trees hold zeros.
+        How often a tree draws a row; slots beyond the trees are zero.
     members : array of shape (n_splits, n_words, n_rows), uint64
         The trees that draw a row at all.
     totals : array of shape (n_splits, n_stats, n_slots), float64
-        Drawn rows of each class; or their number, the sum of the numbers to predict, and that of their squares.
+        Drawn rows of each class; or, for regression, their number and the sums of the target and of its squares.
     sizes, weights : arrays of shape (n_splits, n_trees), float64
-        Rows that a tree draws, and how often it draws in all.
+        Number of different rows that a tree draws, and total number of its draws.
     """
 
     n_trees: int
@@ -51,7 +51,7 @@ def make_bags(
     n_classes: int,
     n_rows: int,
 ) -> Bags:
-    """Read samples: for every split an array (n_trees, n_train) that says how often a tree draws a train row."""
+    """Make bags from samples: for every split, an array (n_trees, n_train) of how often a tree draws a train row."""
     n_trees = len(samples[0])
     n_slots = WORD * n_words(n_trees)
     counts = np.zeros((len(samples), n_rows, n_slots), dtype=np.uint8)
@@ -77,7 +77,7 @@ def make_bags(
 
 
 def _totals(counts: Counts, target: Target, n_classes: int) -> Float64s:
-    """Sum up what the trees draw; see `Bags.totals`."""
+    """Compute `Bags.totals`."""
     weights = (
         np.eye(n_classes)[target.classes]
         if n_classes

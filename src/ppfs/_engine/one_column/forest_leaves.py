@@ -1,4 +1,4 @@
-"""Forests on one column each, tree by tree: trees with limits, trees that cut at random, and columns of near ties.
+"""Forests on one column each, tree by tree: trees with limits, trees with random cuts, and columns with near ties.
 
 The leaves of every tree are built as for single trees (see `leaves`), from the rows that the tree draws.
 """
@@ -36,9 +36,9 @@ class Growth(NamedTuple):
     limits : array of shape (n_splits, 4), int64
         The fields of `Limits` for each split.
     is_exhaustive : bool
-        Whether nothing but purity ends the growth, and near ties are all that stands in the way of neighbors.
+        Whether trees grow until all leaves are pure, so that only columns with near ties need this module.
     tree_keys : array of shape (n_splits, n_trees), uint64
-        Decide where trees cut that do so at random; empty for trees that look for the best cut.
+        Keys of the random cuts; empty for trees that use the best cut.
     """
 
     limits: Int64s
@@ -58,7 +58,7 @@ def _gather(
     forest: ForestWork,
     work: Work,
 ) -> int:
-    """Sort the rows that a tree draws into groups of tied values; return the number of groups."""
+    """Group the rows that a tree draws by tied values; return the number of groups."""
     counts, line, values, groups, zeros = bags.counts, forest.line, forest.values, work.groups, work.zeros
     zero_weight, zero_size = bags.weights[split, tree], bags.sizes[split, tree]
     if zero_place:
@@ -101,7 +101,7 @@ def _add_tree(
     forest: ForestWork,
     work: Work,
 ) -> None:
-    """Grow one tree and add what it predicts for each distinct value of the test rows."""
+    """Grow one tree and add its prediction for each distinct value of the test rows."""
     groups, pending, sums, places = work.groups, work.pending, forest.sums, forest.places
     is_random = growth.tree_keys.size > 0
     has_classes = target.classes.size > 0
@@ -147,7 +147,7 @@ def _ask_trees_one_by_one(
     forest: ForestWork,
     work: Work,
 ) -> None:
-    """Fill ``forest.rows``: the leaf of each test row of a split, and what the leaves predict."""
+    """Fill ``forest.rows`` with the leaf of each test row of a split and the predictions of the leaves."""
     n_values = find_values(split, n_places, zero_place, plan, forest)
     for tree in range(bags.n_trees):
         _add_tree(
@@ -184,7 +184,7 @@ def forest_leaf_losses(
     permuted: Float64s,
     losses: Losses,
 ) -> None:
-    """Fill what `forest_losses` fills."""
+    """Fill the same arrays as `forest_losses`."""
     n_splits, n_rows = plan.receivers.shape
     n_draws = draws.sources.shape[0]
     for column in range(begin, end):

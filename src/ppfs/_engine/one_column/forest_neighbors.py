@@ -1,14 +1,15 @@
 """Forests on one column each: all trees of a split from one sorted order; see `neighbors` for the idea.
 
-On one column the choice of features plays no part, so a forest of full trees is its bootstrap samples. The trees
-that draw a row are the bits of words, and walking outwards from a test row each tree is answered by the first row
-that it draws. What a row says counts for as many trees as it answers:
+On one column the choice of features plays no part, so a forest of full trees is determined by its bootstrap samples.
+The trees that draw a row are the bits of words. Walking outwards from a test row, the prediction of a tree is the label
+of the first row that it draws; the label of a row is the prediction of all trees that have not met one before:
 
     sorted values   0.1   0.4   0.5   0.9          test row 0.5, trees 0 to 3
     trees           0 1   1 2         0 3          0.4 answers for trees 1 and 2, then 0.9 for trees 0 and 3
 
-In a group of tied values a tree answers with the fractions, or the mean, of the rows that it draws there. Test rows
-with equal values have the same answer, which is found once. Rows that a sparse column does not store form one group.
+In a group of tied values, a tree predicts the class fractions, or the mean, of the rows that it draws there. Test rows
+with equal values have the same prediction, which is computed once. Rows that a sparse column does not store form one
+group.
 """
 
 from typing import NamedTuple
@@ -45,12 +46,12 @@ from ppfs._engine.one_column.prepared_columns import Plan
 from ppfs._engine.trees.losses import Scoring, class_losses, plus_loss, row_loss
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
 
-#: Stands on the line for the rows that a sparse column does not store.
+#: Represents the rows that a sparse column does not store on the line.
 ZEROS = -1
 
 
 class ForestWork(NamedTuple):
-    """Memory of one task."""
+    """Scratch memory of one task."""
 
     line: Line
     values: Float32s  # (n_rows + 1,) values along the line
@@ -63,7 +64,7 @@ class ForestWork(NamedTuple):
 
 
 def make_forest_work(n_rows: int, n_classes: int, n_draws: int) -> ForestWork:
-    """Allocate the memory of one task."""
+    """Allocate memory for one task."""
     n_stats = n_classes or 2
     return ForestWork(
         make_line(n_rows + 1),
@@ -81,7 +82,7 @@ def make_forest_work(n_rows: int, n_classes: int, n_draws: int) -> ForestWork:
 def lay_out(start: int, stop: int, n_rows: int, columns: ColumnArrays, work: ForestWork) -> tuple[int, int]:
     """Write a column's rows and values to the line.
 
-    Return the number of places, and where the rows that are not stored stand: 0 if there are none.
+    Returns the number of places, and the place of the rows that are not stored: 0 if there are none.
     """
     line, values = work.line, work.values
     n_places, zero_place = int64(0), int64(0)
@@ -106,7 +107,7 @@ def lay_out(start: int, stop: int, n_rows: int, columns: ColumnArrays, work: For
 
 @kernel_part
 def _ties_of(n_places: int, zero_place: int, work: ForestWork) -> int:
-    """Mark the groups; rows that are not stored must not share theirs with others."""
+    """Mark the groups; rows that are not stored must form a separate group."""
     ties = mark_groups(int64(0), n_places, work.values, work.line)
     if ties == TIED and zero_place:
         first = work.line.first
@@ -119,7 +120,7 @@ def _ties_of(n_places: int, zero_place: int, work: ForestWork) -> int:
 def _add_drawn(
     sign: float, split: int, word: int, row: int, target: Target, counts: Counts, out: Float64s
 ) -> None:
-    """Add what 64 trees draw of a row to the statistics of a group."""
+    """Add a row to the statistics of a group, for the 64 trees that may draw it."""
     first = word * WORD
     if target.classes.size:
         label = target.classes[row]
@@ -137,7 +138,7 @@ def _add_drawn(
 def _sum_zeros(
     split: int, word: int, n_places: int, target: Target, bags: Bags, line: Line, zeros: Float64s
 ) -> np.uint64:
-    """Sum up the rows that are not stored: all rows, less the stored ones. Return the trees that draw any."""
+    """Sum the rows that are not stored, as all rows minus the stored ones; return the trees that draw any."""
     counts, totals = bags.counts, bags.totals
     for stat in range(zeros.shape[0]):
         for tree in range(WORD):
@@ -161,7 +162,7 @@ def _sum_zeros(
 def _sum_group(
     split: int, word: int, first: int, target: Target, bags: Bags, line: Line, group: Float64s
 ) -> None:
-    """Sum up the rows of a group that are stored."""
+    """Sum the stored rows of a group."""
     for stat in range(group.shape[0]):
         for tree in range(WORD):
             group[stat, tree] = 0.0
@@ -173,7 +174,7 @@ def _sum_group(
 
 @kernel_part
 def _add_shares(trees: np.uint64, leaf: int, has_classes: bool, group: Float64s, sums: Float64s) -> None:
-    """Add what some trees predict in a group to the sums of a leaf."""
+    """Add the predictions of some trees in a group to the sums of a leaf."""
     while trees != NONE:
         tree = first_bit(trees)
         trees &= trees - ONE
@@ -198,7 +199,7 @@ def _mark_trained(
     bags: Bags,
     work: ForestWork,
 ) -> None:
-    """Note which trees draw a row, and for which of them its group does not say what the row says."""
+    """Record which trees draw a row, and for which of them its group is mixed."""
     line, members = work.line, bags.members
     for place in range(1, n_places + 1):
         if place != zero_place:
@@ -219,7 +220,7 @@ def _mark_trained(
 
 @kernel_function
 def find_values(split: int, n_places: int, zero_place: int, plan: Plan, work: ForestWork) -> int:
-    """Find the distinct values of the test rows of a split, each of them a leaf; return their number."""
+    """Find the distinct values of the test rows of a split, each of which is a leaf; return their number."""
     rows, halves, leaf_of, places = work.line.rows, work.line.halves, work.rows.leaf_of, work.places
     receivers, n_stats = plan.receivers, work.sums.shape[1]
     n_leaves, zero_leaf = int64(0), int64(-1)
@@ -258,8 +259,8 @@ def _ask_trees(
     bags: Bags,
     work: ForestWork,
 ) -> None:
-    """Add the answers of 64 trees to the sums of each distinct value among the test rows."""
-    # Arrays are taken out of their tuples here: every look into a tuple in the loops would count references.
+    """Add the predictions of 64 trees to the sums of each distinct value among the test rows."""
+    # Arrays are taken out of their tuples here, because each access to a tuple in the loops would count references.
     line, group, zeros, sums, places = work.line, work.group, work.zeros, work.sums, work.places
     halves, trained, rows, first_of, mixed_of = line.halves, line.trained, line.rows, line.first, line.mixed
     classes, numbers = target.classes, target.values
@@ -300,7 +301,7 @@ def _ask_trees(
 
 @kernel_function
 def predict_leaves(n_leaves: int, target: Target, scoring: Scoring, n_trees: int, work: ForestWork) -> None:
-    """Turn sums over the trees into the losses of each class, or numbers, that leaves predict."""
+    """Convert sums over the trees to the losses of each class, or the numbers, that leaves predict."""
     sums, predicted = work.sums, work.rows.predicted
     for leaf in range(n_leaves):
         if target.classes.size:
@@ -321,7 +322,7 @@ def _ask_forest(
     bags: Bags,
     work: ForestWork,
 ) -> None:
-    """Fill ``work.rows``: the leaf of each test row of a split, and what the leaves predict."""
+    """Fill ``work.rows`` with the leaf of each test row of a split and the predictions of the leaves."""
     n_leaves = find_values(split, n_places, zero_place, plan, work)
     for word in range(bags.members.shape[1]):
         _mark_trained(split, word, n_places, zero_place, ties, target, bags, work)
@@ -340,7 +341,7 @@ def add_risks(
     base: Float64s,
     permuted: Float64s,
 ) -> None:
-    """Sum the losses of a split's test rows, as they are and permuted, from the leaf of each row."""
+    """Sum the losses of a split's test rows, unchanged and permuted, from the leaf of each row."""
     leaf_of, predicted, receivers = rows.leaf_of, rows.predicted, plan.receivers
     total, lost, other_total, other_lost = 0.0, 0.0, 0.0, 0.0
     for row in range(leaf_of.size):
@@ -373,8 +374,8 @@ def forest_losses(
 ) -> None:
     """Fill the rows ``begin`` to ``end - 1`` of ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
 
-    Where there are draws, the arrays of ``losses``, which hold zeros, are filled instead. Columns that cannot be
-    answered by neighbors are marked in ``is_unsolved`` (n_columns,).
+    If there are draws, the arrays of ``losses``, which contain zeros, are filled instead. Columns that cannot be
+    computed from neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     n_splits, n_rows = plan.receivers.shape
     n_draws = draws.sources.shape[0]

@@ -27,12 +27,12 @@ _NO_LOSSES = Losses(np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0)))
 
 
 class PreparedForest(NamedTuple):
-    """What forests on single columns share, made once for all columns.
+    """What forests on single columns share, prepared once for all columns.
 
     Attributes
     ----------
     shared : PreparedColumns
-        What they share with single trees.
+        The part that single trees need, too.
     n_classes : int
     bags : Bags
     growth : Growth
@@ -64,12 +64,12 @@ def prepare_forest(
     samples : sequence of n_splits arrays of shape (n_trees, n_train)
         How often each tree draws the rows ``splits.train[split]``.
     tree_keys : array of shape (n_splits, n_trees), uint64, or None
-        For trees that cut at random, what their cuts are drawn from. None for trees that look for the best cut.
+        Keys of the random cuts, for trees that cut at random. None for trees that use the best cut.
     row_weights : array of shape (n_rows,) or None
-        What the loss of a test row is multiplied by. In the trees a row counts as often as it was drawn.
+        Factors of the losses of test rows. The weight of a row in a tree is the number of times that it was drawn.
     fit_weights : array of shape (n_rows,) or None
-        What a row counts each time that it was drawn, positive. Only for forests on several columns, which must store
-        every row; needed, if only ones, where columns have gaps.
+        Positive weights that a row has each time it is drawn. Only for forests on several columns, which must store
+        every row. Needed if values are missing, even if all weights are 1.
     """
     shared = prepare_columns(y, n_classes, splits, rules, class_weights, row_weights)
     if fit_weights is not None:
@@ -96,7 +96,7 @@ def prepared_forest_risks(
     Returns
     -------
     base, permuted : arrays of shape (n_columns, n_splits)
-        Mean loss over the test rows of a split, weighted by class if asked.
+        Mean loss over the test rows of a split, weighted by class if there are class weights.
     """
     shared = prepared.shared
     base = np.empty((columns.n_columns, shared.splits.n_splits))
@@ -113,7 +113,7 @@ def prepared_forest_risks(
 def prepared_forest_row_losses(
     columns: SortedColumns, prepared: PreparedForest, drawn: DrawnRows, n_threads: int = 1
 ) -> tuple[Float64s, Float64s, Float64s]:
-    """Losses row by row of the forest on each single column, as `single_column_row_losses` has them of trees."""
+    """Losses row by row of the forest on each single column; see `single_column_row_losses` for trees."""
     n_draws = drawn.sources.shape[0]
     losses = _make_losses(columns.n_columns, columns.n_rows, n_draws)
     nothing = np.empty((2, 0, 0))
@@ -136,9 +136,9 @@ def _by_neighbors(
     losses: Losses,
     n_threads: int,
 ) -> Bools:
-    """Fill ``base`` and ``permuted``, or ``losses`` if there are draws; return which columns are left to do.
+    """Fill ``base`` and ``permuted``, or ``losses`` if there are draws; return which columns are not computed.
 
-    Only trees that are full and look for the best cut are answered by neighbors.
+    Only full trees with best cuts can be computed from neighbors.
     """
     shared = prepared.shared
     is_unsolved = np.ones(columns.n_columns, dtype=np.bool_)

@@ -2,7 +2,7 @@
 
     sorted values   0.1   0.4   0.7 0.7   1.3 1.3      five groups
 
-Rows that a sparse column does not store form one group with the value zero, counted by subtraction.
+Rows that a sparse column does not store form one group with the value zero. They are counted by subtraction.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ GROUP = np.dtype(
 class Groups(NamedTuple):
     """Groups of tied train values, which become leaves in place.
 
-    Leaf ``i`` is written over group ``i``, which by then is part of that leaf or of one before it.
+    Leaf ``i`` overwrites group ``i``, which by then is part of that leaf or of an earlier one.
     """
 
     records: Records  # (n_groups,) of the type `GROUP`
@@ -61,7 +61,7 @@ def count_zeros(
 
 @kernel_part
 def open_group(group: int, value: np.float32, groups: Groups) -> None:
-    """Make a group without rows."""
+    """Make an empty group."""
     groups.records[group]["low"] = value
     groups.records[group]["high"] = value
     groups.records[group]["weight"] = 0.0
@@ -72,7 +72,7 @@ def open_group(group: int, value: np.float32, groups: Groups) -> None:
 
 @kernel_part
 def group_for(value: np.float32, tie: np.float32, n_groups: int, groups: Groups) -> int:
-    """Return the group that a value, not smaller than those before, belongs to; open it if it is a new one."""
+    """Return the group of a value that is not smaller than those before; make the group if it is new."""
     group = n_groups - 1
     if n_groups == 0 or value > groups.records[group]["high"] + tie:
         group = n_groups
@@ -109,13 +109,13 @@ def gather(
     groups: Groups,
     tests: Records,
 ) -> tuple[int, int]:
-    """Sort a column's rows into groups of tied train values and a list of test entries.
+    """Divide a column's rows into groups of tied train values and a list of test entries.
 
     Returns the number of groups and the number of test entries.
     """
     n_groups = int64(0)
     n_tests = 0
-    # The zeros stand as one more item before the first positive entry.
+    # The zeros are one more item before the first positive entry.
     zero_item = stop + 1
     if n_zeros > 0:
         zero_item = start

@@ -1,6 +1,6 @@
 """The leaves of a tree on one column.
 
-A tree on one column cuts the row of its groups of tied values into intervals, the leaves:
+A tree on one column divides its sorted groups of tied values into intervals, the leaves:
 
     sorted values   0.1 0.4 | 0.7 0.7 0.9 | 1.3 1.3
     classes          a   a  |  b   b   b  |  a   b      three leaves: two pure runs, one impure tie
@@ -25,7 +25,7 @@ _LEFT, _RIGHT = np.uint64(1), np.uint64(2)
 
 
 class Pending(NamedTuple):
-    """Memory for splitting nodes one by one."""
+    """Scratch memory for splitting nodes one by one."""
 
     nodes: Int64s  # (n_groups + 1, 4) nodes to split: first group, end group, depth, whether missing values come here
     limits: Float64s  # (n_groups + 1,) largest value that belongs to each
@@ -35,7 +35,7 @@ class Pending(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory for the leaves of one column, reused by every column and split of a task."""
+    """Scratch memory for the leaves of one column, reused for every column and split of a task."""
 
     zeros: Float64s  # (n_stats,) statistics of the train rows that a column does not store
     groups: Groups
@@ -44,8 +44,8 @@ class Work(NamedTuple):
 
 
 def make_work(n_entries: int, n_stats: int) -> Work:
-    """Allocate for columns with up to ``n_entries`` stored entries."""
-    # Rows that are not stored form one more group, and missing values may form a leaf of their own.
+    """Allocate memory for columns with up to ``n_entries`` stored entries."""
+    # Rows that are not stored form one more group, and missing values may form a separate leaf.
     n_groups = n_entries + 2
     pending = Pending(
         nodes=np.empty((n_groups + 1, 4), dtype=np.int64),
@@ -61,7 +61,7 @@ def make_work(n_entries: int, n_stats: int) -> Work:
 def _add_groups(
     first: int, end: int, groups: Groups, weight: float, n_rows: float, total: Float64s
 ) -> tuple[float, float]:
-    """Add the statistics of the groups ``first`` to ``end - 1`` to ``total``; return both sums with theirs."""
+    """Add the statistics of the groups ``first`` to ``end - 1`` to ``total``; return the updated weight and rows."""
     for group in range(first, end):
         weight += groups.records[group]["weight"]
         n_rows += groups.records[group]["size"]
@@ -104,10 +104,10 @@ def _add_missing(leaf: int, n_known: int, n_groups: int, groups: Groups) -> None
 
 @kernel_function
 def exhaustive_leaves(n_groups: int, has_classes: bool, groups: Groups) -> None:
-    """Cut between all groups except inside a pure run: what an unlimited tree always ends with.
+    """Cut between all groups except inside a pure run, which is the final result of an unlimited tree.
 
-    A cut inside a pure run is never the best one (Fayyad and Irani, 1992), and a node is split as long as it
-    is impure and holds two groups. The threshold of the last leaf is infinite.
+    A cut inside a pure run is never the best one (Fayyad and Irani, 1992), and a node is split as long as it is impure
+    and has two groups. The threshold of the last leaf is infinite.
     """
     n_leaves, first, run = int64(0), int64(0), -1
     for group in range(n_groups):
@@ -139,7 +139,7 @@ def _add_group(
     left_sum: float,
     right_sum: float,
 ) -> tuple[float, float, float, float]:
-    """Move a group to the left; return its rows, its weight, and the sums that `gain` takes."""
+    """Move a group to the left; return its number of rows, its weight, and the sums that `gain` needs."""
     if target.classes.size:
         for label in range(stats.size):
             left[label] += groups.stats[group, label]
@@ -168,7 +168,7 @@ def _cut(
 ) -> tuple[int, float, bool]:
     """Return the group before which a node is cut, or -1 for a leaf, the threshold, and whether missing values go left.
 
-    Trees that cut at random have a ``chance``, a number from 0 to 1.
+    ``chance`` is a number from 0 to 1 for trees that cut at random.
     """
     node, left, right = pending.node, pending.sides.left, pending.sides.right
     node.fill(0.0)
@@ -231,7 +231,7 @@ def _push(
 
 @kernel_part
 def _chance(key: np.uint64, column_key: np.uint64, is_random: bool | None) -> float | None:
-    """Return where in its range a node is cut at random; None or NaN for the best cut."""
+    """Return the random relative position of a node's cut within its range; None or NaN for the best cut."""
     if is_random is None:
         return None
     return uniform(combine(key, column_key)) if is_random else nan
@@ -257,7 +257,7 @@ def limited_leaves(
     groups: Groups,
     pending: Pending,
 ) -> tuple[int, int]:
-    """Split nodes, left before right, until purity or the limits end the growth.
+    """Split nodes, left before right, until they are pure or reach the limits.
 
     Parameters
     ----------
@@ -266,25 +266,25 @@ def limited_leaves(
     total_weight : float
         Weight of all train rows.
     tree_key, column_key : uint64
-        Trees that cut at random draw thresholds by the key of the node, which says where it stands in the tree, and
-        that of the column.
+        Random thresholds are determined by the key of the node, which depends on its position in the tree, and the key
+        of the column.
     is_random : bool or None
         Whether the tree cuts at random. With None, the code for it is not compiled.
     target : Target
-        Its ``weights`` say whether there may be missing values.
+        Values may be missing if it has ``weights``.
     has_weights : True or None
-        None if each row counts 1.
+        None if all weights are 1.
     limits : Limits
     groups : Groups
-        Become leaves, in the order of their values; the threshold of the last is infinite. A leaf of missing values
-        alone is written behind all groups.
+        Overwritten with the leaves, in the order of their values; the threshold of the last is infinite. A leaf with
+        only missing values is written after all groups.
     pending : Pending
-        Memory.
+        Scratch memory.
 
     Returns
     -------
     n_leaves : int
-        Without one of missing values alone.
+        Not counting a leaf with only missing values.
     missing_leaf : int
         The leaf of missing values.
     """

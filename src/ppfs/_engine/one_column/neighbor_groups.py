@@ -1,4 +1,4 @@
-"""What a group of tied values predicts, in one split or in all splits at once."""
+"""The prediction of a group of tied values, in one split or in all splits at once."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def leaf_losses(
     stats: Float64s,
     predicted: Float64s,
 ) -> None:
-    """Write the losses of the classes in a leaf with these counts to ``predicted[index]``."""
+    """Write the losses of the classes in a leaf with the given counts to ``predicted[index]``."""
     if loss == LossCode.LOG and weight < tabled.shape[0]:
         for label in range(stats.size):
             predicted[index, label] = tabled[int64(weight), int64(stats[label])]

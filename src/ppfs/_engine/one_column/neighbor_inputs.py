@@ -1,4 +1,4 @@
-"""What full trees on any column are answered from by neighbors, made once for all columns."""
+"""The inputs for computing full trees from neighbors, prepared once for all columns."""
 
 from typing import NamedTuple
 
@@ -18,17 +18,17 @@ from ppfs._engine.trees.losses import (
     log_loss,
 )
 
-# The splits in which a value goes to a row of a class are one word for each row and class; for more classes than
-# this, leaves are built.
+# The splits in which a row of a class receives a value take one word per row and class. With more classes than this,
+# leaves are built instead.
 _MOST_CLASSES = 16
 
 
-# The log-losses of all shares in leaves of up to so many rows are computed once.
+# The log-losses of all class fractions in leaves with up to this many rows are computed once.
 _MOST_TABLED = 64
 
 
 class SplitSets(NamedTuple):
-    """The splits, as sets of splits for each row, and what each row's value goes to."""
+    """The splits, as sets of splits for each row, and the rows that receive each row's value."""
 
     train: Words  # (n_words, n_rows) splits that train on a row
     test: Words  # (n_words, n_rows) splits that test a row
@@ -43,7 +43,7 @@ class SplitSets(NamedTuple):
 
 
 class KnownLosses(NamedTuple):
-    """What leaves cost, as far as it can be said beforehand."""
+    """The losses in leaves that can be computed in advance."""
 
     right: Float64s  # (n_classes,) loss of a row of each class in a pure leaf of its own class
     wrong: Float64s  # (n_classes,) and in one of another
@@ -51,7 +51,7 @@ class KnownLosses(NamedTuple):
 
 
 class Neighbors(NamedTuple):
-    """What full trees on any column are answered from, made once."""
+    """The inputs for computing full trees from neighbors."""
 
     split_sets: SplitSets
     known_losses: KnownLosses
@@ -69,7 +69,7 @@ def make_neighbors(
 
 
 def store_all_rows(columns: SortedColumns) -> bool:
-    """Tell whether columns have no rows that they do not store, as a walk needs it."""
+    """Return whether columns store all rows, as a walk requires."""
     return bool((columns.n_stored == columns.n_rows).all())
 
 
@@ -102,7 +102,7 @@ def make_split_sets(splits: Splits, target: Target, n_classes: int, n_rows: int)
 
 
 def make_known_losses(scoring: Scoring, n_classes: int) -> KnownLosses:
-    """Work out what a pure leaf costs a row of each class, and the log-losses of small leaves."""
+    """Compute the loss of a row of each class in a pure leaf, and the log-losses of small leaves."""
     known_losses = KnownLosses(
         np.empty(n_classes), np.empty(n_classes), np.zeros((_MOST_TABLED + 1, _MOST_TABLED + 1))
     )
@@ -115,7 +115,7 @@ def make_known_losses(scoring: Scoring, n_classes: int) -> KnownLosses:
 def fill_known_losses(
     scoring: Scoring, counts: Float64s, of_class: Float64s, known_losses: KnownLosses
 ) -> None:
-    """Fill the arrays of ``known_losses``; ``counts`` and ``of_class`` (n_classes,) are memory."""
+    """Fill the arrays of ``known_losses``; ``counts`` and ``of_class`` (n_classes,) are scratch memory."""
     for label in range(counts.size):
         for other in range(counts.size):
             counts[other] = 1.0 if other == label else 0.0

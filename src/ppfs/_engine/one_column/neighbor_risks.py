@@ -1,7 +1,7 @@
 """Test risks of full trees on one column each, all splits at once; see `neighbors` for the idea.
 
-Where the values of a column are distinct, every leaf is pure, and a test row is right or wrong: the risks of a
-split are two counts. Mixed groups of tied values, and numbers, are added up row by row.
+If the values of a column are distinct, every leaf is pure, and the prediction for a test row is right or wrong: the
+risks of a split are two counts. For mixed groups of tied values, and for regression, losses are added row by row.
 """
 
 from typing import NamedTuple
@@ -52,16 +52,16 @@ from ppfs._engine.trees.losses import (
     plus_loss,
 )
 
-# So many counts fit into the three words that are kept at hand.
+# The largest count that fits into the three words of a local counter.
 _AT_HAND = 7
 
 
-# The train rows of larger groups are counted for all splits at once.
+# The train rows of groups larger than this are counted for all splits at once.
 _SMALL_GROUP = 8
 
 
 class Tallies(NamedTuple):
-    """Test rows of one column, by split. Without class weights, all of them count as of class 0."""
+    """Counts of test rows of one column, by split. Without class weights, all of them are counted under class 0."""
 
     wrong: Words  # (2 * n_counted, n_digits) wrong in a pure leaf, by class: as they are, then permuted; see `tally`
     settled: Float64s  # (64, 2 * n_counted) in mixed groups
@@ -70,7 +70,7 @@ class Tallies(NamedTuple):
 
 
 class NeighborWork(NamedTuple):
-    """Memory of one task."""
+    """Scratch memory of one task."""
 
     line: Line
     predicted: (
@@ -84,7 +84,7 @@ class NeighborWork(NamedTuple):
 
 
 def make_neighbor_work(n_rows: int, n_classes: int, is_weighted: bool) -> NeighborWork:
-    """Allocate the memory of one task."""
+    """Allocate memory for one task."""
     n_stats = max(n_classes, 1)
     n_counted = n_classes if is_weighted else 1
     tallies = Tallies(
@@ -106,7 +106,7 @@ def make_neighbor_work(n_rows: int, n_classes: int, is_weighted: bool) -> Neighb
 
 @kernel_part
 def _add(bit: int, which: int, loss: float, sums: Float64s, lost: Float64s) -> None:
-    """Add to a compensated sum; as `add_loss`, without the view of an array, which would count references."""
+    """Add to a compensated sum; like `add_loss`, but without an array view, which would count references."""
     sums[bit, which], lost[bit, which] = plus_loss(sums[bit, which], lost[bit, which], loss)
 
 
@@ -133,10 +133,10 @@ def _put_away(ones: np.uint64, twos: np.uint64, fours: np.uint64, planes: Words,
 
 @kernel_function
 def _tally_distinct(word: int, target: Target, split_sets: SplitSets, line: Line, tallies: Tallies) -> None:
-    """Count the test rows that are wrong, in a column of distinct values and without class weights.
+    """Count the test rows that are predicted wrongly, for a column with distinct values and without class weights.
 
-    The first two steps of a walk, which mostly are enough, are taken without asking whether they are needed, and
-    counts up to seven are kept in variables: what cannot be foreseen costs the processor more than it saves.
+    The first two steps of a walk, which usually suffice, are taken unconditionally, and counts up to seven are kept in
+    local variables: a branch that the processor cannot predict costs more than it saves.
     """
     halves, trained, rows, classes = line.halves, line.trained, line.rows, target.classes
     test, receiver_sets, planes = split_sets.test, split_sets.receiver_sets, tallies.wrong
@@ -194,8 +194,8 @@ def _tally_any(
     tabled: Float64s,
     work: NeighborWork,
 ) -> None:
-    """Count the test rows that are wrong, by class if asked, and add the losses of those in mixed groups."""
-    # Arrays are taken out of their tuples here: every look into a tuple in the loops would count references.
+    """Count the test rows that are predicted wrongly, by class if needed, and add the losses in mixed groups."""
+    # Arrays are taken out of their tuples here, because each access to a tuple in the loops would count references.
     line, stats, predicted, grouped = work.line, work.stats, work.predicted, work.grouped
     halves, trained, rows, first_of, mixed_of = line.halves, line.trained, line.rows, line.first, line.mixed
     classes, test, receiver_sets, receiver_classes = (
@@ -277,7 +277,7 @@ def _sum_up(
     base: Float64s,
     permuted: Float64s,
 ) -> None:
-    """Turn counts into sums of losses, for the splits of one word."""
+    """Convert counts to sums of losses, for the splits of one word."""
     n_counted = tallies.settled.shape[1] // 2
     for bit in range(min(WORD, base.shape[1] - word * WORD)):
         split = word * WORD + bit
@@ -340,7 +340,7 @@ def class_risks(
 def _add_numbers(
     word: int, is_tied: bool, loss: int, target: Target, split_sets: SplitSets, work: NeighborWork
 ) -> None:
-    """Add the losses of all test rows, where numbers are predicted."""
+    """Add the losses of all test rows, for regression."""
     line, predicted = work.line, work.predicted
     halves, trained, rows, first_of, mixed_of = line.halves, line.trained, line.rows, line.first, line.mixed
     values = target.values
@@ -401,7 +401,7 @@ def number_risks(
     base: Float64s,
     permuted: Float64s,
 ) -> None:
-    """`class_risks` for numbers: every test row adds its loss."""
+    """Fill the same arrays as `class_risks`, for regression: every test row adds its loss."""
     line, tallies = work.line, work.tallies
     n_words, n_rows = split_sets.train.shape
     for column in range(begin, end):

@@ -1,7 +1,7 @@
 """Losses row by row of full trees on one column each; see `neighbors` for the idea.
 
-Every row is tested in one split at most, so a walk looks for one answer only. In a column of distinct values every
-answer is a class, and the losses under many permuted copies are counts of wrong classes.
+Every row is tested in at most one split, so a walk looks for one prediction only. In a column with distinct values
+every prediction is a class, and the losses of many permuted copies are counts of wrong classes.
 """
 
 from typing import NamedTuple
@@ -33,14 +33,14 @@ from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
 
 
 class Folds(NamedTuple):
-    """Which split trains on a row, and which one tests it."""
+    """The splits that train on a row, and the split that tests it."""
 
     train: Words  # (1, n_rows)
     tested_in: Int32s  # (n_rows,) -1 for rows that are never tested
 
 
 class FoldWork(NamedTuple):
-    """Memory of one task."""
+    """Scratch memory of one task."""
 
     line: Line
     rows: RowWork
@@ -53,7 +53,7 @@ class FoldWork(NamedTuple):
 
 
 def is_one_word(splits: Splits) -> bool:
-    """Tell whether the splits are few enough."""
+    """Return whether the splits fit into one word."""
     return splits.n_splits <= WORD
 
 
@@ -66,7 +66,7 @@ def tested_in(splits: Splits, n_rows: int) -> Int32s:
 
 
 def make_fold_work(n_rows: int, n_classes: int, n_draws: int, known_losses: KnownLosses) -> FoldWork:
-    """Allocate the memory of one task. The first leaves are pure ones, one of each class."""
+    """Allocate memory for one task. The first leaves are pure, one for each class."""
     n_stats = max(n_classes, 1)
     predicted = np.empty((n_rows + n_classes, n_stats))
     for label in range(n_classes):
@@ -88,11 +88,11 @@ def make_fold_work(n_rows: int, n_classes: int, n_draws: int, known_losses: Know
 def _find_leaves(
     is_tied: bool, target: Target, scoring: Scoring, folds: Folds, tabled: Float64s, work: FoldWork
 ) -> int:
-    """Note the leaf of each test row and what it predicts; return the number of leaves.
+    """Record the leaf of each test row and the predictions of the leaves; return the number of leaves.
 
-    A pure leaf is the number of its class; where numbers are predicted, each row has a leaf of its own.
+    A pure leaf has the number of its class; for regression, each row has a separate leaf.
     """
-    # Arrays are taken out of their tuples here: every look into a tuple in the loops would count references.
+    # Arrays are taken out of their tuples here, because each access to a tuple in the loops would count references.
     line, stats, leaf_of, predicted = work.line, work.stats, work.rows.leaf_of, work.rows.predicted
     halves, trained, rows, first_of, mixed_of = line.halves, line.trained, line.rows, line.first, line.mixed
     classes, values, tested_in, group_leaf = target.classes, target.values, folds.tested_in, work.group_leaf
@@ -142,7 +142,7 @@ def _find_leaves(
 def _count_losses(
     column: int, target: Target, draws: DrawnRows, known_losses: KnownLosses, work: FoldWork, losses: Losses
 ) -> None:
-    """`add_losses` where every leaf is pure and classes weigh the same: right or wrong, that is all."""
+    """`add_losses` for pure leaves and equal class weights, where a prediction is only right or wrong."""
     leaf_of, missed, labels, wrong = work.rows.leaf_of, work.missed, work.labels, work.wrong
     rows, sources, base, replaced = draws.rows, draws.sources, losses.base, losses.replaced
     cost_right, cost_wrong = known_losses.right[0], known_losses.wrong[0]
@@ -187,9 +187,9 @@ def neighbor_row_losses(
     is_unsolved: Bools,
     losses: Losses,
 ) -> None:
-    """Fill the rows ``begin`` to ``stop - 1`` of the arrays of ``losses``, which hold zeros.
+    """Fill the rows ``begin`` to ``stop - 1`` of the arrays of ``losses``, which contain zeros.
 
-    Columns that cannot be answered by neighbors are marked in ``is_unsolved`` (n_columns,).
+    Columns that cannot be computed from neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     line, n_rows, n_classes = work.line, folds.tested_in.size, work.by_class.size
     for column in range(begin, stop):

@@ -1,17 +1,17 @@
-"""Full trees on one column by neighbors: what a value meets first, walking outwards from it.
+"""Full trees on one column, computed from the neighbors of each value, without building leaves.
 
-An unlimited tree on distinct values predicts, for any value, the label of the train row on the same side of
-the midpoint between its two neighbors among the train rows. So no leaves are built. From a test row one walks
-outwards over the sorted rows, the nearer side first: in a split whose train part has the row ``l`` to the left and
-``r`` to the right, the first of the two that is met decides, because "``x`` is at most the midpoint of ``l`` and ``r``"
-grows with both. The train parts of 64 splits are the bits of one word, and a step answers for all of them:
+For any value, an unlimited tree on distinct values predicts the label of the train row on the same side of the midpoint
+between the value's two neighbors among the train rows. So the kernels walk outwards from a test row over the sorted
+rows, the nearer side first. In a split whose train part has the neighbors ``l`` to the left and ``r`` to the right, the
+first of the two that the walk reaches gives the prediction, because "``x`` is at most the midpoint of ``l`` and ``r``"
+is monotone in both. The train parts of 64 splits are the bits of one word, and one step serves all of them:
 
     sorted values    0.1   0.4   0.5   0.9          test row 0.5 in the splits {0, 2, 3}
     splits trained   0 1   1 2    1    0 3          0.4 answers for {2}, then 0.9 for {0, 3}
 
-Equal values, and values that differ by less than scikit-learn can tell, form a *group*: its rows are met one by one
-like others, but all of them say what the group's train rows say together. A column whose near ties cannot be
-told apart from its neighbors by this rule is left to `leaves`.
+Equal values, and values that differ by less than scikit-learn's tolerance, form a *group*: its rows are visited one by
+one like others, but each of them predicts what the group's train rows predict together. Columns with near ties for
+which this rule is not exact are left to `leaves`.
 """
 
 from math import inf
@@ -29,9 +29,9 @@ DISTINCT, TIED, ENTANGLED = 0, 1, 2
 
 
 class Line(NamedTuple):
-    """The rows of one column from the smallest value to the largest, between two ends that no row is beyond.
+    """The rows of one column in ascending order of their values, between two sentinels.
 
-    Row ``i`` of the sorted column stands at ``i + 1``. A walk may take two steps beyond the last row.
+    Row ``i`` of the sorted column is at place ``i + 1``. A walk may take two steps beyond the last row.
     """
 
     halves: Float64s  # (n_rows + 4,) half of each value; minus and plus infinity at the ends
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def make_line(n_rows: int) -> Line:
-    """Allocate for columns of ``n_rows`` rows."""
+    """Allocate memory for columns with ``n_rows`` rows."""
     n_places = n_rows + 4
     line = Line(
         halves=np.empty(n_places),
@@ -69,7 +69,7 @@ def lay_out(start: int, word: int, columns: ColumnArrays, train: Words, line: Li
 
 @kernel_part
 def _is_apart(start: int, item: int, end: int, n_rows: int, values: Float32s) -> bool:
-    """Tell whether near ties ``item`` to ``end - 1`` are one group in any train part, and catch their own test rows."""
+    """Return whether near ties ``item`` to ``end - 1`` are one group in any train part, with all of its test rows."""
     low, high = values[start + item], values[start + end - 1]
     if high > low + TIE:
         return False
@@ -80,7 +80,7 @@ def _is_apart(start: int, item: int, end: int, n_rows: int, values: Float32s) ->
 
 @kernel_part
 def mark_groups(start: int, n_rows: int, values: Float32s, line: Line) -> int:
-    """Write where each row's group begins; return whether there are ties, and whether they can be dealt with."""
+    """Write where each row's group begins; return whether there are ties, and whether neighbors are exact for them."""
     n_tied = 0
     for item in range(1, n_rows):
         n_tied += values[start + item] <= values[start + item - 1] + TIE
@@ -112,7 +112,7 @@ def group_end(place: int, line: Line) -> int:
 
 @kernel_part
 def mark_mixed_classes(n_rows: int, classes: Int32s, line: Line, by_class: Words) -> None:
-    """Note in which splits a group has train rows of several classes; ``by_class`` (n_classes,) is memory."""
+    """Record in which splits a group has train rows of several classes; ``by_class`` (n_classes,) is scratch memory."""
     place = int64(1)
     while place <= n_rows:
         end = group_end(place, line)
@@ -133,7 +133,7 @@ def mark_mixed_classes(n_rows: int, classes: Int32s, line: Line, by_class: Words
 
 @kernel_part
 def mark_groups_of_numbers(n_rows: int, line: Line) -> None:
-    """Note the groups of several rows: what they predict is a mean in every split."""
+    """Record the groups of several rows: their prediction is a mean in every split."""
     place = int64(1)
     while place <= n_rows:
         end = group_end(place, line)
@@ -153,5 +153,5 @@ def step_outwards(value: float, left: int, right: int, halves: Float64s) -> tupl
 
 @kernel_part
 def has(word: np.uint64, bit: int) -> bool:
-    """Tell whether a bit is set."""
+    """Return whether a bit is set."""
     return bool((word >> np.uint64(bit)) & ONE != NONE)

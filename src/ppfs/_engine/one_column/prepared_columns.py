@@ -1,4 +1,4 @@
-"""What every tree on one column shares: the splits as kernels read them, and the blocks of columns they work on."""
+"""What all trees on one column share: the splits in the form that kernels need, and the blocks of columns."""
 
 from typing import NamedTuple
 
@@ -13,15 +13,15 @@ from ppfs._engine.one_column.neighbor_inputs import Neighbors, make_neighbors
 from ppfs._engine.trees.losses import Scoring, make_scoring, total_weights
 from ppfs._engine.trees.rules import TreeRules, is_exhaustive
 
-# Stored entries times splits: enough to hide the start of a task, few enough to keep all threads busy to the end.
+# Stored entries times splits of one task: many enough that starting it costs little, few enough to balance the threads.
 _ENTRIES_PER_TASK = 250_000
 
-# Below this variance of y, scikit-learn's absolute tolerance for a pure node may end the growth early.
+# Below this variance of y, scikit-learn's absolute tolerance for a pure node may stop the growth early.
 _SMALL_VARIANCE = 1e-3
 
 
 class Plan(NamedTuple):
-    """The splits as kernels read them.
+    """The splits in the form that kernels need.
 
     Attributes
     ----------
@@ -29,10 +29,11 @@ class Plan(NamedTuple):
         See `Splits.receivers`.
     n_train, n_test : arrays of shape (n_splits,), int64
     train_stats, test_stats : arrays of shape (n_splits, n_stats), float64
-        Statistics of all rows of a part; those of test numbers are taken after ``centre`` is subtracted.
+        Statistics of all rows of a part. For regression, those of the test part are computed after ``centre`` is
+        subtracted.
     centre : float
-        The mean of the numbers: sums of squared errors about it do not cancel. Trees are grown from the numbers
-        as they are, because ties between splits must be rounded as scikit-learn rounds them.
+        The mean of the target: sums of squared errors around it do not suffer from cancellation. Trees are grown from
+        the original numbers, because ties between cuts must be rounded as in scikit-learn.
     loss : int
     """
 
@@ -63,11 +64,11 @@ def make_plan(target: Target, n_classes: int, splits: Splits, rules: TreeRules, 
 def make_limits(target: Target, splits: Splits, rules: TreeRules) -> Int64s | None:
     """Return the fields of `Limits` for each split, shape (n_splits, 4).
 
-    None stands for trees that grow until nothing is left to separate. To Numba it is a type of its own: the code
-    for limits is then not compiled.
+    None means that trees grow until nothing is left to separate; Numba has a separate type for it and does not compile
+    the code for limits.
     """
     limits = [rules.limits(train.size) for train in splits.train]
-    # On numbers of a very small scale, every node may look pure to scikit-learn; only the limited path asks.
+    # If the target has a very small scale, scikit-learn may consider every node pure; the code for limits checks it.
     is_tiny = target.values.size > 0 and target.values.var() < _SMALL_VARIANCE
     if all(is_exhaustive(limit) for limit in limits) and not is_tiny:
         return None
@@ -75,15 +76,15 @@ def make_limits(target: Target, splits: Splits, rules: TreeRules) -> Int64s | No
 
 
 class PreparedColumns(NamedTuple):
-    """What trees on single columns share, made once for all columns.
+    """What trees on single columns share, prepared once for all columns.
 
     Attributes
     ----------
     splits : Splits
     total_weights : array of shape (n_splits,)
-        What the sum of the losses of each test part is divided by.
+        Divisors of the sums of the losses of the test parts.
     neighbors : Neighbors or None
-        What full trees are answered from, where they can be.
+        The inputs for computing full trees from neighbors, if that is possible.
     """
 
     target: Target
@@ -114,7 +115,7 @@ def prepare_columns(
         limits,
         splits,
         total_weights(target, scoring, splits.test),
-        # Neighbors are counted, and rows of real weights cannot be.
+        # Neighbors are counted, which is not possible for rows with real weights.
         make_neighbors(splits, target, scoring, n_classes, n_rows)
         if limits is None and row_weights is None
         else None,
@@ -122,7 +123,7 @@ def prepare_columns(
 
 
 def column_blocks(columns: SortedColumns, n_splits: int) -> list[tuple[int, int]]:
-    """Cut the columns into blocks with about `_ENTRIES_PER_TASK` entries to visit, one a task."""
+    """Divide the columns into blocks with about `_ENTRIES_PER_TASK` entries to visit, one per task."""
     n_blocks = 1 + int(columns.arrays.indptr[-1]) * n_splits // _ENTRIES_PER_TASK
     edges = np.linspace(0, columns.n_columns, min(n_blocks, max(columns.n_columns, 1)) + 1).astype(int)
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

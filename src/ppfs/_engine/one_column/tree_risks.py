@@ -1,8 +1,8 @@
 """Trees on one column each: the growth phase, all columns and all splits in one call.
 
-A tree on one column cuts the sorted values into intervals. Test rows are walked in the same sorted order as
-the train rows, so no value is ever searched for, and the permuted copy of a column costs one more addition a
-row: the row that receives a value suffers the loss of that value's leaf.
+A tree on one column divides the sorted values into intervals. Test rows are visited in the same sorted order as the
+train rows, so no value has to be searched for. The permuted copy of a column costs one more addition per row: the row
+that receives a value has the loss of that value's leaf.
 """
 
 from math import inf
@@ -53,7 +53,7 @@ def _row_loss(row: int, prediction: float, loss: int, target: Target, of_class: 
 def _open_leaf(
     leaf: int, loss: int, weights: Float64s | None, target: Target, groups: Groups, of_class: Float64s
 ) -> float:
-    """Prepare the losses of a leaf; return the number it predicts."""
+    """Compute the losses of a leaf; return the number that it predicts."""
     if target.classes.size:
         weight = groups.records[leaf]["weight"]
         class_losses(groups.stats[leaf], weight, loss, weights, of_class)
@@ -63,7 +63,7 @@ def _open_leaf(
 
 @kernel_function
 def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Sums) -> None:
-    """Add the losses of all test rows of a split, as if all were in the current leaf."""
+    """Add the losses of all test rows of a split, as if they were all in the current leaf."""
     if target.classes.size:
         for label in range(sums.of_class.size):
             add_repeated_loss(sums.base, sums.of_class[label], plan.test_stats[split, label])
@@ -83,7 +83,7 @@ def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Su
 def _add_zeros(
     n_tests: int, split: int, target: Target, plan: Plan, groups: Groups, tests: Records, sums: Sums
 ) -> None:
-    """Add the losses of the test rows that a sparse column does not store: all rows, less the stored ones."""
+    """Add the losses of the test rows that a sparse column does not store, as all rows minus the stored ones."""
     prediction = _open_leaf(zero_leaf(groups), plan.loss, sums.class_weights, target, groups, sums.of_class)
     _add_all(prediction, split, target, plan, sums)
     for test in range(n_tests):
@@ -184,8 +184,8 @@ def single_column_risks(
     y : array of shape (n_rows,)
         Class codes from 0, or numbers.
     n_classes : int
-        Number of classes of the whole table; 0 for regression. A class that a train part lacks is
-        predicted with probability 0.
+        Number of classes of the whole table; 0 for regression. A class that is not in a train part is predicted with
+        probability 0.
     splits : Splits
     rules : TreeRules
     n_threads : int
@@ -196,7 +196,7 @@ def single_column_risks(
     Returns
     -------
     base, permuted : arrays of shape (n_columns, n_splits)
-        Mean loss over the test rows of a split, weighted by class if asked.
+        Mean loss over the test rows of a split, weighted by class if there are class weights.
     """
     return prepared_column_risks(
         columns, prepare_columns(y, n_classes, splits, rules, class_weights), n_threads
@@ -206,7 +206,7 @@ def single_column_risks(
 def prepared_column_risks(
     columns: SortedColumns, prepared: PreparedColumns, n_threads: int = 1
 ) -> tuple[Float64s, Float64s]:
-    """Return what `single_column_risks` does, from what was prepared once for all columns."""
+    """Return the same as `single_column_risks`, from inputs that were prepared once for all columns."""
     neighbors, weights = prepared.neighbors, prepared.total_weights
     if neighbors is not None and store_all_rows(columns):
         base, permuted = _by_neighbors(columns, prepared, neighbors, n_threads)
@@ -218,7 +218,7 @@ def prepared_column_risks(
 def _by_leaves(
     columns: SortedColumns, prepared: PreparedColumns, n_threads: int
 ) -> tuple[Float64s, Float64s]:
-    """Sum the losses of each column and split from the leaves of its tree."""
+    """Sum the losses for each column and split from the leaves of its tree."""
     target, scoring, plan, limits, splits = prepared[:5]
     base = np.empty((columns.n_columns, splits.n_splits))
     permuted = np.empty_like(base)
@@ -236,7 +236,7 @@ def _by_leaves(
 def _by_neighbors(
     columns: SortedColumns, prepared: PreparedColumns, neighbors: Neighbors, n_threads: int
 ) -> tuple[Float64s, Float64s]:
-    """Sum the losses of full trees by walking outwards from each test row; the rest is left to the leaves."""
+    """Sum the losses of full trees by walking outwards from each test row; other columns are computed from leaves."""
     target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
     split_sets, known_losses = neighbors
     n_classes = split_sets.tested.shape[1]

@@ -1,8 +1,8 @@
 """Losses row by row of trees on one column each, for the column as it is and for many permuted copies.
 
-Where every row is tested once, as with K folds, a column has one loss a row. A permuted copy of the column sends
-a row to the leaf of the row it takes its value from. So the leaf of each test row is noted once, and a copy then
-costs one look-up and one addition a row.
+If every row is tested once, as with K folds, a column has one loss per row. In a permuted copy of the column, a row
+reaches the leaf of the row from which it takes its value. So the leaf of each test row is recorded once, and each copy
+then costs one lookup and one addition per row.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def _find_leaves(
     work: Work,
     rows: RowWork,
 ) -> None:
-    """Note the leaf of each test row of a split, and what these leaves predict."""
+    """Record the leaf of each test row of a split and the predictions of these leaves."""
     groups, tests = work.groups, work.tests
     if n_tests < plan.n_test[split]:
         leaf = zero_leaf(groups)
@@ -76,12 +76,12 @@ def _column_row_losses(
     rows: RowWork,
     losses: Losses,
 ) -> None:
-    """Fill the rows ``first`` to ``end - 1`` of the arrays of ``losses``, which hold zeros.
+    """Fill the rows ``first`` to ``end - 1`` of the arrays of ``losses``, which contain zeros.
 
     ``limits`` comes from `make_limits`.
     """
-    # The leaves are built as in `_column_risks`, line by line: a stage for these lines would count references to
-    # every array it is handed, which takes a tenth of the time of a sparse column.
+    # These lines repeat those of `_column_risks`: a function for them would count references to each of its array
+    # arguments, which takes a tenth of the time of a sparse column.
     zeros, groups, pending, tests = work
     n_splits, n_rows = plan.receivers.shape
     for column in range(first, end):
@@ -145,7 +145,7 @@ def single_column_row_losses(
     n_threads : int
         The answer does not depend on it.
     class_weights : array of shape (n_classes,) or None
-        What a row's loss is multiplied by, for each class; trees are grown without them. None for numbers.
+        Factors of the losses of rows by their class; trees are grown without them. None for regression.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def single_column_row_losses(
 def prepared_column_row_losses(
     columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int = 1
 ) -> tuple[Float64s, Float64s, Float64s]:
-    """Return what `single_column_row_losses` does, from what was prepared once for all columns."""
+    """Return the same as `single_column_row_losses`, from inputs that were prepared once for all columns."""
     neighbors = prepared.neighbors
     if neighbors is not None and is_one_word(prepared.splits) and store_all_rows(columns):
         return _by_neighbors(columns, prepared, neighbors, drawn, n_threads)
@@ -204,7 +204,7 @@ def _by_neighbors(
     drawn: DrawnRows,
     n_threads: int,
 ) -> Losses:
-    """Find the leaf of every test row of a full tree by walking outwards from it; the rest is left to the leaves."""
+    """Find the leaf of every test row of a full tree by walking outwards from it; other columns are left to leaves."""
     target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
     split_sets, known_losses = neighbors
     n_classes, n_draws = split_sets.tested.shape[1], drawn.sources.shape[0]
@@ -228,7 +228,7 @@ def _by_neighbors(
 
 
 def make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:
-    """Read permutations of the test positions, one array of shape (n_draws, n_test) a split, as kernels like them."""
+    """Prepare permutations of the test positions, one array of shape (n_draws, n_test) per split, for kernels."""
     _check_draws(splits, draws)
     rows = np.concatenate(splits.test)
     sources = [test[positions] for test, positions in zip(splits.test, draws, strict=True)]
@@ -243,7 +243,7 @@ def _check_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> None
     tested, counts = np.unique(np.concatenate(splits.test), return_counts=True)
     if (counts > 1).any():
         raise ValueError(
-            f"Row {tested[counts > 1][0]} is in several test parts, but each row has one loss only. "
+            f"Row {tested[counts > 1][0]} is in several test parts, but each row can have only one loss. "
             "Use splits whose test parts do not overlap, such as K folds."
         )
     n_draws = len(draws[0])

@@ -1,8 +1,8 @@
-"""Trees on one column whose rows have weights, or whose values may be missing: what they predict.
+"""Predictions of trees on one column with row weights or missing values.
 
-The kernels of the growth phase count rows and take no missing values. Here every train row is a group of its own (see
-`groups`), because sums of real weights depend on the order of their terms: they are added row by row. Rows with missing
-values come last.
+The other kernels of the growth phase count rows and do not accept missing values. Here every train row is a separate
+group (see `groups`) and weights are added row by row, because sums of real weights depend on the order of their terms.
+Rows with missing values come last.
 """
 
 from typing import NamedTuple
@@ -42,7 +42,7 @@ def order_columns(X: npt.ArrayLike) -> ColumnsInOrder:
 def _gather(
     values: Float32s, order: Int64s, target: Target, weights: Float64s, work: Work
 ) -> tuple[int, int, float]:
-    """Make a group of each train row, in the order of the values.
+    """Make one group per train row, in the order of the values.
 
     Returns the number of rows without a missing value, that of all rows, and their weight.
     """
@@ -67,7 +67,7 @@ def _predict_columns(
     work: Work,
     predicted: Float64s,
 ) -> None:
-    """Add up what the trees of each column predict for rows; see `tree_predictions`."""
+    """Sum the predictions of the trees of each column; see `tree_predictions`."""
     groups = work.groups
     for column in range(columns.values.shape[0]):
         values = columns.values[column]
@@ -93,7 +93,7 @@ def tree_predictions(
     tested: npt.NDArray[np.integer],
     rules: TreeRules,
 ) -> Float64s:
-    """Grow trees on each single column and return what they predict, on average.
+    """Grow trees on each single column and return the mean of their predictions.
 
     Parameters
     ----------
@@ -103,17 +103,17 @@ def tree_predictions(
     n_classes : int
         0 for regression.
     weights : array of shape (n_trees, n_rows)
-        How much a row counts in each tree; 0 for rows that it does not see.
+        Weights of the rows in each tree; 0 for rows that are not used.
     n_train : int
-        Rows of the train part, of which limits may be fractions.
+        Number of rows of the train part, which converts limits that are fractions to counts.
     tested : array of shape (n_test,)
-        The rows to predict for.
+        The rows to predict.
     rules : TreeRules
 
     Returns
     -------
     array of shape (n_columns, n_test, n_outputs)
-        Shares of the classes, or the number.
+        Class probabilities, or the number.
     """
     n_columns, n_rows = columns.values.shape
     predicted = np.zeros((n_columns, len(tested), n_classes or 1))

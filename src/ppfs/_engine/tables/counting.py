@@ -1,7 +1,7 @@
 """Contingency tables: counting, and the likelihood ratio of dependence against independence.
 
-The tables of several columns lie one behind the other in one vector. A table's cells are numbered by place and level; a
-place is a stratum together with a level of the target::
+The tables of several columns are stored one after the other in one vector. The cells of a table are numbered by place
+and level; a place is a stratum together with a level of the target::
 
     cell = place * n_levels + level          place = stratum * n_classes + class
 """
@@ -20,20 +20,20 @@ from ppfs._engine.jit.kernels import (
     uint64,
 )
 
-# NumPy adds fewer numbers than this one after the other, and up to so many in eight sums at a time.
+# NumPy adds fewer numbers than the first one by one, and up to the second in eight parallel sums.
 _UNROLLED = 8
 _BLOCK = 128
 
-# Whole numbers that lie less far apart than this are coded by counting.
+# Integers with a range smaller than this are coded by counting.
 _CLOSE = 256
 
-# Entries for the halves that wait: two a halving, and no vector can be halved so often.
+# Entries for pending halves: two per bisection, and no vector can be bisected this often.
 _DEEPEST = 160
 
 
 @kernel_function
 def _sum_block(values: Float64s, start: int, n: int) -> float:
-    """Return the sum of at most 128 neighbors."""
+    """Return the sum of at most 128 contiguous values."""
     total = 0.0
     if n < _UNROLLED:
         for i in range(start, start + n):
@@ -53,11 +53,11 @@ def _sum_block(values: Float64s, start: int, n: int) -> float:
 
 @allocating_function
 def _numpy_sum(values: Float64s, n: int) -> float:
-    """Return the sum of the first `n` values, added in the order in which NumPy adds neighbors.
+    """Return the sum of the first `n` values, in the order in which NumPy adds contiguous values.
 
-    So a statistic has the same bits whoever computed it. NumPy halves what is longer than a block, to a multiple of
-    eight, and adds the sums of the halves. Its recursion is written out: Numba does not keep functions that call
-    themselves on disk.
+    So a statistic has the same bits whether NumPy or a kernel computed it. NumPy bisects vectors that are longer than a
+    block, at a multiple of eight, and adds the sums of the halves. The recursion is a loop here, because Numba cannot
+    cache recursive functions.
     """
     if n <= _BLOCK:
         return _sum_block(values, 0, n)
@@ -96,8 +96,8 @@ def _count_four(
 ) -> None:
     """Count the tables of four columns in one pass.
 
-    Neighboring rows often fall into the same cell, and the second has to wait for the first. Meanwhile the other
-    tables are counted: that takes a third of the time. Indices without a sign need no check for negative ones.
+    Consecutive rows often belong to the same cell, and the second increment has to wait for the first. Counting the
+    other tables meanwhile takes a third of the time. Unsigned indices need no check for negative ones.
     """
     a, b, c, d = first, first + 1, first + 2, first + 3
     row_a, row_b, row_c, row_d = codes[columns[a]], codes[columns[b]], codes[columns[c]], codes[columns[d]]
@@ -131,7 +131,7 @@ def count_cells(
     starts : array of shape (n_columns + 1,), int64
         Where each table begins in `cells`, and where the last one ends.
     cells : array, int64
-        Zeros, filled with the counts.
+        Zeros on entry; filled with the counts.
     """
     n_together = columns.size - columns.size % 4
     for c in range(0, n_together, 4):
@@ -146,7 +146,7 @@ def count_cells(
 
 @allocating_kernel
 def rank_levels(columns: Float64s, lowest: Float64s, numbers: Int64s, codes: Uint8s, counts: Int64s) -> None:
-    """Code whole numbers that lie less than 256 apart: the position of each among those that its column holds.
+    """Code integers with a range of less than 256: the rank of each among the distinct values of its column.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def rank_levels(columns: Float64s, lowest: Float64s, numbers: Int64s, codes: Uin
     lowest : array of shape (n_columns,), float64
         The smallest value of each column.
     numbers : array of shape (n_columns,), int64
-        Which row of `codes` and which entry of `counts` is a column's.
+        Index of each column in `codes` and `counts`.
     codes : array of shape (n_variables, n_rows), uint8 or uint16
         Filled with the codes.
     counts : array of shape (n_variables,), int64
@@ -194,12 +194,12 @@ def likelihood_ratios(
     cells, starts, n_levels
         See `count_cells`.
     extra_classes : array of shape (n_strata,), int64
-        The classes that each stratum shows, less one.
+        The number of classes that occur in each stratum, minus one.
     k_log_k : array of shape (n_rows + 1,), float64
     statistics : array of shape (n_columns, 2), float64
         Filled with the sums over the cells, and over the rows of each stratum and level.
     freedom : array of shape (n_columns,), int64
-        Filled with the degrees of freedom: a level that a stratum never shows takes no part there.
+        Filled with the degrees of freedom. A level that does not occur in a stratum is not counted there.
     """
     n_strata = extra_classes.size
     for c in range(n_levels.size):

@@ -1,17 +1,17 @@
-"""How much each of two columns tells about the target beyond the other, for all pairs of many columns.
+"""Scores for pairs of columns that measure how much each adds to the other about the target.
 
-Columns are cut into four levels, so that a pair's table has 16 cells a class, and all that is left to do is counting.
+Columns are discretized into four levels, so the table of a pair has 16 cells per class, and scoring is mostly counting.
 """
 
 import numpy as np
 
 from ppfs._engine.jit.kernels import Float64s, Int64s, Uint8s, allocating_kernel, int64, uint64
 
-#: Levels of a column: the quarter that a value falls into.
+#: Levels of a column: the quarter of the sorted values to which a value belongs.
 N_QUARTERS = 4
 
-# k log k in whole numbers of this fineness: their sums do not depend on the order in which they are added, so that a
-# pair's score is the same whichever of the two columns comes first.
+# k log k is rounded to integer multiples of this unit: their sums do not depend on the order of the terms, so the score
+# of a pair does not depend on which of the two columns comes first.
 _FINENESS = 2.0**24
 
 
@@ -35,14 +35,14 @@ def score_pairs(
     quarters : array of shape (n_columns, n_rows), uint8
         Levels from 0 to 3.
     n_levels : array of shape (n_columns,), int64
-        How many of them each column shows.
+        How many levels occur in each column.
     labels : array of shape (n_rows,), int64
     n_classes : int
     k_log_k : array of shape (n_rows + 1,), int64
     first : int
         The first of the columns to score.
     scores : array of shape (n_scored, n_columns), float64
-        Filled with the scores, and with minus infinity where a column is constant or does not come later.
+        Filled with the scores, and with minus infinity where a column is constant or does not come after the other.
     """
     n_columns, n_rows = quarters.shape
     places = np.empty(n_rows, dtype=np.int64)
@@ -95,7 +95,7 @@ def score_pairs(
 
 
 def whole_k_log_k(n_rows: int) -> Int64s:
-    """Return k log k for the counts up to ``n_rows``, in whole numbers."""
+    """Return k log k for the counts up to ``n_rows``, as integers."""
     k = np.arange(n_rows + 1)
     whole: Int64s = np.rint(k * np.log(np.maximum(k, 1)) * _FINENESS).astype(np.int64)
     return whole

@@ -1,1 +1,1 @@
-"""What all trees share: rules, criteria, cuts, nodes, losses."""
+"""Code that all trees share: rules, criteria, cuts, nodes, losses."""

@@ -1,8 +1,8 @@
-"""Impurity of a node and worth of a split, rounded as scikit-learn rounds them.
+"""Impurity of a node and gain of a cut, rounded as in scikit-learn.
 
-A node's *statistics* are its class counts, or the sum and the sum of squares of its numbers. Every formula
-follows the order of operations in scikit-learn's ``_criterion.pyx``: two splits that are equally good on
-paper often differ in the last bit, and that bit decides which one is taken.
+The *statistics* of a node are its class counts, or the sum and the sum of squares of its target values. Every formula
+follows the order of operations in scikit-learn's ``_criterion.pyx``: the gains of two cuts that are mathematically
+equal often differ in the last bit, and that bit decides which one is taken.
 """
 
 from math import log
@@ -13,7 +13,7 @@ from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, kernel_function, kernel_part
 from ppfs._engine.trees.rules import Criterion
 
-#: scikit-learn's ``FEATURE_THRESHOLD``: values that differ by no more are tied. Added in float32.
+#: scikit-learn's ``FEATURE_THRESHOLD``: values that differ by at most this are tied. It is added in float32.
 TIE = np.float32(1e-7)
 
 _LOG_2 = log(2.0)
@@ -25,8 +25,8 @@ def midpoint(low: np.float32, high: np.float32) -> float:
     return float(low) / 2.0 + float(high) / 2.0
 
 
-# Array expressions and slice assignments would say the same as these loops, but each of them adds a tenth to
-# half a second to the time a kernel takes to compile.
+# Array expressions and slice assignments would be shorter than these loops, but each of them adds a tenth to half a
+# second to the compile time of a kernel.
 
 
 @kernel_part
@@ -38,7 +38,7 @@ def copy_stats(stats: Float64s, out: Float64s) -> None:
 
 @kernel_part
 def weight_of(row: int, weights: Float64s | None) -> float:
-    """Return how much a row counts."""
+    """Return the weight of a row."""
     if weights is None:
         return 1.0
     weight: float = weights[row]
@@ -104,10 +104,10 @@ def impurity(stats: Float64s, weight: float, criterion: int) -> float:
 
 @kernel_part
 def gain(left: float, right: float, n_left: float, n_right: float, criterion: int) -> float:
-    """Worth of a split, up to a constant of the node: scikit-learn's ``proxy_impurity_improvement``.
+    """Gain of a cut, up to a constant of the node: scikit-learn's ``proxy_impurity_improvement``.
 
-    ``left`` and ``right`` sum up the two sides: by the sum of squared class counts for the Gini impurity, by the
-    sum of the numbers for the squared error. The entropy cannot be had from one number: see `entropy_gain`.
+    ``left`` and ``right`` summarize the two sides: the sum of squared class counts for the Gini impurity, the sum of
+    the target values for the squared error. The entropy cannot be computed from one number: see `entropy_gain`.
     """
     if criterion == Criterion.SQUARED_ERROR:
         return left * left / n_left + right * right / n_right
@@ -118,7 +118,7 @@ def gain(left: float, right: float, n_left: float, n_right: float, criterion: in
 def entropy_gain(whole: Float64s, left: Float64s, right: Float64s, n_left: float, n_right: float) -> float:
     """`gain` for the entropy, from the class counts (n_classes,) of the node and of its left side.
 
-    ``right`` is memory for those of the right side.
+    ``right`` is scratch memory for those of the right side.
     """
     subtract_stats(whole, left, right)
     return -n_right * entropy(right, n_right) - n_left * entropy(left, n_left)

@@ -1,4 +1,4 @@
-"""Where a node is best cut: the scan over the sorted items of a column, in one place for every grower.
+"""The best cut of a node: the scan over the sorted items of a column, for every tree grower.
 
 An *item* is a row, or a group of rows whose values are tied. Items are moved to the left side one by one, in the order
 of their values, and the gain of a cut is computed wherever two neighbors differ enough:
@@ -6,8 +6,8 @@ of their values, and the gain of a cut is computed wherever two neighbors differ
     values     0.1   0.4   0.4   0.9   missing
     cuts          0.25        0.65   inf           the last one leaves only missing values on the right
 
-Sums are rounded as scikit-learn rounds them. Sums of squared class weights are never rounded where rows count whole
-numbers, so they are updated item by item; with real weights they are computed from their terms.
+Sums are rounded as in scikit-learn. If the weights of rows are integers, sums of squared class weights are exact, so
+they are updated item by item; with real weights they are computed from their terms.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _ZERO, _INFINITY = np.float32(0.0), np.float32(np.inf)
 
 
 class Sides(NamedTuple):
-    """Memory for the statistics of the two sides of a cut, and of the rows that a sparse column does not store."""
+    """Scratch memory for the statistics of both sides of a cut, and of the rows that a sparse column does not store."""
 
     left: Float64s  # (n_stats,)
     right: Float64s  # (n_stats,)
@@ -37,7 +37,7 @@ class Sides(NamedTuple):
 
 
 def make_sides(n_stats: int) -> Sides:
-    """Allocate for statistics of the given length."""
+    """Allocate memory for statistics of the given length."""
     return Sides(np.empty(n_stats), np.empty(n_stats), np.empty(n_stats))
 
 
@@ -79,7 +79,7 @@ def _updated_squares(
     right_sum: float,
     real_weights: Float64s | None,
 ) -> tuple[float, float]:
-    """Return what `sum_squares` does, after ``weight`` was added to the ``before`` of a class on the left."""
+    """Return the sums of `sum_squares` after ``weight`` was added to the weight ``before`` of a class on the left."""
     if real_weights is not None:
         return sum_squares(stats, left)
     return (
@@ -107,7 +107,7 @@ def _add_entry(
     left_sum: float,
     right_sum: float,
 ) -> tuple[float, float, float, float]:
-    """Move an item to the left; return its rows, its weight, and the sums that `gain` takes."""
+    """Move an item to the left; return its number of rows, its weight, and the sums that `gain` needs."""
     row = entries[item]["row"]
     weight = weight_of(row, weights)
     if target.classes.size:
@@ -127,7 +127,7 @@ def _add_entry(
 def _add_unstored(
     unstored: Unstored, stats: Float64s, target: Target, left: Float64s, left_sum: float
 ) -> tuple[float, float]:
-    """Move the rows that are not stored to the left; return the sums that `gain` takes."""
+    """Move the rows that are not stored to the left; return the sums that `gain` needs."""
     if target.classes.size == 0:
         left_sum += unstored.stats[0]
         return left_sum, stats[0] - left_sum
@@ -143,7 +143,7 @@ def _add_unstored(
 def _goes_left(
     side: int, has_missing: bool, n_left: float, n_rows: float, real_weights: Float64s | None
 ) -> bool:
-    """Return whether missing values go left of a cut; only trees with real weights take them."""
+    """Return whether missing values go left of a cut; only trees with real weights support missing values."""
     if real_weights is None:
         return False
     return bool(side == 1 if has_missing else n_left > n_rows - n_left)
@@ -151,7 +151,7 @@ def _goes_left(
 
 @kernel_part
 def _has_missing(end: int, missing_end: int, real_weights: Float64s | None) -> bool:
-    """Return whether a node has missing values; without real weights, Numba sees while compiling that it has none."""
+    """Return whether a node has missing values; without real weights, this is a compile-time constant."""
     return False if real_weights is None else bool(missing_end > end)
 
 
@@ -159,7 +159,7 @@ def _has_missing(end: int, missing_end: int, real_weights: Float64s | None) -> b
 def _have_enough(
     n_left: float, n_rows: float, left: float, right: float, limits: Limits, has_weights: Any
 ) -> bool:
-    """Return whether both sides have enough rows. Where each counts 1 that is their weight: one sum less is kept."""
+    """Return whether both sides have enough rows. If all weights are 1, their number is their weight."""
     if has_weights is None:
         return may_cut(left, right, limits)
     return may_cut(n_left, n_rows - n_left, limits)
@@ -167,7 +167,7 @@ def _have_enough(
 
 @kernel_part
 def _is_apart(previous: np.float32, value: np.float32, drawn: float | None) -> bool:
-    """Return whether a cut may lie between two values: wherever they differ, or only where it was drawn."""
+    """Return whether a cut may be between two values: wherever they differ, or only where it was drawn."""
     if drawn is None or np.isnan(drawn):
         return bool(value > previous + TIE)
     return float(previous) <= drawn and float(value) > drawn
@@ -175,7 +175,7 @@ def _is_apart(previous: np.float32, value: np.float32, drawn: float | None) -> b
 
 @kernel_part
 def _is_beyond(value: np.float32, drawn: float | None) -> bool:
-    """Return whether no item from a value on can be cut before, because the threshold is drawn."""
+    """Return whether no cut is possible before an item with this value, because the threshold was drawn."""
     return False if drawn is None else float(value) > drawn
 
 
@@ -206,18 +206,18 @@ def best_cut(
     first, end : int
         The items of the node are ``first`` to ``end - 1``, in the order of their values.
     missing_first, missing_end : int
-        Its items with missing values. They are tried on the right of every cut, where they may be alone, and then on
-        the left.
+        Its items with missing values. They are tried on the right of every cut, where they may be the only items, and
+        then on the left.
     items : array of `ENTRY`, or Groups
     span, add : functions
-        How items are read: see `_span_of_entry` and `_add_entry`.
+        Functions that read items: see `_span_of_entry` and `_add_entry`.
     weights : array of shape (n_rows,), float64, or None
         Passed on to ``add``.
     has_weights : object or None
-        None if each row counts 1.
+        None if all weights are 1.
     unstored : Unstored or None
     drawn : float or None
-        The only threshold that is tried, if it is a number.
+        The only threshold to try, unless it is None or NaN.
     n_rows, weight : float
         Rows of the node, and their weight.
     stats : array of shape (n_stats,), float64
@@ -232,7 +232,7 @@ def best_cut(
     place : int
         The first item on the right of the cut; -1 if there is no cut.
     gain, threshold : float
-        The threshold is infinite where only missing values lie on the right.
+        The threshold is infinite if only missing values are on the right.
     missing_left : bool
         Whether missing values go left; if the node has none, whether most of its rows do.
     """
@@ -306,7 +306,7 @@ def _threshold(previous: np.float32, value: np.float32, drawn: float | None) -> 
 
 @kernel_part
 def _count_known(start: int, stop: int, entries: Records, real_weights: Float64s | None) -> int:
-    """Return how many of the sorted entries are not missing; only trees with real weights take missing values."""
+    """Return how many of the sorted entries are not missing; only trees with real weights support missing values."""
     end = stop
     if real_weights is not None:
         while end > start and entries[end - 1]["value"] != entries[end - 1]["value"]:
@@ -326,7 +326,7 @@ def _sum_unstored(
     weights: Float64s | None,
     out: Float64s,
 ) -> Unstored:
-    """Sum up the rows of a node that a column does not store: all rows, less the stored ones."""
+    """Sum the rows of a node that a column does not store, as all rows minus the stored ones."""
     n_unstored = n_rows - (stop - start)
     place, stored_weight = int64(0), 0.0
     if n_unstored > 0:
@@ -342,7 +342,7 @@ def _sum_unstored(
 
 @kernel_part
 def draw_threshold(low: np.float32, high: np.float32, chance: float | None) -> float | None:
-    """Return a threshold between two values; None where none is drawn, NaN for a chance that is NaN."""
+    """Return a random threshold between two values; None if ``chance`` is None, and NaN if it is NaN."""
     if chance is None:
         return None
     drawn = float(low) + (float(high) - float(low)) * chance
@@ -363,23 +363,23 @@ def try_column(
     limits: Limits,
     sides: Sides,
 ) -> tuple[bool, float, float, bool]:
-    """Look at one column in a node whose stored rows are ``entries[start:stop]``, missing values last.
+    """Try one column in a node whose stored rows are ``entries[start:stop]``, missing values last.
 
     Parameters
     ----------
     n_rows, weight, stats
         Of the node.
     weights : array of shape (n_rows,), float64, or None
-        How much rows count; None if each counts 1.
+        Weights of the rows; None if all are 1.
     chance : float or None
-        For trees that cut at random, a number from 0 to 1; NaN or None for others.
+        For trees that cut at random, a number from 0 to 1; NaN or None for other trees.
     sides : Sides
         Memory.
 
     Returns
     -------
     varies : bool
-        Whether the column has two values in the node; a missing value differs from all others.
+        Whether the column has at least two values in the node; a missing value differs from all others.
     gain, threshold, missing_left
         Of the best cut; the gain is minus infinity if there is none.
     """

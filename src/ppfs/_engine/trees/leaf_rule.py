@@ -1,4 +1,4 @@
-"""When a node of a tree stays a leaf: scikit-learn's rules, in one place for every grower."""
+"""When a node of a tree stays a leaf: scikit-learn's rules, for every tree grower."""
 
 import numpy as np
 
@@ -6,16 +6,16 @@ from ppfs._engine.jit.kernels import Float64s, kernel_function, kernel_part
 from ppfs._engine.trees.criterion import impurity
 from ppfs._engine.trees.rules import Criterion, Limits
 
-# scikit-learn's tolerance: a node whose impurity is at most this is pure.
+# scikit-learn's tolerance: a node is pure if its impurity is at most this.
 _EPSILON = float(np.finfo(np.float64).eps)
 
-# A gain of more than this share of what it is compared with is no matter of rounding.
+# A gain above this share of the value that it is compared with cannot be due to rounding.
 _CLEARLY = 1e-6
 
 
 @kernel_part
 def may_split(depth: int, n_rows: float, weight: float, stats: Float64s, limits: Limits) -> bool:
-    """Return whether a node may be split, as far as the node alone can tell."""
+    """Return whether a node may be split, judging by the node alone."""
     if depth >= limits.max_depth or n_rows < limits.min_split:
         return False
     return bool(impurity(stats, weight, limits.criterion) > _EPSILON)

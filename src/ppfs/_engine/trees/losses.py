@@ -1,7 +1,7 @@
 """Losses of predictions, summed so that the order of the rows does not matter.
 
-A permutation often deals the same losses to other rows. The risk must then not change at all: a difference
-in the last bit would count as a difference in a signed-rank test. So sums are compensated.
+A permutation often assigns the same losses to other rows. Then the risk must not change at all: in a signed-rank test,
+a difference in the last bit would count as a difference. So sums are compensated.
 """
 
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ class Scoring(NamedTuple):
     loss : int
         See `LossCode`.
     class_weights : array of shape (n_classes,), float64, or None
-        What the loss of a row is multiplied by, for each class. None, for classes that weigh the same and for
-        numbers, is a type of its own to Numba: the code for weights is then not compiled.
+        Factors of the losses of rows by their class. None means equal weights, or regression; Numba has a separate type
+        for it and does not compile the code for weights.
     row_weights : array of shape (n_rows,), float64, or None
-        The same for each row. Trees on single columns, which may count rows of a class, do not know them.
+        Factors of the losses by row. Trees on single columns may count rows by class, so they do not support them.
     """
 
     loss: int
@@ -48,13 +48,13 @@ def make_scoring(
     class_weights: npt.ArrayLike | None,
     row_weights: npt.ArrayLike | None = None,
 ) -> Scoring:
-    """Check the weights, one for each class; None weighs all classes, or all rows, alike."""
+    """Check the weights and make the scoring; None means equal weights of all classes, or of all rows."""
     by_row = None if row_weights is None else np.array(row_weights, dtype=np.float64)
     if class_weights is None:
         return Scoring(rules.loss_code, None, by_row)
     if n_classes == 0:
         raise ValueError(
-            f"class_weights={class_weights!r} was given, but numbers are predicted, which have no classes. "
+            f"class_weights={class_weights!r} was given, but the target is numeric and has no classes. "
             "Leave class_weights out."
         )
     weights = np.array(class_weights, dtype=np.float64)
@@ -67,9 +67,9 @@ def make_scoring(
 
 
 def total_weights(target: Target, scoring: Scoring, parts: Sequence[npt.NDArray[np.int64]]) -> Float64s:
-    """Sum the weights of the rows of each part: what the sum of their losses is divided by.
+    """Sum the weights of the rows of each part; sums of losses are divided by it.
 
-    Without weights, every row weighs 1.
+    Without weights, every row has a weight of 1.
     """
     weights = scoring.class_weights
     if scoring.row_weights is None and weights is None:
@@ -92,7 +92,7 @@ def weighted_loss(row: int, loss: float, row_weights: Float64s | None) -> float:
 
 @kernel_part
 def log_loss(share: float) -> float:
-    """Log-loss of a predicted share, clipped as scikit-learn's ``log_loss`` clips."""
+    """Log-loss of a predicted probability, clipped as in scikit-learn's ``log_loss``."""
     if share <= _SMALLEST_SHARE:
         return _LARGEST_LOG_LOSS
     if share >= 1.0 - _SMALLEST_SHARE:
@@ -137,9 +137,9 @@ def number_loss(error: float, loss: int) -> float:
 def predict(
     stats: Float64s, place: int, weight: float, scoring: Scoring, target: Target, predicted: Float64s
 ) -> None:
-    """Fill ``predicted[place]`` with what the leaf with the statistics ``stats[place]`` predicts.
+    """Fill ``predicted[place]`` with the prediction of the leaf with the statistics ``stats[place]``.
 
-    That is the loss of a row of each class; or a number, in the first column.
+    For classification, that is the loss of a row of each class; for regression, a number in the first column.
     """
     if target.classes.size:
         class_losses(stats[place], weight, scoring.loss, scoring.class_weights, predicted[place])
@@ -158,7 +158,7 @@ def row_loss(row: int, place: int, scoring: Scoring, target: Target, predicted: 
 
 @kernel_part
 def add_loss(total: Float64s, loss: float) -> None:
-    """Add to a compensated sum: ``total[0]`` is the sum so far, ``total[1]`` what rounding lost (Neumaier)."""
+    """Add to a compensated sum: ``total[0]`` is the sum so far, ``total[1]`` the rounding error so far (Neumaier)."""
     old = total[0]
     new = old + loss
     if abs(old) >= abs(loss):
@@ -178,7 +178,7 @@ def plus_loss(total: float, lost: float, loss: float) -> tuple[float, float]:
 
 @kernel_part
 def add_repeated_loss(total: Float64s, loss: float, times: float) -> None:
-    """Add the same loss many times, with the result of adding it one by one without rounding."""
+    """Add a multiple of a loss, with the same result as adding it repeatedly without rounding."""
     shifted = loss * _SPLITTER
     high = shifted - (shifted - loss)
     add_loss(total, times * high)

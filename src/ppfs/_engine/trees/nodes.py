@@ -1,4 +1,4 @@
-"""A tree as the kernels hold it."""
+"""A tree in the form that kernels need."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ppfs._engine.jit.kernels import Float64s, Int32s, Records, kernel_part
 
-#: What a node's ``feature`` holds where there is no split (yet).
+#: Values of a node's ``feature`` if there is no split, or none yet.
 LEAF, UNGROWN = -1, -2
 
 NODE = np.dtype(
@@ -16,9 +16,9 @@ NODE = np.dtype(
         ("start", np.int32),  # the train rows of a node are rows[start:stop]
         ("stop", np.int32),
         ("depth", np.int32),
-        ("missing_left", np.bool_),  # whether rows with a gap go left; looked at only where rows have weights
+        ("missing_left", np.bool_),  # whether missing values go left; used only if rows have weights
         ("threshold", np.float64),  # values up to and including it go left; 0 for a leaf
-        ("weight", np.float64),  # what its train rows weigh: their number, unless rows have weights
+        ("weight", np.float64),  # total weight of its train rows: their number, unless rows have weights
     ],
     align=True,
 )
@@ -32,12 +32,12 @@ class Nodes(NamedTuple):
 
 
 def make_nodes(capacity: int, n_stats: int) -> Nodes:
-    """Allocate room for a tree."""
+    """Allocate memory for a tree."""
     return Nodes(np.zeros(capacity, dtype=NODE), np.empty((capacity, n_stats)))
 
 
 def ungrown_root(stats: Float64s, n_train: int, weight: float) -> Nodes:
-    """Return a tree that is still to be grown from ``n_train`` rows with these statistics (n_stats,) and weight."""
+    """Return a tree to be grown from ``n_train`` rows with the given statistics (n_stats,) and weight."""
     root = make_nodes(1, stats.size)
     root.nodes["feature"] = UNGROWN
     root.nodes["stop"] = n_train
@@ -50,14 +50,14 @@ def ungrown_root(stats: Float64s, n_train: int, weight: float) -> Nodes:
 def goes_right(
     value: np.float32 | float, threshold: float, missing_left: bool, weights: Float64s | None
 ) -> bool:
-    """Tell whether a node sends a value to its right child; only trees of rows with weights know gaps."""
+    """Return whether a value goes to the right child; only trees with row weights support missing values."""
     if weights is None:
         return float(value) > threshold
     return bool(float(value) > threshold or (value != value and not missing_left))
 
 
 def topmost(tree: Nodes, feature: int) -> Int32s:
-    """Return the nodes with the given feature that lie below no other such node, from left to right."""
+    """Return the nodes with the given feature that are not below another such node, from left to right."""
     nodes = tree.nodes
     found = np.flatnonzero(nodes["feature"] == feature)
     # A parent starts no later than its children and has a smaller number.

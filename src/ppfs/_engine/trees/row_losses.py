@@ -1,4 +1,4 @@
-"""The loss of each tested row, as it is and for many permuted copies of a column, from the leaf of each row."""
+"""The loss of each tested row, for a column and for many permuted copies of it, from the leaf of each row."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class DrawnRows(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What is asked for."""
+    """The losses that a kernel computes."""
 
     base: Float64s  # (n_columns, n_rows)
     replaced: Float64s  # (n_columns, n_rows)
@@ -24,7 +24,7 @@ class Losses(NamedTuple):
 
 
 class RowWork(NamedTuple):
-    """Memory for the losses of one column, beside that of its leaves."""
+    """Scratch memory for the losses of one column, in addition to that for its leaves."""
 
     leaf_of: Int32s  # (n_rows,) leaf of each test row
     predicted: Float64s  # (n_leaves, n_stats) losses of each class, or the number, that a leaf predicts
@@ -35,10 +35,10 @@ class RowWork(NamedTuple):
 def add_losses(
     column: int, split: int, target: Target, scoring: Scoring, draws: DrawnRows, rows: RowWork, losses: Losses
 ) -> None:
-    """Enter the losses of a split's test rows; ``losses.replaced`` receives the mean over the draws.
+    """Fill the losses of a split's test rows; ``losses.replaced`` is filled with the mean over the draws.
 
-    That mean is the base loss plus the mean rise. When no draw changes the loss of a row, the two are then equal
-    to the last bit, and a paired test sees no difference.
+    That mean is computed as the base loss plus the mean increase. So if no draw changes the loss of a row, the two are
+    equal to the last bit, and there is no difference in a paired test.
     """
     rows_of, sources, leaf_of, predicted, totals = (
         draws.rows,

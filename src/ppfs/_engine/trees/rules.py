@@ -1,4 +1,4 @@
-"""What tree is grown and how its predictions are scored."""
+"""The parameters of a tree, and the loss of its predictions."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Criterion(IntEnum):
-    """Impurity of a node, as the kernels know it."""
+    """Impurity of a node, as a number for kernels."""
 
     GINI = 0
     ENTROPY = 1
@@ -16,7 +16,7 @@ class Criterion(IntEnum):
 
 
 class LossCode(IntEnum):
-    """Loss of one test row, as the kernels know it."""
+    """Loss of one test row, as a number for kernels."""
 
     LOG = 0
     BRIER = 1
@@ -47,7 +47,7 @@ _UNLIMITED_DEPTH = 2**31 - 1
 
 
 class Limits(NamedTuple):
-    """The rules resolved for one size of the train part: plain integers, as kernels want them."""
+    """The rules resolved for one size of the train part, as plain integers for kernels."""
 
     criterion: int
     max_depth: int
@@ -57,7 +57,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeRules:
-    """The parameters of a decision tree that the engine knows, and the loss its predictions are scored with.
+    """The parameters of a decision tree that the engine supports, and the loss of its predictions.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class TreeRules:
     loss: str = "log-loss"
 
     def limits(self, n_train: int) -> Limits:
-        """Resolve the rules for a train part of ``n_train`` rows, rounding as scikit-learn rounds."""
+        """Resolve the rules for a train part of ``n_train`` rows, with scikit-learn's rounding."""
         min_leaf = _count(self.min_samples_leaf, n_train)
         min_split = max(2, _count(self.min_samples_split, n_train), 2 * min_leaf)
         max_depth = _UNLIMITED_DEPTH if self.max_depth is None else int(self.max_depth)
@@ -88,12 +88,12 @@ class TreeRules:
 
     @property
     def loss_code(self) -> int:
-        """The loss as the kernels know it."""
+        """The loss as a number for kernels."""
         return int(LOSSES[self.loss])
 
 
 def is_exhaustive(limits: Limits) -> bool:
-    """Tell whether nothing but purity and tied values ends the growth of a tree."""
+    """Whether only purity and tied values stop the growth of a tree."""
     return limits.max_depth == _UNLIMITED_DEPTH and limits.min_split <= 2 and limits.min_leaf <= 1
 
 
