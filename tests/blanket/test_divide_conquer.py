@@ -1,4 +1,4 @@
-"""MMMB and HITON-MB: neighbours, the check from the other side, spouses, the wrapper pass."""
+"""MMMB and HITON-MB: neighbors, the check from the other side, spouses, the wrapper pass."""
 
 import numpy as np
 import pytest
@@ -9,14 +9,14 @@ from sklearn.tree import DecisionTreeRegressor
 from ppfs._data.reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket import HITONMB, MMMB
-from ppfs.blanket._steps.neighbours import hiton_neighbours, max_min_neighbours
+from ppfs.blanket._steps.neighbors import hiton_neighbors, max_min_neighbors
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.separation import subsets, subsets_with
 from ppfs.blanket._steps.spouses import Neighbourhoods
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult, IndependenceTest
 
-both = pytest.mark.parametrize("find", [max_min_neighbours, hiton_neighbours])
+both = pytest.mark.parametrize("find", [max_min_neighbors, hiton_neighbors])
 
 
 def inquiry_about(edges, n_nodes, **parameters):
@@ -41,8 +41,8 @@ def test_separating_sets_are_remembered(find):
 
 @both
 def test_a_descendant_that_passes_for_a_child_is_seen_through_from_the_other_side(find):
-    # target -> 0 -> 1, 2 -> 0, 2 -> 1: column 1 is a grandchild. Given its neighbour 0 the path through the
-    # spouse 2 opens, and 2 is not a neighbour of the target, so no set of neighbours separates the two.
+    # target -> 0 -> 1, 2 -> 0, 2 -> 1: column 1 is a grandchild. Given its neighbor 0 the path through the
+    # spouse 2 opens, and 2 is not a neighbor of the target, so no set of neighbors separates the two.
     edges = [(3, 0), (0, 1), (2, 0), (2, 1)]
     inquiry = inquiry_about(edges, 4)
     assert 1 in find(inquiry, None).members
@@ -133,7 +133,7 @@ def test_the_column_whose_weakest_link_is_strongest_enters_first():
     }
     table = empty_table(4)
     inquiry = Inquiry(Scripted(table, pvalues), 3, 0.05, Trace(table.names), 0)
-    assert max_min_neighbours(inquiry, None).members == [0, 2, 1]
+    assert max_min_neighbors(inquiry, None).members == [0, 2, 1]
 
 
 def test_of_equal_weakest_links_the_larger_effect_enters_first():
@@ -143,11 +143,11 @@ def test_of_equal_weakest_links_the_larger_effect_enters_first():
 
     table = empty_table(4)
     inquiry = Inquiry(Equal(table), 3, 0.05, Trace(table.names), 0)
-    assert max_min_neighbours(inquiry, None).members == [1, 2, 0]
+    assert max_min_neighbors(inquiry, None).members == [1, 2, 0]
 
 
 @both
-def test_a_column_that_is_always_kept_is_a_neighbour_that_others_are_asked_given(find):
+def test_a_column_that_is_always_kept_is_a_neighbor_that_others_are_asked_given(find):
     # 0 -> 1 -> target: column 1, kept from the start, separates column 0, and is never asked about. Column 2 is
     # kept although it has nothing to do with the target, and nothing separates it.
     inquiry = inquiry_about([(0, 1), (1, 3)], 4, always_keep=(1, 2))
@@ -160,7 +160,7 @@ def test_a_column_that_is_always_kept_is_a_neighbour_that_others_are_asked_given
 @both
 def test_a_kept_column_is_confirmed_without_a_question_and_the_others_are_not(find):
     # The graph of the grandchild above, with a column 4 that is kept: it is in the blanket though its own
-    # neighbours do not include the target; the grandchild 1 still is not.
+    # neighbors do not include the target; the grandchild 1 still is not.
     edges = [(5, 0), (0, 1), (2, 0), (2, 1)]
     inquiry = inquiry_about(edges, 6, always_keep=(4,))
     assert sorted(Neighbourhoods(inquiry, find, None).confirmed(5)) == [0, 4]

@@ -72,7 +72,7 @@ class Dummies:
     def fit(self, X: Matrix, weights: Floats | None = None) -> Self:
         """Learn the categories, means and deviations of the train part."""
         numbers = X[:, self.n_levels == 0].astype(np.float64)
-        self.centre_, self.scale_ = standard(numbers, weights)
+        self.center_, self.scale_ = standard(numbers, weights)
         self.places_ = {
             int(column): dummy_places(X[:, column], int(self.n_levels[column]), MAX_DUMMIES, weights)
             for column in np.flatnonzero(self.n_levels)
@@ -81,7 +81,7 @@ class Dummies:
 
     def transform(self, X: Matrix) -> Floats:
         """Return the encoded matrix."""
-        numbers = (X[:, self.n_levels == 0] - self.centre_) / self.scale_
+        numbers = (X[:, self.n_levels == 0] - self.center_) / self.scale_
         dummies = [one_hot(X[:, column], places) for column, places in self.places_.items()]
         return np.hstack([numbers, *dummies])
 
@@ -198,11 +198,11 @@ def standard(numbers: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     totals = shares.sum(axis=0)
     totals[totals == 0] = 1.0
     filled = np.where(is_value, numbers, 0.0)
-    centre = (shares * filled).sum(axis=0) / totals
-    variance = (shares * (filled - centre) ** 2).sum(axis=0) / totals
+    center = (shares * filled).sum(axis=0) / totals
+    variance = (shares * (filled - center) ** 2).sum(axis=0) / totals
     # The variance of a constant column is rounding.
-    is_constant = variance <= (10 * np.finfo(np.float64).eps * np.abs(centre)) ** 2
-    return centre, np.where(is_constant, 1.0, np.sqrt(variance))
+    is_constant = variance <= (10 * np.finfo(np.float64).eps * np.abs(center)) ** 2
+    return center, np.where(is_constant, 1.0, np.sqrt(variance))
 
 
 def _medians(X: Floats) -> Floats:

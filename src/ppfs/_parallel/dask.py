@@ -21,7 +21,7 @@ class DaskCrew(Cluster):
 
         self._client = backend.client
         self.gave_up = (KilledWorker,)
-        # Scattered data are lost with the last worker that holds them, and the tasks that need them are cancelled.
+        # Scattered data are lost with the last worker that holds them, and the tasks that need them are canceled.
         self.lost = (KilledWorker, CancelledError, MemoryError)
 
     @classmethod

@@ -9,7 +9,7 @@ from ppfs._trace.question_arrays import QuestionArrays
 from ppfs._trace.record import Trace
 from ppfs._trace.results import FeatureResults, feature_results, results_table
 from ppfs._trace.steps import (
-    FAVOURABLE,
+    FAVORABLE,
     FOLD_ASIDE,
     JOINT_GROWTH,
     JOINT_GROWTH_OF_PAIRS,
@@ -21,7 +21,7 @@ from ppfs._trace.steps import (
 from ppfs._trace.words import NO_ADDITION, NO_LINK
 
 __all__ = [
-    "FAVOURABLE",
+    "FAVORABLE",
     "FOLD_ASIDE",
     "JOINT_GROWTH",
     "JOINT_GROWTH_OF_PAIRS",

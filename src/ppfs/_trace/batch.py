@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs._trace.steps import FAVOURABLE, Decision, Step
+from ppfs._trace.steps import FAVORABLE, Decision, Step
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class StepBatch:
         return self.target is None and not self.withheld
 
     @property
-    def is_favourable(self) -> NDArray[np.bool_]:
+    def is_favorable(self) -> NDArray[np.bool_]:
         """Which decisions are in favor of the feature, shape (n_steps,)."""
-        first, second = (decision in FAVOURABLE for decision in self.decisions)
+        first, second = (decision in FAVORABLE for decision in self.decisions)
         return np.where(self.is_first, first, second)

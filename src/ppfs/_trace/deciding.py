@@ -43,7 +43,7 @@ class DecidingSteps(Mapping[int, Step]):
                 if decides(part, fold, members):
                     self._enter(number, part.feature, 0, part.pvalue, part.effect)
             elif part.fold == fold and part.is_main:
-                agrees = np.flatnonzero(part.is_reliable & (part.is_favourable == mask[part.features]))
+                agrees = np.flatnonzero(part.is_reliable & (part.is_favorable == mask[part.features]))
                 self._enter(number, part.features[agrees], agrees, part.pvalues[agrees], part.effects[agrees])
 
     def _enter(

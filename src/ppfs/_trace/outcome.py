@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ppfs._trace.steps import FAVOURABLE, Step
+from ppfs._trace.steps import FAVORABLE, Step
 
 
 def decides(step: Step, fold: int, members: Collection[int]) -> bool:
     """Return whether the decision of a step agrees with the blanket that was found in a fold."""
-    return (
-        step.fold == fold and step.is_verdict and (step.decision in FAVOURABLE) == (step.feature in members)
-    )
+    return step.fold == fold and step.is_verdict and (step.decision in FAVORABLE) == (step.feature in members)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def entered_at_the_turn(steps: Iterable[Step], outcome: Outcome) -> list[int]:
     for step in steps:
         if step.fold != outcome.fold or not step.is_verdict:
             continue
-        if step.decision in FAVOURABLE:
+        if step.decision in FAVORABLE:
             last, against = step, None
         elif against is None:
             against = step

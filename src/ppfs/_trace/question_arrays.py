@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs._trace.batch import StepBatch
-from ppfs._trace.steps import FAVOURABLE, Step
+from ppfs._trace.steps import FAVORABLE, Step
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class QuestionArrays:
 
     pvalues, adjusted_pvalues, effects : ndarray of shape (n_questions,)
 
-    is_favourable : ndarray of bool, shape (n_questions,)
+    is_favorable : ndarray of bool, shape (n_questions,)
         Whether the decision was in favor of the feature.
 
     is_marginal : ndarray of bool, shape (n_questions,)
@@ -38,7 +38,7 @@ class QuestionArrays:
     pvalues: Floats
     adjusted_pvalues: Floats
     effects: Floats
-    is_favourable: NDArray[np.bool_]
+    is_favorable: NDArray[np.bool_]
     is_marginal: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ def _piece(part: Step | StepBatch) -> tuple[NDArray[np.generic], ...]:
             np.full(n, part.pvalue),
             np.full(n, part.adjusted_pvalue),
             np.full(n, part.effect),
-            np.full(n, part.decision in FAVOURABLE),
+            np.full(n, part.decision in FAVORABLE),
             np.full(n, not part.others),
         )
     rows = np.flatnonzero(part.is_reliable)
@@ -75,6 +75,6 @@ def _piece(part: Step | StepBatch) -> tuple[NDArray[np.generic], ...]:
         part.pvalues[rows],
         part.adjusted_pvalues[rows],
         part.effects[rows],
-        part.is_favourable[rows],
+        part.is_favorable[rows],
         np.full(len(rows), not part.given),
     )

@@ -17,7 +17,7 @@ from ppfs._trace.data import DataSummary, target_name
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.question_arrays import QuestionArrays, question_arrays_of
-from ppfs._trace.steps import FAVOURABLE, Step
+from ppfs._trace.steps import FAVORABLE, Step
 from ppfs._trace.words import called, sentence, verdict
 
 _FRAME_TYPES = {
@@ -204,10 +204,10 @@ class Trace:
             if part.fold != fold:
                 continue
             if isinstance(part, Step):
-                if part.is_verdict and part.decision in FAVOURABLE:
+                if part.is_verdict and part.decision in FAVORABLE:
                     favored.add(part.feature)
             elif part.is_main:
-                favored.update(part.features[part.is_favourable & part.is_reliable].tolist())
+                favored.update(part.features[part.is_favorable & part.is_reliable].tolist())
         return favored
 
     def question_arrays(self, fold: int | None = None) -> QuestionArrays:
@@ -321,7 +321,7 @@ class Trace:
     def _seen_by(self, step: Step) -> str | None:
         """Return the name of the model with the smallest p-value, if a link was found."""
         clearest = step.clearest_model
-        return None if clearest is None or step.decision not in FAVOURABLE else self.models[clearest]
+        return None if clearest is None or step.decision not in FAVORABLE else self.models[clearest]
 
     def _call(self, variable: int | None) -> str:
         name = self._name(variable)

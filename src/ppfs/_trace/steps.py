@@ -11,7 +11,7 @@ Decision = Literal["candidate", "added", "rejected", "kept", "dropped"]
 FOLD_ASIDE = -1
 
 # Decisions in favor of a column, which stays a candidate or member.
-FAVOURABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
+FAVORABLE: frozenset[Decision] = frozenset({"candidate", "added", "kept"})
 
 #: The phase that tests two columns given each other.
 PAIRS = "pairs"
@@ -105,7 +105,7 @@ class Step:
             self.target is None
             and not self.withheld
             and self.is_reliable
-            and (self.phase not in (PAIRS, SECOND_LOOK) or self.decision in FAVOURABLE)
+            and (self.phase not in (PAIRS, SECOND_LOOK) or self.decision in FAVORABLE)
         )
 
     @property

@@ -7,7 +7,7 @@ from math import isnan
 
 from ppfs._printable import listed
 from ppfs._trace.outcome import Outcome, decides, entered_at_the_turn, made_redundant_by
-from ppfs._trace.steps import FAVOURABLE, FOLD_ASIDE, JOINT_GROWTH, JOINT_GROWTH_OF_PAIRS, Step
+from ppfs._trace.steps import FAVORABLE, FOLD_ASIDE, JOINT_GROWTH, JOINT_GROWTH_OF_PAIRS, Step
 
 # From a feature's number to its name in a sentence, in quotation marks.
 Call = Callable[[int | None], str]
@@ -155,7 +155,7 @@ def _by_model(step: Step, models: Sequence[str]) -> str:
         for name, pvalue in zip(models, step.model_pvalues, strict=True)
         if not isnan(pvalue)
     )
-    found = step.decision in FAVOURABLE
+    found = step.decision in FAVORABLE
     return f", clearest for {models[clearest]} ({by_model})" if found else f", by model: {by_model}"
 
 

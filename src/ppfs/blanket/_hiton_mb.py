@@ -10,9 +10,9 @@ from typing import Any, Literal
 from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
 from ppfs._data import CategoricalFeatures, ColumnsLike, Task
 from ppfs.blanket._run.independence_search import SubsetsSearch
-from ppfs.blanket._steps.neighbours import hiton_neighbours
+from ppfs.blanket._steps.neighbors import hiton_neighbors
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.blanket._steps.spouses import neighbours_and_spouses
+from ppfs.blanket._steps.spouses import neighbors_and_spouses
 from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
 from ppfs.independence import IndependenceTest
 
@@ -202,7 +202,7 @@ class HITONMB(SubsetsSearch):
         self.cv = cv
 
     def _search(self, inquiry: Inquiry) -> list[int]:
-        blanket = neighbours_and_spouses(inquiry, hiton_neighbours, self.max_k)
+        blanket = neighbors_and_spouses(inquiry, hiton_neighbors, self.max_k)
         return (
             blanket
             if self.wrapper is None

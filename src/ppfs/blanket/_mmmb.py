@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ppfs.blanket._run.independence_search import SubsetsSearch
-from ppfs.blanket._steps.neighbours import max_min_neighbours
+from ppfs.blanket._steps.neighbors import max_min_neighbors
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.blanket._steps.spouses import neighbours_and_spouses
+from ppfs.blanket._steps.spouses import neighbors_and_spouses
 
 
 class MMMB(SubsetsSearch):
@@ -147,4 +147,4 @@ class MMMB(SubsetsSearch):
     """
 
     def _search(self, inquiry: Inquiry) -> list[int]:
-        return neighbours_and_spouses(inquiry, max_min_neighbours, self.max_k)
+        return neighbors_and_spouses(inquiry, max_min_neighbors, self.max_k)

@@ -34,7 +34,7 @@ class Dataset:
         What `y` is called.
     task : {"classification", "regression"}
     title, source, description : str
-        Full name, origin to cite, and what to know before modelling.
+        Full name, origin to cite, and what to know before modeling.
     """
 
     name: str

@@ -92,8 +92,8 @@ class BlanketDisplay(Display):
         weights = [float(importances[column]) for column in selector.blanket_[:max_members]]
         return cls(members, weights, redundant, target).plot(ax=ax)
 
-    def plot(self, *, max_neighbours: int = 4, ax: Axes | None = None) -> Self:
-        """Draw on axes, or on a new figure; each member with at most `max_neighbours` redundant columns."""
+    def plot(self, *, max_neighbors: int = 4, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure; each member with at most `max_neighbors` redundant columns."""
         ax = axes_for(ax, figsize=(8.4, 5.6))
         # Longer names need more room, in units of the drawing.
         written = [*self.members, *(name for names in self.redundant.values() for name in names)]
@@ -106,13 +106,13 @@ class BlanketDisplay(Display):
             ax.plot([0, place[0]], [0, place[1]], color=SELECTED, linewidth=width, alpha=0.55, zorder=1)
             _node(ax, place, shown(member), SELECTED)
             gone = list(self.redundant.get(member, ()))
-            n_shown = max_neighbours if len(self.members) <= _FEW_MEMBERS else 1
+            n_shown = max_neighbors if len(self.members) <= _FEW_MEMBERS else 1
             lines = [shown(name) for name in gone[:n_shown]]
             if len(gone) > n_shown:
                 lines.append(f"and {len(gone) - n_shown} more")
             if lines:
                 outer = (side * (reach - 0.8), 1.9 * height)
-                _neighbours(ax, place, outer, "\n".join(lines))
+                _neighbors(ax, place, outer, "\n".join(lines))
         _node(ax, (0, 0), shown(self.target), ACCENT)
         if not self.members:
             ax.annotate("no column was selected", (0, -0.35), ha="center")
@@ -137,7 +137,7 @@ def _side_and_height(number: int, n_members: int) -> tuple[int, float]:
     return -1, (2 * (number - n_right) + 1) / n_left - 1
 
 
-def _node(ax: Axes, place: tuple[float, float], text: str, colour: str) -> None:
+def _node(ax: Axes, place: tuple[float, float], text: str, color: str) -> None:
     ax.text(
         *place,
         text,
@@ -145,13 +145,13 @@ def _node(ax: Axes, place: tuple[float, float], text: str, colour: str) -> None:
         va="center",
         fontsize=9,
         color="white",
-        bbox={"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": colour},
+        bbox={"boxstyle": "round,pad=0.35", "facecolor": color, "edgecolor": color},
         zorder=3,
         parse_math=False,
     )
 
 
-def _neighbours(ax: Axes, member: tuple[float, float], place: tuple[float, float], text: str) -> None:
+def _neighbors(ax: Axes, member: tuple[float, float], place: tuple[float, float], text: str) -> None:
     """Write the columns that are redundant given a member, joined to it by a dashed line that ends at the box."""
     note = ax.annotate(
         text,

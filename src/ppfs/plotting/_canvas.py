@@ -1,4 +1,4 @@
-"""What all plots share: axes to draw on, colours, and how names are written."""
+"""What all plots share: axes to draw on, colors, and how names are written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Told apart by readers with any colour vision (Okabe and Ito's palette), and on white and dark pages.
+# Told apart by readers with any color vision (Okabe and Ito's palette), and on white and dark pages.
 SELECTED = "#0072B2"
 DROPPED = "#8A8F98"
 ACCENT = "#D55E00"
@@ -53,7 +53,7 @@ def axes_for(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
 
 
 def ink() -> Any:
-    """Return the colour of text, so that lines can be read on the caller's style, dark ones included."""
+    """Return the color of text, so that lines can be read on the caller's style, dark ones included."""
     import matplotlib
 
     return matplotlib.rcParams["text.color"]

@@ -108,13 +108,13 @@ class ImportanceDisplay(Display):
         """Draw on axes, or on a new figure."""
         places = np.arange(len(self.names))
         ax = axes_for(ax, figsize=(6.4, max(1.8, 0.9 + 0.27 * len(places))))
-        for mask, colour, label in (
+        for mask, color, label in (
             (self.selected, SELECTED, "selected"),
             (~self.selected, DROPPED, "not selected"),
         ):
             rows = np.flatnonzero(mask)
             if rows.size:
-                ax.barh(places[rows], self.importances[rows], color=colour, height=0.62, label=label)
+                ax.barh(places[rows], self.importances[rows], color=color, height=0.62, label=label)
         rows = np.flatnonzero(np.isfinite(self.lows) & np.isfinite(self.highs))
         if rows.size:
             ax.hlines(places[rows], self.lows[rows], self.highs[rows], color=ink(), alpha=0.65, linewidth=1.4)

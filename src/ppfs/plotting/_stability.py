@@ -126,8 +126,8 @@ class StabilityDisplay(Display):
 
     def _draw_shares(self, ax: Axes) -> None:
         threshold = 0.0 if self.threshold is None else self.threshold
-        colours = [SELECTED if share >= threshold else DROPPED for share in self.shares]
-        ax.barh(np.arange(len(self.names)), self.shares, color=colours, height=0.62)
+        colors = [SELECTED if share >= threshold else DROPPED for share in self.shares]
+        ax.barh(np.arange(len(self.names)), self.shares, color=colors, height=0.62)
         if self.threshold is not None:
             ax.axvline(threshold, color=ACCENT, linewidth=1.4, linestyle=":")
             ax.annotate(

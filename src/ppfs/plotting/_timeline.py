@@ -35,7 +35,7 @@ class TimelineDisplay(Display):
     phases : sequence of str
         The part of the search that asked each question.
 
-    is_favourable : ndarray of bool, shape (n_questions,)
+    is_favorable : ndarray of bool, shape (n_questions,)
         Whether the column stayed in the running.
 
     alpha : float
@@ -51,11 +51,11 @@ class TimelineDisplay(Display):
     """
 
     def __init__(
-        self, pvalues: Floats, phases: Sequence[str], is_favourable: NDArray[np.bool_], alpha: float
+        self, pvalues: Floats, phases: Sequence[str], is_favorable: NDArray[np.bool_], alpha: float
     ) -> None:
         self.pvalues = pvalues
         self.phases = phases
-        self.is_favourable = is_favourable
+        self.is_favorable = is_favorable
         self.alpha = alpha
 
     @classmethod
@@ -75,7 +75,7 @@ class TimelineDisplay(Display):
         """
         search = search_of(selector)
         asked = search.trace_.question_arrays()
-        return cls(asked.pvalues, asked.phases.tolist(), asked.is_favourable, search.alpha).plot(ax=ax)
+        return cls(asked.pvalues, asked.phases.tolist(), asked.is_favorable, search.alpha).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw on axes, or on a new figure."""
@@ -83,12 +83,12 @@ class TimelineDisplay(Display):
         heights = -np.log10(np.clip(self.pvalues, _SMALLEST, 1))
         numbers = np.arange(1, len(heights) + 1)
         shown = self._shown()
-        for mask, colour, label, marker in (
-            (~self.is_favourable, DROPPED, "independent: out", "x"),
-            (self.is_favourable, SELECTED, "dependent: stays", "o"),
+        for mask, color, label, marker in (
+            (~self.is_favorable, DROPPED, "independent: out", "x"),
+            (self.is_favorable, SELECTED, "dependent: stays", "o"),
         ):
             rows = shown[mask[shown]]
-            ax.scatter(numbers[rows], heights[rows], s=18, c=colour, marker=marker, linewidths=1, label=label)
+            ax.scatter(numbers[rows], heights[rows], s=18, c=color, marker=marker, linewidths=1, label=label)
         ax.axhline(-np.log10(self.alpha), color=ink(), linestyle=":", linewidth=1.2)
         ax.annotate(
             f"level {self.alpha:g}",
@@ -108,11 +108,11 @@ class TimelineDisplay(Display):
         return self._drawn_on(ax)
 
     def _shown(self) -> NDArray[np.intp]:
-        """Return which questions are drawn: all that went in favour, and as many of the others as there is room for."""
-        others = np.flatnonzero(~self.is_favourable)
-        room = max(_MOST_POINTS - int(self.is_favourable.sum()), 500)
+        """Return which questions are drawn: all that went in favor, and as many of the others as there is room for."""
+        others = np.flatnonzero(~self.is_favorable)
+        room = max(_MOST_POINTS - int(self.is_favorable.sum()), 500)
         thinned = others[:: max(1, -(-len(others) // room))]
-        return np.sort(np.concatenate([np.flatnonzero(self.is_favourable), thinned]))
+        return np.sort(np.concatenate([np.flatnonzero(self.is_favorable), thinned]))
 
     def _mark_phases(self, ax: Axes) -> None:
         """Shade every other phase and write its name above it."""

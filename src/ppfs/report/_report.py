@@ -17,7 +17,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.report._markdown import markdown_page
 from ppfs.report._page import html_page
 from ppfs.report._pictures import pictures_of
-from ppfs.report._summary import summarise
+from ppfs.report._summary import summarize
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -97,7 +97,7 @@ class Report:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """Everything that the report says, as plain lists, texts and numbers."""
-        return summarise(self.selector, self.command, self.comparison)
+        return summarize(self.selector, self.command, self.comparison)
 
     def html(self) -> str:
         """Return one self-contained page: no other file and no network is needed to read it."""

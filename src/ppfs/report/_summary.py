@@ -31,7 +31,7 @@ _OF_COMPUTING = ("by the engine", "scikit-learn's interface")
 _CALLED = {"selection": "the selection", "all": "all columns"}
 
 
-def summarise(
+def summarize(
     selector: Any, command: str | None = None, comparison: Comparison | None = None
 ) -> dict[str, Any]:
     """Return everything that a report says.

@@ -99,11 +99,11 @@ def hill_climbing(walk: Walk, generator: Generator) -> None:
     while not walk.is_over:
         moved = False
         for place in generator.permutation(len(walk.features)).tolist():
-            neighbour = current ^ {walk.features[place]}
-            if not walk.score(neighbour):
+            neighbor = current ^ {walk.features[place]}
+            if not walk.score(neighbor):
                 return
-            if walk.merit(neighbour) > walk.merit(current):
-                current, moved = neighbour, True
+            if walk.merit(neighbor) > walk.merit(current):
+                current, moved = neighbor, True
         if not moved:
             current = _drawn(walk, generator)
             if not walk.score(current):

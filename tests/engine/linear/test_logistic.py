@@ -9,7 +9,7 @@ from reference import logistic as twin
 from sklearn.linear_model import LogisticRegression
 
 from ppfs._engine import Likelihood, fit_scores, logistic_columns
-from ppfs._engine.linear.cholesky import factorise
+from ppfs._engine.linear.cholesky import factorize
 
 NO_WEIGHTS = np.empty(0)
 
@@ -147,9 +147,9 @@ def test_a_class_without_rows_leaves_the_others_alone(missing):
 
 
 @numba.njit
-def is_factorised(matrix, factor):
+def is_factorized(matrix, factor):
     """Call what only kernels can call."""
-    return factorise(matrix, factor, 0.0, 1e-13)
+    return factorize(matrix, factor, 0.0, 1e-13)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
@@ -158,8 +158,8 @@ def test_a_matrix_without_an_inverse_is_told_at_any_scale(scale):
     rows = rng.normal(size=(3, 5))
     rows[2] = rows[0] + rows[1]
     whole, factor = rows[:2] @ rows[:2].T * scale, np.zeros((3, 3))
-    assert is_factorised(whole, factor[:2, :2].copy())
-    assert not is_factorised(rows @ rows.T * scale, factor)
+    assert is_factorized(whole, factor[:2, :2].copy())
+    assert not is_factorized(rows @ rows.T * scale, factor)
 
 
 def test_a_step_that_promises_no_more_than_the_tolerance_is_the_last():

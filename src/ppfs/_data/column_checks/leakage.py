@@ -136,8 +136,8 @@ def _mirroring(table: Table) -> list[int]:
 
 def _correlations(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the absolute correlation of each column with y; NaN if one of them is constant."""
-    centred, y = X - X.mean(axis=0), y - y.mean()
-    return np.asarray(np.abs(y @ centred) / np.sqrt((y @ y) * (centred * centred).sum(axis=0)))
+    centered, y = X - X.mean(axis=0), y - y.mean()
+    return np.asarray(np.abs(y @ centered) / np.sqrt((y @ y) * (centered * centered).sum(axis=0)))
 
 
 def _is_monotone(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:

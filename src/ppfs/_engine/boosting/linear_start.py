@@ -39,21 +39,21 @@ class LinearStart:
 
     Attributes
     ----------
-    centre : array of shape (n_columns,)
+    center : array of shape (n_columns,)
         Means of the columns, which replace missing values.
     slopes : array of shape (n_trees, n_columns)
         In the units of the columns. One row for regression and for two classes, else one row per class.
     intercepts : array of shape (n_trees,)
     """
 
-    centre: Float64s
+    center: Float64s
     slopes: Float64s
     intercepts: Float64s
 
     def raw(self, X: Float64s) -> Float64s:
         """Return raw predictions, shape (n_rows, n_trees)."""
         # Not a matrix product, because the prediction for a row must not depend on other rows.
-        known = np.where(np.isnan(X), self.centre, X)
+        known = np.where(np.isnan(X), self.center, X)
         predicted: Float64s = np.einsum("ij,kj->ik", known, self.slopes) + self.intercepts
         return predicted
 
@@ -105,15 +105,15 @@ def fit_linear(
         Factor of the squared coefficients of standardized columns in the penalty; half of it for classification.
     weights : array of shape (n_rows,) or None
     """
-    centre, scale, Z = _standardised(X, weights)
+    center, scale, Z = _standardized(X, weights)
     if kind == Kind.ONE_CLASS:
-        return LinearStart(centre, np.zeros((n_trees, X.shape[1])), np.zeros(n_trees))
+        return LinearStart(center, np.zeros((n_trees, X.shape[1])), np.zeros(n_trees))
     if kind == Kind.NUMBERS:
         slopes, intercepts = _ridge(Z, labels, alpha, weights)
     else:
         slopes, intercepts = _logistic(Z, labels, max(2, n_trees), alpha, weights)
     slopes = slopes / scale
-    return LinearStart(centre, slopes, intercepts - (slopes * centre).sum(axis=1))
+    return LinearStart(center, slopes, intercepts - (slopes * center).sum(axis=1))
 
 
 def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> Float64s:
@@ -129,8 +129,8 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
     for split, rows in enumerate(problem.train):
         kind, n_trees = int(problem.train_parts.kinds[split]), int(problem.train_parts.n_trees[split])
         # Columns are contiguous in memory, so the sums of a column do not depend on its neighbors.
-        centre, scale, Z = _standardised(np.asfortranarray(columns[rows]), None)
-        lines[:, split, :, 2] = centre[:, np.newaxis]
+        center, scale, Z = _standardized(np.asfortranarray(columns[rows]), None)
+        lines[:, split, :, 2] = center[:, np.newaxis]
         if kind == Kind.ONE_CLASS:
             continue
         labels, regressors = problem.train_parts.labels[split, rows], np.ascontiguousarray(Z[np.newaxis])
@@ -145,7 +145,7 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
             )
             slopes, intercepts = _by_tree(scores[:, :, 0]), _by_tree(intercepts)
         lines[:, split, :n_trees, 1] = slopes / scale[:, np.newaxis]
-        lines[:, split, :n_trees, 0] = intercepts - lines[:, split, :n_trees, 1] * centre[:, np.newaxis]
+        lines[:, split, :n_trees, 0] = intercepts - lines[:, split, :n_trees, 1] * center[:, np.newaxis]
     return lines
 
 
@@ -162,7 +162,7 @@ def fit_starts(
     return run_tasks(run, range(problem.n_splits), n_threads)
 
 
-def _standardised(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Float64s, Float64s]:
+def _standardized(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Float64s, Float64s]:
     """Return means, standard deviations, and the standardized columns, with missing values replaced by 0."""
     is_missing = np.isnan(X)
     known = np.where(is_missing, 0.0, X)
@@ -170,13 +170,13 @@ def _standardised(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Floa
     if weights is not None:
         shares *= weights[:, np.newaxis]
     totals = np.maximum(np.einsum("ij->j", shares), np.finfo(np.float64).tiny)
-    centre = np.einsum("ij,ij->j", shares, known) / totals
-    Z = np.where(is_missing, 0.0, known - centre)
+    center = np.einsum("ij,ij->j", shares, known) / totals
+    Z = np.where(is_missing, 0.0, known - center)
     spread = np.sqrt(np.einsum("ij,ij,ij->j", shares, Z, Z) / totals)
     # A constant column differs from its mean by rounding only.
-    scale = np.where(spread > 1e-12 * np.abs(centre), spread, np.inf)
+    scale = np.where(spread > 1e-12 * np.abs(center), spread, np.inf)
     scale[spread == 0.0] = np.inf
-    return centre, scale, Z / scale
+    return center, scale, Z / scale
 
 
 def _ridge(Z: Float64s, y: Float64s, alpha: float, weights: Float64s | None) -> tuple[Float64s, Float64s]:
@@ -230,5 +230,5 @@ def _by_tree(scores: Float64s) -> Float64s:
     if scores.shape[-1] == 1:
         return scores
     all_scores = np.concatenate([np.zeros((*scores.shape[:-1], 1)), scores], axis=-1)
-    centred: Float64s = all_scores - all_scores.mean(axis=-1, keepdims=True)
-    return centred
+    centered: Float64s = all_scores - all_scores.mean(axis=-1, keepdims=True)
+    return centered

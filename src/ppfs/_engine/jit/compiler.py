@@ -1,9 +1,9 @@
-"""Kernels compiled with everything they call, and optimised once.
+"""Kernels compiled with everything they call, and optimized once.
 
-Numba optimises every function by itself, makes machine code of it, and optimises it again inside each function that
-calls it, up to the kernel; and it optimises whatever it compiles twice, with the counting of references pruned in
+Numba optimizes every function by itself, makes machine code of it, and optimizes it again inside each function that
+calls it, up to the kernel; and it optimizes whatever it compiles twice, with the counting of references pruned in
 between. Nothing but the kernel ever runs, and it counts few references. So here the functions that a kernel calls are
-translated for LLVM and left at that, and the kernel is optimised once: it compiles sooner, and is as fast.
+translated for LLVM and left at that, and the kernel is optimized once: it compiles sooner, and is as fast.
 
 The classes rest on private parts of Numba: `compiler_of` looks whether they are there.
 """

@@ -13,7 +13,7 @@ _FIRST_RIDGE = 1e-12
 
 
 @kernel_function
-def factorise(matrix: Float64s, factor: Float64s, ridge: float, smallest: float) -> bool:
+def factorize(matrix: Float64s, factor: Float64s, ridge: float, smallest: float) -> bool:
     """Fill the lower triangle of ``factor`` with the Cholesky factor of ``matrix`` plus a ridge, if it exists.
 
     Only the lower triangle of ``matrix`` is read. The factorization fails if a pivot is at most ``smallest`` times its
@@ -35,7 +35,7 @@ def factorise(matrix: Float64s, factor: Float64s, ridge: float, smallest: float)
 
 
 @kernel_function
-def solve_factorised(factor: Float64s, right: Float64s, solution: Float64s) -> None:
+def solve_factorized(factor: Float64s, right: Float64s, solution: Float64s) -> None:
     """Fill the solution of ``factor @ factor.T @ solution = right``."""
     n = right.size
     for i in range(n):
@@ -60,10 +60,10 @@ def solve_positive(matrix: Float64s, right: Float64s, solution: Float64s) -> Non
     for i in range(n):
         trace += matrix[i, i]
     ridge = 0.0
-    while not factorise(matrix, factor, ridge, _SMALLEST_PIVOT):
+    while not factorize(matrix, factor, ridge, _SMALLEST_PIVOT):
         ridge = 100.0 * ridge if ridge > 0.0 else _FIRST_RIDGE * max(trace, 1e-300)
         if not ridge < 1e300:
             for i in range(n):
                 solution[i] = 0.0
             return
-    solve_factorised(factor, right, solution)
+    solve_factorized(factor, right, solution)

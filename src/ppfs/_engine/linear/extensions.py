@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_function, allocating_kernel
-from ppfs._engine.linear.logistic import Likelihood, _maximise
+from ppfs._engine.linear.logistic import Likelihood, _maximize
 from ppfs._engine.linear.sums import dot
 
 
@@ -111,4 +111,4 @@ def fit_extensions(
             for r in range(rank):
                 theta[a, r] = start[a, r]
         problem = Likelihood(design, classes, unweighted, np.zeros(width), n_scores + 1, False)
-        log_likelihoods[b] = -_maximise(problem, theta, shares, tolerance)
+        log_likelihoods[b] = -_maximize(problem, theta, shares, tolerance)

@@ -7,7 +7,7 @@ matrix of a subset of regressors is a submatrix.
 import numpy as np
 
 from ppfs._engine.jit.kernels import Bools, Float64s, Int64s, allocating_function, allocating_kernel
-from ppfs._engine.linear.cholesky import factorise, solve_factorised
+from ppfs._engine.linear.cholesky import factorize, solve_factorized
 from ppfs._engine.linear.sums import dot, is_constant
 
 # If the others explain a regressor up to this share of its variance, the Gram matrix has too few correct digits, and
@@ -85,7 +85,7 @@ def _solve_ridge(
 ) -> bool:
     n_regressors, n_rows = design.shape
     factor = np.empty((n_regressors, n_regressors))
-    if not factorise(gram, factor, penalty, _SMALLEST_SHARE):
+    if not factorize(gram, factor, penalty, _SMALLEST_SHARE):
         return False
     right = np.empty(n_regressors)
     correction = np.empty(n_regressors)
@@ -102,7 +102,7 @@ def _solve_ridge(
                 residuals[i] -= coefficient * regressor[i]
         for r in range(n_regressors):
             right[r] = dot(design[r], residuals) - penalty * solution[r]
-        solve_factorised(factor, right, correction)
+        solve_factorized(factor, right, correction)
         for r in range(n_regressors):
             solution[r] += correction[r]
     return True
@@ -113,9 +113,9 @@ def solve_symmetric(matrix: Float64s, right: Float64s, ridge: float, solution: F
     """Fill the solution of ``(matrix + ridge) @ solution = right``; return False if the matrix is nearly singular."""
     n = right.size
     factor = np.empty((n, n))
-    if not factorise(matrix, factor, ridge, _SMALLEST_PIVOT):
+    if not factorize(matrix, factor, ridge, _SMALLEST_PIVOT):
         return False
-    solve_factorised(factor, right, solution)
+    solve_factorized(factor, right, solution)
     return True
 
 
@@ -162,37 +162,37 @@ def _fill_ridges(
     n_regressors, n_rows, n_columns = regressors.shape
     design = np.empty((n_regressors, n_rows))
     gram = np.empty((n_regressors, n_regressors))
-    centred = np.empty(n_rows)
-    centres = np.zeros(n_regressors)
+    centered = np.empty(n_rows)
+    centers = np.zeros(n_regressors)
     total = 0.0
-    centre = 0.0
+    center = 0.0
     for i in range(n_rows):
         total += weights[i]
-        centre += weights[i] * values[i]
-    centre = centre / total if has_intercept else 0.0
+        center += weights[i] * values[i]
+    center = center / total if has_intercept else 0.0
     for i in range(n_rows):
-        centred[i] = np.sqrt(weights[i]) * (values[i] - centre)
+        centered[i] = np.sqrt(weights[i]) * (values[i] - center)
     for column in range(n_columns):
         for r in range(n_regressors):
             if has_intercept:
                 mean = 0.0
                 for i in range(n_rows):
                     mean += weights[i] * regressors[r, i, column]
-                centres[r] = mean / total
+                centers[r] = mean / total
             for i in range(n_rows):
                 design[r, i] = regressors[r, i, column]
             is_nothing = has_intercept and is_constant(design[r])
             for i in range(n_rows):
-                # What is left of a constant after centring would be rounding.
-                design[r, i] = 0.0 if is_nothing else np.sqrt(weights[i]) * (design[r, i] - centres[r])
+                # What is left of a constant after centering would be rounding.
+                design[r, i] = 0.0 if is_nothing else np.sqrt(weights[i]) * (design[r, i] - centers[r])
             for s in range(r + 1):
                 gram[r, s] = dot(design[r], design[s])
             if is_nothing:
                 gram[r, r] = 1.0
-        is_solved[column] = _solve_ridge(design, gram, centred, penalty, slopes[column])
-        intercepts[column] = centre
+        is_solved[column] = _solve_ridge(design, gram, centered, penalty, slopes[column])
+        intercepts[column] = center
         for r in range(n_regressors):
-            intercepts[column] -= slopes[column, r] * centres[r]
+            intercepts[column] -= slopes[column, r] * centers[r]
 
 
 def line_columns(
@@ -248,12 +248,12 @@ def _fill_lines(
         weight = weights[i]
         value = values[i]
         for c in range(n_columns):
-            centred = columns[i, c] - means[c]
-            weighted = weight * centred
+            centered = columns[i, c] - means[c]
+            weighted = weight * centered
             pulls[c] += value * weighted
-            squares[c] += weighted * centred
+            squares[c] += weighted * centered
     for c in range(n_columns):
-        # What is left of a constant after centring would be rounding.
+        # What is left of a constant after centering would be rounding.
         if is_varied[c] or not has_intercept:
             own = squares[c] + penalty
             slopes[c] = pulls[c] / own if own > 0.0 else 0.0
@@ -336,12 +336,12 @@ def independent_rows(gram: Float64s, smallest: float) -> tuple[Float64s, Int64s]
     pivots : array of shape (rank,), int64
     """
     factor, pivots = np.zeros(gram.shape), np.zeros(len(gram), dtype=np.int64)
-    rank = _factorise_by_pivots(gram, smallest, factor, pivots)
+    rank = _factorize_by_pivots(gram, smallest, factor, pivots)
     return factor[:rank], pivots[:rank]
 
 
 @allocating_kernel
-def _factorise_by_pivots(gram: Float64s, smallest: float, factor: Float64s, pivots: Int64s) -> int:
+def _factorize_by_pivots(gram: Float64s, smallest: float, factor: Float64s, pivots: Int64s) -> int:
     """Fill what `independent_rows` returns, where there are zeros; return the rank."""
     n = gram.shape[0]
     left = np.empty(n)

@@ -172,7 +172,7 @@ def _copy(source: Float64s, target: Float64s) -> None:
 
 
 @allocating_function
-def _maximise(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance: float) -> float:
+def _maximize(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance: float) -> float:
     """Move ``theta`` to the maximum, and return the penalized negative log-likelihood there.
 
     It stops when the expected improvement by a Newton step is below ``tolerance``. That step is still taken: Newton's
@@ -217,7 +217,7 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
     problem : Likelihood
     start : array of shape (n_classes - 1, n_regressors), float64
     tolerance : float
-        See `_maximise`.
+        See `_maximize`.
     """
     theta = np.array(start, dtype=np.float64, order="C")
     value = _improve_scores(problem, theta, tolerance)
@@ -228,7 +228,7 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
 def _improve_scores(problem: Likelihood, theta: Float64s, tolerance: float) -> float:
     """Change coefficients to those of the fitted model; return the objective."""
     shares = np.empty((theta.shape[0], problem.classes.size))
-    return _maximise(problem, theta, shares, tolerance)
+    return _maximize(problem, theta, shares, tolerance)
 
 
 def logistic_columns(
@@ -296,7 +296,7 @@ def _fill_logistic(
         for r in range(n_regressors):
             for i in range(n_rows):
                 design[r, i] = regressors[r, i, column]
-        _fit_standardised(
+        _fit_standardized(
             design,
             classes,
             weights,
@@ -312,7 +312,7 @@ def _fill_logistic(
 
 
 @allocating_function
-def _fit_standardised(
+def _fit_standardized(
     design: Float64s,
     classes: Int64s,
     weights: Float64s,
@@ -332,26 +332,26 @@ def _fit_standardised(
     """
     n_scores, n_regressors = coefficients.shape
     n_rows = classes.size
-    centres = np.zeros(n_regressors)
+    centers = np.zeros(n_regressors)
     scales = np.ones(n_regressors)
     penalties = np.zeros(design.shape[0])
     for r in range(n_regressors):
         row = design[r]
         if has_intercept and is_constant(row):
             # A constant regressor is redundant with the intercept; after centering it would consist of rounding errors.
-            centres[r] = row[0]
+            centers[r] = row[0]
             penalties[r] = 1.0
             for i in range(n_rows):
                 row[i] = 0.0
             continue
         if has_intercept:
-            centre = 0.0
+            center = 0.0
             for i in range(n_rows):
-                centre += row[i]
-            centre /= n_rows
-            centres[r] = centre
+                center += row[i]
+            center /= n_rows
+            centers[r] = center
             for i in range(n_rows):
-                row[i] -= centre
+                row[i] -= center
         scale = np.sqrt(dot(row, row) / n_rows)
         if scale > 0.0:
             scales[r] = scale
@@ -364,13 +364,13 @@ def _fit_standardised(
             design[n_regressors, i] = 1.0
         _start_at_shares(classes, weights, theta[:, n_regressors])
     problem = Likelihood(design, classes, weights, penalties, n_classes, is_symmetric)
-    _maximise(problem, theta, shares, tolerance)
+    _maximize(problem, theta, shares, tolerance)
     for a in range(n_scores):
         if has_intercept:
             intercepts[a] = theta[a, n_regressors]
         for r in range(n_regressors):
             coefficients[a, r] = theta[a, r] / scales[r]
-            intercepts[a] -= coefficients[a, r] * centres[r]
+            intercepts[a] -= coefficients[a, r] * centers[r]
 
 
 @allocating_function

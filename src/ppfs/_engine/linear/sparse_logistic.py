@@ -163,7 +163,7 @@ def _find_step(
 
 
 @allocating_function
-def _minimise(
+def _minimize(
     design: Float64s,
     classes: Int64s,
     weights: Float64s,
@@ -266,7 +266,7 @@ def _fill_sparse_logistic(
     n_used = n_regressors + (1 if has_intercept else 0)
     n_scores = 1 if n_classes == 2 else n_classes
     design = np.ones((n_used, n_rows))
-    centres, scales = np.zeros(n_regressors), np.ones(n_regressors)
+    centers, scales = np.zeros(n_regressors), np.ones(n_regressors)
     own_sizes, own_squares = np.zeros(n_scores * n_used), np.zeros(n_scores * n_used)
     found = np.empty(n_scores * n_used)
     for column in range(n_columns):
@@ -274,14 +274,14 @@ def _fill_sparse_logistic(
             row = design[r]
             for i in range(n_rows):
                 row[i] = regressors[r, i, column]
-            centres[r], scales[r] = 0.0, 1.0
+            centers[r], scales[r] = 0.0, 1.0
             if has_intercept:
                 # Moving regressors moves nothing but the intercept; one that is constant says nothing beside it.
                 is_idle = is_constant(row)
                 for i in range(n_rows):
-                    centres[r] += row[i] / n_rows
+                    centers[r] += row[i] / n_rows
                 for i in range(n_rows):
-                    row[i] = 0.0 if is_idle else row[i] - centres[r]
+                    row[i] = 0.0 if is_idle else row[i] - centers[r]
             scale = np.sqrt(dot(row, row) / n_rows)
             if scale > 0.0:
                 scales[r] = scale
@@ -292,7 +292,7 @@ def _fill_sparse_logistic(
                 own_squares[score * n_used + r] = squares / (scales[r] * scales[r])
         for u in range(found.size):
             found[u] = 0.0
-        _minimise(design, classes, weights, own_sizes, own_squares, tolerance, found)
+        _minimize(design, classes, weights, own_sizes, own_squares, tolerance, found)
         for score in range(n_classes - 1):
             first = (score if n_scores == 1 else score + 1) * n_used
             for r in range(n_used):
@@ -301,4 +301,4 @@ def _fill_sparse_logistic(
                     intercepts[column, score] += value
                 else:
                     slopes[column, score, r] = value / scales[r]
-                    intercepts[column, score] -= slopes[column, score, r] * centres[r]
+                    intercepts[column, score] -= slopes[column, score, r] * centers[r]

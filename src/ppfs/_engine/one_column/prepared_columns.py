@@ -29,9 +29,9 @@ class Plan(NamedTuple):
         See `Splits.receivers`.
     n_train, n_test : arrays of shape (n_splits,), int64
     train_stats, test_stats : arrays of shape (n_splits, n_stats), float64
-        Statistics of all rows of a part. For regression, those of the test part are computed after ``centre`` is
+        Statistics of all rows of a part. For regression, those of the test part are computed after ``center`` is
         subtracted.
-    centre : float
+    center : float
         The mean of the target: sums of squared errors around it do not suffer from cancellation. Trees are grown from
         the original numbers, because ties between cuts must be rounded as in scikit-learn.
     loss : int
@@ -42,21 +42,21 @@ class Plan(NamedTuple):
     n_test: Int64s
     train_stats: Float64s
     test_stats: Float64s
-    centre: float
+    center: float
     loss: int
 
 
 def make_plan(target: Target, n_classes: int, splits: Splits, rules: TreeRules, n_rows: int) -> Plan:
     """Prepare the splits of a table with ``n_rows`` rows."""
-    centre = 0.0 if n_classes else float(target.values.mean())
-    centred = target._replace(values=target.values - centre)
+    center = 0.0 if n_classes else float(target.values.mean())
+    centered = target._replace(values=target.values - center)
     return Plan(
         receivers=splits.receivers(n_rows),
         n_train=np.array([train.size for train in splits.train], dtype=np.int64),
         n_test=np.array([test.size for test in splits.test], dtype=np.int64),
         train_stats=np.array([total_statistics(target, n_classes, train) for train in splits.train]),
-        test_stats=np.array([total_statistics(centred, n_classes, test) for test in splits.test]),
-        centre=centre,
+        test_stats=np.array([total_statistics(centered, n_classes, test) for test in splits.test]),
+        center=center,
         loss=rules.loss_code,
     )
 

@@ -68,7 +68,7 @@ def _add_all(prediction: float, split: int, target: Target, plan: Plan, sums: Su
         for label in range(sums.of_class.size):
             add_repeated_loss(sums.base, sums.of_class[label], plan.test_stats[split, label])
     elif plan.loss == LossCode.SQUARED:
-        shift = prediction - plan.centre
+        shift = prediction - plan.center
         cross = plan.n_test[split] * shift - 2.0 * plan.test_stats[split, 0]
         add_loss(sums.base, plan.test_stats[split, 1] + shift * cross)
     else:

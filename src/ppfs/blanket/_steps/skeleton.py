@@ -68,10 +68,10 @@ class Skeleton:
         return first_separator(inquiry, b, sets, "pc")
 
 
-def _sets(neighbours: dict[int, list[int]], a: int, b: int, size: int) -> Iterator[tuple[int, ...]]:
+def _sets(neighbors: dict[int, list[int]], a: int, b: int, size: int) -> Iterator[tuple[int, ...]]:
     """Yield sets of neighbors of `a`, then those of `b` that were not among them."""
-    near_a = [x for x in neighbours[a] if x != b]
-    near_b = [x for x in neighbours[b] if x != a]
+    near_a = [x for x in neighbors[a] if x != b]
+    near_b = [x for x in neighbors[b] if x != a]
     yield from combinations(near_a, size)
     for chosen in combinations(near_b, size):
         if not set(chosen) <= set(near_a):

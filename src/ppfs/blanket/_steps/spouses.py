@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ppfs.blanket._steps.neighbours import FindNeighbours, Neighbours
+from ppfs.blanket._steps.neighbors import FindNeighbors, Neighbors
 from ppfs.blanket._steps.questions import Inquiry
 
 
-class Neighbourhoods:
+class Neighborhoods:
     """The neighbors of several variables, each searched once.
 
     Parameters
@@ -14,17 +14,17 @@ class Neighbourhoods:
     inquiry : Inquiry
         About the search's target.
 
-    find : callable (inquiry, max_k) -> Neighbours
+    find : callable (inquiry, max_k) -> Neighbors
         How neighbors are found.
     """
 
-    def __init__(self, inquiry: Inquiry, find: FindNeighbours, max_k: int | None) -> None:
+    def __init__(self, inquiry: Inquiry, find: FindNeighbors, max_k: int | None) -> None:
         self._inquiry = inquiry
         self._find = find
         self._max_k = max_k
-        self._found: dict[int, Neighbours] = {}
+        self._found: dict[int, Neighbors] = {}
 
-    def around(self, variable: int) -> Neighbours:
+    def around(self, variable: int) -> Neighbors:
         """Return the neighbors of one variable."""
         if variable not in self._found:
             is_target = variable == self._inquiry.target
@@ -48,18 +48,18 @@ class Neighbourhoods:
         return self.around(variable).separators.get(target) if ours is None else ours
 
 
-def neighbours_and_spouses(inquiry: Inquiry, find: FindNeighbours, max_k: int | None) -> list[int]:
+def neighbors_and_spouses(inquiry: Inquiry, find: FindNeighbors, max_k: int | None) -> list[int]:
     """Return the target's parents, children and spouses."""
-    hoods = Neighbourhoods(inquiry, find, max_k)
-    neighbours = hoods.confirmed(inquiry.target)
+    hoods = Neighborhoods(inquiry, find, max_k)
+    neighbors = hoods.confirmed(inquiry.target)
     spouses: list[int] = []
-    for child in neighbours:
-        strangers = [y for y in hoods.confirmed(child) if y != inquiry.target and y not in neighbours]
+    for child in neighbors:
+        strangers = [y for y in hoods.confirmed(child) if y != inquiry.target and y not in neighbors]
         # Every child is tested, also for a spouse found before, so that the trace is complete.
         spouses += [
             y for y in strangers if _is_spouse(inquiry, y, child, hoods.separator(y)) and y not in spouses
         ]
-    return [*neighbours, *spouses]
+    return [*neighbors, *spouses]
 
 
 def _is_spouse(inquiry: Inquiry, y: int, child: int, separator: tuple[int, ...] | None) -> bool:

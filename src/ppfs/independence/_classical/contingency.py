@@ -32,7 +32,7 @@ from ppfs.independence._classical.strata import (
 from ppfs.independence._test import IndependenceTest
 
 # P-value, statistic and effect of each column, shape (n_columns, 3).
-Judgement = Floats
+Judgment = Floats
 
 # Table cells counted at once.
 _MAX_CELLS = 2**20
@@ -98,7 +98,7 @@ class GSquared(IndependenceTest):
         levels = read_levels(table, self.max_levels, user=name)
         return BoundContingency(table, binding, levels, self._judge, self.min_rows_per_cell)
 
-    def _judge(self, tables: Tables) -> Judgement:
+    def _judge(self, tables: Tables) -> Judgment:
         return _against_chi_squared(g_squared(tables))
 
 
@@ -148,25 +148,25 @@ class ChiSquared(GSquared):
         super().__init__(min_rows_per_cell=min_rows_per_cell, max_levels=max_levels)
         self.exact_moments = exact_moments
 
-    def _judge(self, tables: Tables) -> Judgement:
-        judgement = np.empty((tables.n_levels.size, 3))
+    def _judge(self, tables: Tables) -> Judgment:
+        judgment = np.empty((tables.n_levels.size, 3))
         for positions, counts in tables.by_width():
-            judgement[positions] = self._judge_one_width(counts)
-        return judgement
+            judgment[positions] = self._judge_one_width(counts)
+        return judgment
 
-    def _judge_one_width(self, counts: Counts) -> Judgement:
+    def _judge_one_width(self, counts: Counts) -> Judgment:
         if self.exact_moments:
             return _against_gamma(chi_squared_moments(counts))
         return _against_chi_squared(Statistics(chi_squared(counts), degrees_of_freedom(counts)))
 
 
-def _against_chi_squared(found: Statistics) -> Judgement:
+def _against_chi_squared(found: Statistics) -> Judgment:
     # The upper tail; 1 - cdf would be 0 beyond a statistic of about 70.
     pvalues = chdtrc(found.freedom, found.values)
     return np.column_stack([pvalues, found.values, found.values / found.freedom])
 
 
-def _against_gamma(moments: Moments) -> Judgement:
+def _against_gamma(moments: Moments) -> Judgment:
     """Compare with the gamma distribution of the same mean and variance, of which chi-squared is a special case."""
     is_empty = moments.variance <= 0.0
     variance = np.where(is_empty, 1.0, moments.variance)
@@ -185,7 +185,7 @@ class BoundContingency(BatchedTest):
         table: Table,
         binding: Binding,
         levels: Levels,
-        judge: Callable[[Tables], Judgement],
+        judge: Callable[[Tables], Judgment],
         min_rows_per_cell: float,
     ) -> None:
         super().__init__(table, binding)

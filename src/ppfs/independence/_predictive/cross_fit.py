@@ -152,7 +152,7 @@ class CrossFitPPI(PredictiveTest):
 
     Robinson, "Saddlepoint approximations for permutation tests and confidence intervals", JRSS B 44, 1982.
 
-    Shah and Peters, "The hardness of conditional independence testing and the generalised covariance measure", 2020.
+    Shah and Peters, "The hardness of conditional independence testing and the generalized covariance measure", 2020.
 
     Examples
     --------

@@ -225,12 +225,12 @@ class _Lines:
         # Fortran order: the sums are then those of single columns, bit for bit.
         columns = np.ascontiguousarray(Z.T)
         self.width = len(columns)
-        self._centres = columns.mean(axis=1)
+        self._centers = columns.mean(axis=1)
         deviations = columns.std(axis=1)
         self._scales = np.where(deviations == 0.0, 1.0, deviations)
 
     def __call__(self, Z: Floats) -> Floats:
-        regressors: Floats = (Z - self._centres) / self._scales
+        regressors: Floats = (Z - self._centers) / self._scales
         return regressors
 
 

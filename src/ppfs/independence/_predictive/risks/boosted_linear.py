@@ -170,7 +170,7 @@ class _LinearFit:
         shifts = np.zeros((values[0].shape[1], problem.n_tested, problem.n_trees))
         places = self._places[list(columns)]
         for split, (start, new) in enumerate(zip(self._linear, values, strict=True)):
-            center, slopes = start.centre[places], start.slopes[:, places]
+            center, slopes = start.center[places], start.slopes[:, places]
             old = self._X[problem.test[split]][:, list(columns)].T[:, np.newaxis]
             known = [np.where(np.isnan(part), center[:, np.newaxis, np.newaxis], part) for part in (new, old)]
             part = np.einsum("cdi,kc->dik", known[0] - known[1], slopes)

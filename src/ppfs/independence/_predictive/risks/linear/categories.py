@@ -83,7 +83,7 @@ class FittedColumns:
     Attributes
     ----------
     numbers : FittedSteps or None
-        None if there are no numbers.
+        None if no column is numeric.
 
     is_number : ndarray of bool, shape (n_columns,)
 

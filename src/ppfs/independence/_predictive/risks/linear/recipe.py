@@ -91,7 +91,7 @@ class Recipe:
         return np.where(self.is_mixed & (n_levels > 0), n_slots(n_levels), self.width)
 
     def n_coefficients_of(self, codes: NDArray[Any], trains: Sequence[NDArray[np.intp]]) -> float:
-        """Return how many coefficients a column of categories takes; infinite if its regressors are transformed.
+        """Return the number of coefficients for a categorical column; infinite if its regressors are transformed.
 
         Parameters
         ----------

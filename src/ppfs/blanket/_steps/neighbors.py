@@ -14,7 +14,7 @@ _PHASE = "parents and children"
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class Neighbors:
     """What was found around one variable.
 
     Attributes
@@ -30,10 +30,10 @@ class Neighbours:
     separators: dict[int, tuple[int, ...]]
 
 
-FindNeighbours = Callable[[Inquiry, int | None], Neighbours]
+FindNeighbors = Callable[[Inquiry, int | None], Neighbors]
 
 
-def max_min_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
+def max_min_neighbors(inquiry: Inquiry, max_k: int | None) -> Neighbors:
     """MMPC: add the variable whose minimum association, over all subsets of the members, is the largest.
 
     Parameters
@@ -61,7 +61,7 @@ def max_min_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
         members.append(chosen)
         waiting = [x for x in waiting if x != chosen]
     _drop_separated(inquiry, members, max_k, separators)
-    return Neighbours(members, separators)
+    return Neighbors(members, separators)
 
 
 def _separate(
@@ -99,7 +99,7 @@ def _drop_separated(
             separators[x] = separator
 
 
-def hiton_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
+def hiton_neighbors(inquiry: Inquiry, max_k: int | None) -> Neighbors:
     """HITON-PC: add variables in the order of their marginal association, and drop members that are separated.
 
     Parameters
@@ -114,7 +114,7 @@ def hiton_neighbours(inquiry: Inquiry, max_k: int | None) -> Neighbours:
             separators[x] = ()
         elif marginal.is_reliable:
             _enter(inquiry, x, members, max_k, separators)
-    return Neighbours(members, separators)
+    return Neighbors(members, separators)
 
 
 def _enter(
