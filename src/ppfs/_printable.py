@@ -7,10 +7,10 @@ from difflib import get_close_matches
 
 
 def printable(text: str) -> str:
-    r"""Return text in which whatever a terminal would act on is spelled out.
+    r"""Return text with control characters escaped.
 
-    A column's name comes from a file: it may hold escape sequences that move the cursor, set the title or hide what
-    follows, and line breaks that make two names of one.
+    A column's name comes from a file: it may contain escape sequences that move the cursor of a terminal, set its title
+    or hide text, and line breaks that make one name look like two.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Errors and warnings with names of their own.
+"""The errors and warnings of ppfs.
 
 Every error is also a ``ValueError`` or a ``RuntimeError``, so code that already
 catches those keeps working.

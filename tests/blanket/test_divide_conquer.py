@@ -12,7 +12,7 @@ from ppfs.blanket import HITONMB, MMMB
 from ppfs.blanket._steps.neighbors import hiton_neighbors, max_min_neighbors
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.separation import subsets, subsets_with
-from ppfs.blanket._steps.spouses import Neighbourhoods
+from ppfs.blanket._steps.spouses import Neighborhoods
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult, IndependenceTest
 
@@ -46,7 +46,7 @@ def test_a_descendant_that_passes_for_a_child_is_seen_through_from_the_other_sid
     edges = [(3, 0), (0, 1), (2, 0), (2, 1)]
     inquiry = inquiry_about(edges, 4)
     assert 1 in find(inquiry, None).members
-    assert Neighbourhoods(inquiry, find, None).confirmed(3) == [0]
+    assert Neighborhoods(inquiry, find, None).confirmed(3) == [0]
 
 
 @pytest.mark.parametrize("search", [MMMB(max_k=None), HITONMB(max_k=None)], ids=repr)
@@ -163,7 +163,7 @@ def test_a_kept_column_is_confirmed_without_a_question_and_the_others_are_not(fi
     # neighbors do not include the target; the grandchild 1 still is not.
     edges = [(5, 0), (0, 1), (2, 0), (2, 1)]
     inquiry = inquiry_about(edges, 6, always_keep=(4,))
-    assert sorted(Neighbourhoods(inquiry, find, None).confirmed(5)) == [0, 4]
+    assert sorted(Neighborhoods(inquiry, find, None).confirmed(5)) == [0, 4]
     assert not any(step.feature == 4 and step.target is None for step in inquiry.trace)
     # To other variables the column is one like others.
     assert 4 not in inquiry.about(0).always_keep

@@ -1,4 +1,4 @@
-"""What every layer relies on: array types, random streams, progress, messages, scikit-learn's private names."""
+"""Conventions of all layers: array types, random streams, progress, messages, scikit-learn's private names."""
 
 from ppfs._conventions.messages import warn_caller
 from ppfs._conventions.progress import OutOfTimeError, Phase, Progress, ProgressBar, watched_phases

@@ -1,7 +1,7 @@
-"""A progress bar on stderr, in terminals and notebooks; in a log file a line every ten seconds, if asked for.
+"""A progress bar on stderr, in terminals and notebooks; with "log", a line every ten seconds elsewhere.
 
-Written by hand because it is short, and because the libraries for it need a widget extension in
-notebooks where a carriage return does.
+Written by hand because it is short, and because libraries need a widget extension in notebooks, where a carriage return
+is enough.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 class Mark(NamedTuple):
-    """How far a phase was at some time: steps, CPU seconds and fits since its start."""
+    """The progress of a phase at some time: steps, CPU seconds and fits since its start."""
 
     n_done: int
     seconds: float
@@ -34,7 +34,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Phase:
-    """What a part of the work took.
+    """The cost of a part of the work.
 
     Attributes
     ----------
@@ -45,10 +45,10 @@ class Phase:
         How many steps there are.
 
     marks : list of Mark
-        How far it was after each step, and at the end. Compilation is left out of the seconds.
+        The progress after each step, and at the end. The seconds do not include compilation.
 
     is_complete : bool
-        Whether it came to its end.
+        Whether it was completed.
     """
 
     label: str
@@ -68,7 +68,7 @@ class Phase:
 
 
 class OutOfTimeError(Exception):
-    """Work that is watched took longer than it may."""
+    """Watched work took longer than its limit."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ _watching: ContextVar[_Watch | None] = ContextVar("watching", default=None)
 
 @contextmanager
 def watched_phases(limit: float = inf) -> Iterator[list[Phase]]:
-    """Collect what the phases take that start in this context.
+    """Collect the costs of the phases that start in this context.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class ProgressBar:
             self._log()
 
     def advance(self, n: int = 1) -> None:
-        """Count steps, and show it if the last time was a while ago."""
+        """Count steps, and draw the bar if the last time was a while ago."""
         self._done += n
         self._mark()
         if self._watch is not None and time.process_time() > self._watch.end:
@@ -225,5 +225,5 @@ class ProgressBar:
 
 
 def _someone_watches() -> bool:
-    """Return whether stderr is a terminal or a Jupyter cell, whose kernel puts a stream of its own there."""
+    """Return whether stderr is a terminal, or the stream of a Jupyter kernel."""
     return sys.stderr.isatty() or "ipykernel" in type(sys.stderr).__module__

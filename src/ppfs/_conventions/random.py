@@ -18,10 +18,10 @@ _SEED_BITS = 32
 
 
 def root_entropy(random_state: RandomStateLike) -> int:
-    """Turn what the caller passed into one integer that seeds all streams.
+    """Convert the caller's `random_state` to one integer that seeds all streams.
 
-    A `Generator` or `RandomState` is asked for one number, as scikit-learn's own
-    estimators do; ``None`` takes fresh entropy from the system.
+    One number is drawn from a `Generator` or `RandomState`, as scikit-learn's estimators do; ``None`` takes fresh
+    entropy from the system.
     """
     if random_state is None:
         return secrets.randbits(_SEED_BITS)

@@ -62,8 +62,8 @@ N_JOBS_RULE: list[Any] = [
 def can_predict(model: Any) -> bool:
     """Return whether a model can be fitted and will then predict.
 
-    Some have `predict` only from their fit on, such as StackingClassifier without a final estimator: what they call
-    themselves counts too.
+    Some models have `predict` only after `fit`, such as StackingClassifier without a final estimator, so their tags are
+    considered too.
     """
     if not all(hasattr(model, name) for name in ("fit", "get_params")):
         return False
@@ -78,14 +78,14 @@ class IsModel(HasMethods):
         super().__init__(["fit", "predict", "get_params"])
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether a value keeps to the rule."""
+        """Return whether a value satisfies the rule."""
         return can_predict(val)
 
 
 def refuse_wrong_parameters(estimator: Any) -> None:
-    """Raise what scikit-learn's estimators raise in `fit` for parameters outside their declared rules.
+    """Raise the same error as scikit-learn's estimators in `fit` for parameters outside their declared rules.
 
-    Their check has no public name: 1.6.1, 1.7.2, 1.8.0, 1.9.1. Estimators without it are left to their own `fit`.
+    Their check has no public name: 1.6.1, 1.7.2, 1.8.0, 1.9.1. Nothing is raised for estimators without it.
     """
     # Estimators of other packages inherit the check without declaring the rules that it looks for.
     if hasattr(estimator, "_validate_params") and hasattr(estimator, "_parameter_constraints"):
@@ -94,10 +94,10 @@ def refuse_wrong_parameters(estimator: Any) -> None:
 
 @cache
 def method_of_bins() -> str | None:
-    """Return how HistGradientBoosting finds the edges of bins in long columns, by NumPy's name of the method.
+    """Return how HistGradientBoosting computes the edges of bins in long columns, by NumPy's name of the method.
 
     It changed from "midpoint" to "averaged_inverted_cdf", and the function has no public name: 1.6.1, 1.7.2, 1.8.0,
-    1.9.1. None where the installed version does neither.
+    1.9.1. Returns None if the installed version does neither.
     """
     try:
         from sklearn.ensemble._hist_gradient_boosting.binning import _find_binning_thresholds
@@ -114,9 +114,9 @@ def method_of_bins() -> str | None:
 
 @cache
 def are_bins_weighted() -> bool:
-    """Return whether HistGradientBoosting finds the edges of bins in long columns by the weights of rows, as 1.9 does.
+    """Return whether HistGradientBoosting uses row weights for the edges of bins in long columns, as 1.9 does.
 
-    Older versions look at the rows alone: 1.6.1, 1.7.2, 1.8.0.
+    Older versions ignore them: 1.6.1, 1.7.2, 1.8.0.
     """
     try:
         from sklearn.ensemble._hist_gradient_boosting.binning import _find_binning_thresholds
@@ -145,7 +145,7 @@ def separates_missing_from_one_value() -> bool:
 def scales_in_input_type() -> bool:
     """Return whether StandardScaler rounds mean and deviation to the type of the columns before it uses them.
 
-    It does since 1.8. Before, columns of 32 bits were scaled in 64 bits, and then rounded: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    It does since 1.8. Before, float32 columns were scaled in float64 and then rounded: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
     from sklearn.preprocessing import StandardScaler
 
@@ -172,7 +172,7 @@ def bootstrapped_rows(
 def draw_by_weight() -> bool:
     """Return whether forests draw rows by their weights, and grow trees from how often each was drawn, as since 1.9.
 
-    Before, rows were drawn alike and weighed in the trees: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    Before, all rows were drawn with equal probability and weighted in the trees: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
     """
     from sklearn.ensemble._forest import _generate_sample_indices
 
@@ -190,7 +190,7 @@ def bags_draw_by_weight() -> bool:
 def bagged_rows(
     bag: Any, seeds: Iterable[int], n_rows: int, weights: NDArray[np.float64] | None = None
 ) -> list[NDArray[np.intp]]:
-    """Return the rows that models of a bag with these seeds draw where there is one column.
+    """Return the rows that models of a bag with these seeds draw if there is one column.
 
     See `bootstrapped_rows`; weights are for versions where `bags_draw_by_weight`. The columns are drawn before the
     rows, from the same generator.
@@ -207,7 +207,7 @@ def bagged_rows(
 
 
 def _with_weights(function: Any, weights: NDArray[np.float64] | None = None) -> Any:
-    """Give weights of rows, or none of them, to a function that takes such."""
+    """Pass row weights, or None, to a function that accepts them."""
     return (
         partial(function, sample_weight=weights)
         if "sample_weight" in signature(function).parameters
@@ -216,8 +216,8 @@ def _with_weights(function: Any, weights: NDArray[np.float64] | None = None) -> 
 
 
 def gamma_of(machine: Any) -> float:
-    """Return what a fitted support vector machine multiplies squared distances by: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
+    """Return the factor of squared distances in a fitted support vector machine: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
 
-    The parameter may be the name of a rule; what came of it is not public.
+    The parameter may be the name of a rule; the resulting number is not public.
     """
     return float(machine._gamma)

@@ -1,4 +1,4 @@
-"""Independent pieces of work, done wherever joblib's backend says: threads, processes, Dask or Ray."""
+"""Independent tasks on joblib's current backend: threads, processes, Dask or Ray."""
 
 from ppfs._parallel.run import count_workers, run_tasks, tasks_are_sent
 from ppfs._parallel.threads import small_fits

@@ -1,4 +1,4 @@
-"""What Dask and Ray have in common: tasks that wait in a window, and what they share sent ahead."""
+"""Common code for Dask and Ray: a limited number of tasks is submitted at a time, and shared data are sent first."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import sklearn
 from ppfs._parallel.shared import Shared
 from ppfs._parallel.workers import Workers
 
-# Tasks sent per worker: one is running, and the next is there when it ends.
+# Tasks submitted per worker: one is running, and the next is ready when it ends.
 _AHEAD = 3
 
 
 class Cluster(Workers):
-    """A scheduler that was chosen by joblib's backend, and is spoken to in its own words.
+    """A scheduler that was chosen with joblib's backend, and is used through its own interface.
 
-    Joblib's way to it sends what tasks share with each of them (Ray), loses it with a worker (Dask), and
-    does not try again (Ray).
+    Joblib's interface sends shared data with each task (Ray), loses them when a worker dies (Dask), and does not retry
+    tasks (Ray).
     """
 
     @classmethod
     @abstractmethod
     def is_meant_by(cls, backend: Any) -> bool:
-        """Return whether joblib's backend stands for this scheduler."""
+        """Return whether joblib's backend uses this scheduler."""
 
     @abstractmethod
     def __init__(self, backend: Any) -> None:
-        """Find the scheduler that the backend speaks to."""
+        """Find the scheduler that the backend uses."""
 
     @abstractmethod
     def n_workers(self) -> int:
@@ -39,19 +39,19 @@ class Cluster(Workers):
 
     @abstractmethod
     def share(self, value: Any) -> Any:
-        """Send something to where tasks can get it without asking this process again; return what stands for it."""
+        """Send an object to the cluster, where tasks can get it without this process; return a reference to it."""
 
     @abstractmethod
     def submit(self, function: Callable[..., Any], handle: Any, *arguments: Any) -> Any:
-        """Send off a task whose first argument was shared, and return what stands for its result."""
+        """Submit a task whose first argument was shared; return a reference to its result."""
 
     @abstractmethod
     def result(self, future: Any) -> Any:
-        """Wait for a result, or raise what the task raised."""
+        """Wait for a result; raise the error of the task if it failed."""
 
     @abstractmethod
     def cancel(self, futures: Iterable[Any]) -> None:
-        """Tell that nobody waits for these results."""
+        """Cancel tasks whose results are not needed."""
 
     def results(
         self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any]
@@ -76,6 +76,6 @@ class Cluster(Workers):
 
 
 def _configured(kept: Shared, function: Callable[[Any, Any], Any], item: Any, config: dict[str, Any]) -> Any:
-    """Do a task under the caller's settings of scikit-learn."""
+    """Run a task with the caller's scikit-learn configuration."""
     with sklearn.config_context(**config):
         return function(kept.value, item)

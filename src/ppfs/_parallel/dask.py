@@ -9,24 +9,24 @@ from typing import Any
 from ppfs._parallel.allocator import keep_freed_memory
 from ppfs._parallel.cluster import Cluster
 
-# A block of more bytes goes to a worker and not through the scheduler.
+# A block with more bytes is sent directly to a worker instead of through the scheduler.
 _WORTH_SCATTERING = 2**16
 
 
 class DaskCrew(Cluster):
-    """A Dask cluster: what is shared goes to every worker, so that it survives the death of some."""
+    """A Dask cluster: shared data are sent to every worker, so that they survive the death of some."""
 
     def __init__(self, backend: Any) -> None:
         from distributed import KilledWorker
 
         self._client = backend.client
         self.gave_up = (KilledWorker,)
-        # Scattered data are lost with the last worker that holds them, and the tasks that need them are canceled.
+        # Scattered data are lost with the last worker that has them, and the tasks that need them are canceled.
         self.lost = (KilledWorker, CancelledError, MemoryError)
 
     @classmethod
     def is_meant_by(cls, backend: Any) -> bool:
-        """Return whether joblib's backend stands for this scheduler."""
+        """Return whether joblib's backend uses this scheduler."""
         return type(backend).__name__ == "DaskDistributedBackend"
 
     def n_workers(self) -> int:
@@ -34,11 +34,11 @@ class DaskCrew(Cluster):
         return max(1, int(sum(self._client.ncores().values())))
 
     def share(self, value: Any) -> Any:
-        """Send something to every worker."""
+        """Send an object to every worker."""
         return self._client.scatter(value, broadcast=True, hash=False)
 
     def submit(self, function: Callable[..., Any], handle: Any, *arguments: Any) -> Any:
-        """Send off a task."""
+        """Submit a task."""
         sent = [self._sent(argument) for argument in arguments]
         return self._client.submit(_with_memory_kept, handle, function, *sent, pure=False)
 
@@ -47,11 +47,11 @@ class DaskCrew(Cluster):
         return self._client.scatter(argument, hash=False) if is_large else argument
 
     def result(self, future: Any) -> Any:
-        """Wait for a result, or raise what the task raised."""
+        """Wait for a result; raise the error of the task if it failed."""
         return future.result()
 
     def cancel(self, futures: Iterable[Any]) -> None:
-        """Tell that nobody waits for these results."""
+        """Cancel tasks whose results are not needed."""
         self._client.cancel(list(futures))
 
 

@@ -12,8 +12,8 @@ from ppfs._parallel.cluster import Cluster
 class RayCrew(Cluster):
     """A Ray cluster: shared objects are in its object store, once per machine.
 
-    Joblib's backend for Ray stands for it, but tasks are Ray's own: actors of the backend's pool are not
-    replaced when they die.
+    Joblib's backend for Ray selects it, but tasks are submitted to Ray directly, because actors of the backend's pool
+    are not replaced when they die.
     """
 
     def __init__(self, backend: Any) -> None:
@@ -23,7 +23,7 @@ class RayCrew(Cluster):
         if not ray.is_initialized():
             ray.init()
         self._ray: Any = ray
-        # Ray sends a function to its workers once for each time that it is made remote.
+        # Ray sends a function to its workers again each time that it is made remote.
         self._remote = cache(ray.remote(max_retries=2))
         self._task_error = exceptions.RayTaskError
         self.gave_up = (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)
@@ -31,7 +31,7 @@ class RayCrew(Cluster):
 
     @classmethod
     def is_meant_by(cls, backend: Any) -> bool:
-        """Return whether joblib's backend stands for this scheduler."""
+        """Return whether joblib's backend uses this scheduler."""
         return type(backend).__name__ == "RayBackend"
 
     def n_workers(self) -> int:
@@ -39,21 +39,21 @@ class RayCrew(Cluster):
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def share(self, value: Any) -> Any:
-        """Put something into the object store."""
+        """Put an object into the object store."""
         return self._ray.put(value)
 
     def submit(self, function: Callable[..., Any], handle: Any, *arguments: Any) -> Any:
-        """Send off a task, which Ray tries again when its worker dies."""
+        """Submit a task, which Ray retries when its worker dies."""
         return self._remote(function).remote(handle, *arguments)
 
     def result(self, future: Any) -> Any:
-        """Wait for a result, or raise what the task raised."""
+        """Wait for a result; raise the error of the task if it failed."""
         try:
             return self._ray.get(future)
         except self._task_error as error:
             raise error.cause from error
 
     def cancel(self, futures: Iterable[Any]) -> None:
-        """Tell that nobody waits for these results."""
+        """Cancel tasks whose results are not needed."""
         for future in futures:
             self._ray.cancel(future)

@@ -1,4 +1,4 @@
-"""Run tasks and yield their results in order; what a lost worker had is run again."""
+"""Run tasks and yield their results in order; tasks of a lost worker are run again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ppfs.exceptions import WorkerLostError
 
 Item = TypeVar("Item")
 
-# How often work is tried that its worker did not survive.
+# How often a task is tried if its worker dies.
 _TRIES = 3
 
 
@@ -39,32 +39,32 @@ def run_tasks(
         A function of a module, so that it can be sent.
 
     shared : object
-        What all tasks need. On a cluster it is sent once to each machine or worker, not once per task.
+        The data that all tasks need. On a cluster it is sent once to each machine or worker, not once per task.
 
     items : sequence
         What to work on.
 
     n_jobs : int or None
-        As for joblib; a cluster uses the workers it has.
+        As for joblib; a cluster uses all of its workers.
 
     prefer : {"threads", None}
-        What to run on where the caller chose nothing.
+        What to run on if the caller chose no backend.
 
     prepare : callable
-        Makes of an item what is sent, when its turn comes: blocks of columns are not all cut at once.
+        Converts an item to what is sent, when its turn comes, so that not all blocks of columns are in memory at once.
 
     describe : callable
-        Says what an item is, for the error message.
+        Returns what an item is, for the error message.
 
     Raises
     ------
     WorkerLostError
-        When the same work lost its worker three times.
+        If the same task lost its worker three times.
     """
     crew: Workers = _cluster() or LocalCrew(n_jobs, prefer)
     done = tries = 0
     while done < len(items):
-        # After a loss the next item goes alone: if its worker is lost again, it is this item's doing.
+        # After a loss the next item runs alone: if its worker is lost again, this item is the cause.
         some = items[done : done + 1] if tries else items[done:]
         try:
             for result in crew.results(function, shared, map(prepare, some)):
@@ -87,7 +87,7 @@ def count_workers(n_jobs: int | None) -> int:
 
 
 def tasks_are_sent(n_workers: int, prefer: Literal["threads"] | None) -> bool:
-    """Return whether tasks go to other processes, where each of them costs its sending."""
+    """Return whether tasks are sent to other processes, which has a cost per task."""
     if _cluster() is not None:
         return True
     backend, _ = get_active_backend(prefer=prefer)

@@ -10,12 +10,12 @@ from threading import current_thread, local, main_thread
 
 from threadpoolctl import ThreadpoolController
 
-# Up to so many rows a model's arrays are small, and threads cost more than they do: see decision 126.
+# With up to this many rows a model's arrays are small, and threads cost more than they gain: see decision 126.
 _FEW_ROWS = 10_000
 
 
 class _Limited(local):
-    """Of the current thread: how many modules were loaded when its limit was set, or None without a limit."""
+    """For the current thread: how many modules were loaded when its limit was set, or None without a limit."""
 
     n_modules: int | None = None
 
@@ -29,7 +29,7 @@ def small_fits(n_rows: int) -> Iterator[None]:
 
     OpenMP's limit belongs to the thread that sets it, so each thread that fits models calls this. The limit of linear
     algebra belongs to the process, and two threads that set it at the same time could leave it behind, so only the main
-    thread sets it. Models that say how many threads they take, such as XGBoost with `n_jobs=4`, take them all the same.
+    thread sets it. Models with their own number of threads, such as XGBoost with `n_jobs=4`, are not affected.
     """
     n_modules = len(sys.modules)
     if n_rows > _FEW_ROWS or _limited.n_modules == n_modules:
@@ -44,8 +44,8 @@ def small_fits(n_rows: int) -> Iterator[None]:
             _limited.n_modules = before
 
 
-# Looking for the libraries takes as long as a search in a small table. They come with modules, so that they are looked
-# for again when there are more of these.
+# Looking for the libraries takes as long as a search in a small table. Libraries are loaded with modules, so it is done
+# again only when more modules are loaded.
 @lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()

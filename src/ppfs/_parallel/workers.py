@@ -1,4 +1,4 @@
-"""What threads, processes and clusters have in common."""
+"""The common interface of threads, processes and clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Workers(ABC):
     Attributes
     ----------
     lost : tuple of exception classes
-        Raised if a worker died during its task: the task may be tried again.
+        Raised if a worker died during its task; the task may be retried.
 
     gave_up : tuple of exception classes
         Those of them that are raised after the scheduler's own retries: trying again is useless.

@@ -1,4 +1,4 @@
-"""Data to try a selector on: real sets, Bayesian networks and made-up problems.
+"""Data sets to try a selector on: real data, Bayesian networks and simulated problems.
 
 Three sources, from realistic to fully known:
 

@@ -1,7 +1,7 @@
 """From raw features and labels to a checked :class:`Dataset`.
 
-Every source goes through here (folder, scikit-learn, cache, OpenML), so they all give the same names,
-types and labels, and data that differ from the paper's are noticed whatever they came from.
+Data from every source (folder, scikit-learn, cache, OpenML) are checked here, so they all have the same names, types
+and labels, and data that differ from the paper's are rejected.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from scipy import sparse
 from ppfs.datasets._dataset import Dataset, Features
 from ppfs.datasets._registry import DatasetInfo
 
-# Sums of the same decimals in another order differ by rounding only.
+# Sums of the same numbers in another order differ only by rounding.
 COLUMN_CHECK_TOLERANCE = 1e-9
 
 

@@ -30,9 +30,9 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
     Raises
     ------
     ValueError
-        If the file breaks the format or is no network: duplicate or unknown nodes, missing rows,
-        probabilities that do not sum to 1, cycles. The message gives the line. Also if it holds more text, larger
-        tables or nodes with more parents than any published network comes near to.
+        If the file is not valid BIF or not a network: duplicate or unknown nodes, missing rows, probabilities that do
+        not sum to 1, cycles. The message contains the line number. Also if the text, its tables or the number of
+        parents of a node is larger than in any published network by far.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Problems whose Markov blanket is known because we made them."""
+"""Simulated problems with a known Markov blanket."""
 
 from typing import Any
 
@@ -85,11 +85,11 @@ def make_blanket_problem(
         one until there are enough, so each role gets some.
     n_grouped : int, default=0
         Number of features that are two columns, like hours and minutes: the first continuous ones of the
-        unshuffled order. Only together do the columns tell the feature's value.
+        unshuffled order. Only both columns together determine the feature's value.
     missing : float, default=0.0
         Share of values that are missing, by chance, in every feature where this leaves the blanket as it
         is: outside the blanket, and in members with no relatives (when a parent is missing, a
-        grandparent tells of the target). With ``n_relatives=0`` that is everywhere.
+        grandparent is informative about the target). With ``n_relatives=0`` that is everywhere.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Rules for the parameters of made-up problems."""
+"""Rules for the parameters of simulated problems."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,7 @@ def check_probability(name: str, value: float) -> None:
 def check_family(
     n_features: int, *, n_parents: int, n_children: int, n_spouses: int, n_relatives: int
 ) -> None:
-    """Require that the family of the target fits into the columns and hangs together."""
+    """Require that the family of the target fits into the columns and is connected."""
     roles = {
         "n_parents": n_parents,
         "n_children": n_children,

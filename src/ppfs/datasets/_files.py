@@ -1,4 +1,4 @@
-"""The files of the benchmark folder: one CSV, one NumPy archive, or a sparse pair a data set."""
+"""The files of the benchmark folder: one CSV file, one NumPy archive, or a pair of sparse files per data set."""
 
 import csv
 import hashlib
@@ -30,8 +30,8 @@ def read_files(info: DatasetInfo, folder: Path, *, checksums: bool = True) -> Da
     info : DatasetInfo
     folder : Path
     checksums : bool
-        Compare each file with its SHA-256. Copies that we wrote ourselves hold the same values in
-        other bytes and are judged by their values alone.
+        Compare each file with its SHA-256. Copies in the cache have the same values in other bytes; only their values
+        are compared.
 
     Returns
     -------

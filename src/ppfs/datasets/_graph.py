@@ -8,12 +8,12 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 class CycleError(ValueError):
-    """The arcs run in a circle.
+    """The arcs form a cycle.
 
     Attributes
     ----------
     cycle : list of str
-        The nodes of the circle; the first is repeated at the end.
+        The nodes of the cycle; the first is repeated at the end.
     """
 
     def __init__(self, cycle: Sequence[Hashable]) -> None:
@@ -30,7 +30,7 @@ def topological_order(parents: Mapping[Node, Sequence[Node]]) -> list[Node]:
 
 
 def children_of(parents: Mapping[Node, Sequence[Node]]) -> dict[Node, list[Node]]:
-    """Turn the arcs around: each node with its children, in the order of the mapping."""
+    """Reverse the arcs: return each node with its children, in the order of the mapping."""
     children: dict[Node, list[Node]] = {node: [] for node in parents}
     for node, above in parents.items():
         for parent in above:

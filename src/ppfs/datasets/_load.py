@@ -1,4 +1,4 @@
-"""`load_dataset`: try one place after another, and say where was looked when all fail."""
+"""`load_dataset`: try one place after another, and list the places in the error if all fail."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ from ppfs.datasets._registry import DatasetInfo, find_dataset
 
 VARIABLE = "PPFS_DATA"
 
-# A place gives the data, or appends to the list why it could not.
+# A place returns the data, or appends the reason why it cannot to the list.
 Place = Callable[[DatasetInfo, list[str]], Dataset | None]
 
 
@@ -38,8 +38,8 @@ def load_dataset(
     folder : path-like, optional
         Folder that holds the files. When given, no other place is tried.
     download : bool, default=True
-        Whether OpenML may be asked. The result is kept below scikit-learn's data home, so the next
-        call works offline.
+        Whether to download from OpenML. The result is cached in scikit-learn's data home, so the next call works
+        offline.
 
     Returns
     -------
@@ -150,11 +150,11 @@ def _cache_folder() -> Path:
 
 
 def _keep(info: DatasetInfo, dataset: Dataset) -> None:
-    # The cache is a convenience: a full or read-only disk must not cost the user the data in hand.
+    # The cache is optional: a full or read-only disk must not prevent the download.
     with suppress(OSError):
         folder = _cache_folder()
         folder.mkdir(exist_ok=True)
-        # Written aside and moved, so that another process never reads half a file.
+        # Written to a temporary file and moved, so that another process never reads an incomplete file.
         with tempfile.TemporaryDirectory(dir=folder) as aside:
             write_files(info, dataset, Path(aside))
             for file in info.files:

@@ -1,4 +1,4 @@
-"""Discrete Bayesian networks: blankets that are known, and samples to find them from."""
+"""Discrete Bayesian networks, with known Markov blankets and samples."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -99,7 +99,7 @@ class BayesianNetwork:
     def markov_blanket(self, node: str) -> tuple[str, ...]:
         """Return the parents, children and children's other parents of a node, in node order.
 
-        Given these, the node is independent of all others, and no smaller set does it.
+        Given these, the node is independent of all others, which is true for no smaller set.
         """
         blanket = markov_blanket(self._parents, self._known(node))
         return tuple(name for name in self.nodes if name in blanket)
@@ -186,7 +186,7 @@ def _draw(
     # Dividing by the last entry makes the end exactly 1: trailing states of probability 0 are never drawn.
     cumulative /= cumulative[:, -1:]
     code = np.zeros(len(uniform), dtype=np.intp)
-    # One pass a state keeps the memory at n, where comparing with all states at once takes n x n_states.
+    # One pass per state needs memory for n values; comparing with all states at once would need n x n_states.
     for state in range(n_states - 1):
         code += uniform >= cumulative[row, state]
     return code

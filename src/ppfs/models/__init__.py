@@ -1,4 +1,4 @@
-"""Models of our own: scikit-learn estimators that are made for asking what a target depends on."""
+"""Scikit-learn estimators that are designed for testing what a target depends on."""
 
 from ppfs.models._boosted_linear import BoostedLinearClassifier, BoostedLinearRegressor
 from ppfs.models._default_panel import default_panel

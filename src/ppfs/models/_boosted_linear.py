@@ -1,4 +1,4 @@
-"""A linear model, then boosted trees on what it leaves."""
+"""A linear model, followed by boosted trees on its residuals."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ class _BoostedLinear(BaseEstimator):
 
 
 class BoostedLinearRegressor(RegressorMixin, _BoostedLinear):
-    """Ridge regression, then a few shallow boosted trees on what it leaves.
+    """Ridge regression, followed by a few shallow boosted trees on its residuals.
 
-    Made for tests that should see everything: a line is seen at the price of a line, and what is bent, stepped or
-    interacting is left to the trees. Missing values are accepted: the linear part uses the mean of the column instead,
-    and the trees treat them as missing. Nothing is drawn at random.
+    Designed for tests that should detect any dependence: the linear part detects linear effects as well as a linear
+    model does, the trees detect curves, steps and interactions. Missing values are accepted: the linear part replaces
+    them by the mean of the column, and the trees treat them as missing. The model is deterministic.
 
     Parameters
     ----------
@@ -100,19 +100,19 @@ class BoostedLinearRegressor(RegressorMixin, _BoostedLinear):
         Number of trees that are added. 0 leaves the linear part alone.
 
     learning_rate : float, default=0.2
-        What the values of the leaves are multiplied by.
+        Factor of the values of the leaves.
 
     max_depth : int, default=2
         Cuts between the root of a tree and its deepest leaf. With 2, trees see interactions of two columns.
 
     min_leaf_weight : float, default=10.0
-        The least weight of a leaf. A row counts its `sample_weight`, or 1.
+        Minimum weight of a leaf. The weight of a row is its `sample_weight`, or 1.
 
     l2_regularization : float, default=1.0
         Added to the weight of a leaf, which shrinks its value.
 
     max_bins : int, default=255
-        A column of more distinct values is cut at its quantiles only.
+        Maximum number of bins. A column with more distinct values is cut at its quantiles only.
 
     Attributes
     ----------
@@ -120,13 +120,13 @@ class BoostedLinearRegressor(RegressorMixin, _BoostedLinear):
         Slopes of the linear part, in the columns' own units.
 
     intercept_ : float
-        What the linear part adds.
+        Intercept of the linear part.
 
     n_features_in_ : int
         Columns seen by `fit`.
 
     feature_names_in_ : ndarray of str
-        Their names, where `X` has names.
+        Their names, if `X` has names.
 
     See Also
     --------
@@ -162,11 +162,11 @@ class BoostedLinearRegressor(RegressorMixin, _BoostedLinear):
 
 
 class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
-    """Logistic regression, then a few shallow boosted trees on what it leaves.
+    """Logistic regression, followed by a few shallow boosted trees on its residuals.
 
-    Made for tests that should see everything: a line is seen at the price of a line, and what is bent, stepped or
-    interacting is left to the trees. Missing values are accepted: the linear part uses the mean of the column instead,
-    and the trees treat them as missing. Nothing is drawn at random.
+    Designed for tests that should detect any dependence: the linear part detects linear effects as well as a linear
+    model does, the trees detect curves, steps and interactions. Missing values are accepted: the linear part replaces
+    them by the mean of the column, and the trees treat them as missing. The model is deterministic.
 
     Parameters
     ----------
@@ -179,20 +179,20 @@ class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
         part alone.
 
     learning_rate : float, default=0.2
-        What the values of the leaves are multiplied by.
+        Factor of the values of the leaves.
 
     max_depth : int, default=2
         Cuts between the root of a tree and its deepest leaf. With 2, trees see interactions of two columns.
 
     min_leaf_weight : float, default=10.0
-        The least weight of a leaf. A row counts its `sample_weight`, or 1, times 4 p (1 - p), where p is
-        its predicted probability: all of it at 1/2, and nothing where the class is certain.
+        Minimum weight of a leaf. The weight of a row is its `sample_weight`, or 1, times 4 p (1 - p), where p is its
+        predicted probability: the factor is 1 for p = 1/2, and 0 if the class is certain.
 
     l2_regularization : float, default=1.0
         Added to the weight of a leaf, which shrinks its value.
 
     max_bins : int, default=255
-        A column of more distinct values is cut at its quantiles only.
+        Maximum number of bins. A column with more distinct values is cut at its quantiles only.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
         Slopes of the linear part, in the columns' own units.
 
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        What the linear part adds.
+        Intercept of the linear part.
 
     classes_ : ndarray of shape (n_classes,)
         The labels.
@@ -209,7 +209,7 @@ class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
         Columns seen by `fit`.
 
     feature_names_in_ : ndarray of str
-        Their names, where `X` has names.
+        Their names, if `X` has names.
 
     See Also
     --------
@@ -258,7 +258,7 @@ class BoostedLinearClassifier(ClassifierMixin, _BoostedLinear):
         return shares
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the likeliest labels, shape (n_rows,)."""
+        """Return the most probable labels, shape (n_rows,)."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[likeliest]
         return labels

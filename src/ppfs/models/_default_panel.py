@@ -1,4 +1,4 @@
-"""The models that are asked together where the caller names none."""
+"""The models that are used together if the caller does not choose a model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ppfs.models._boosted_linear import BoostedLinearClassifier, BoostedLinearRe
 
 
 def default_panel(task: Literal["classification", "regression"], *, sparse: bool = False) -> list[Any]:
-    """Return the models that ``estimator="panel"`` stands for: for lines, curves, products, and all else.
+    """Return the models of ``estimator="panel"``: for linear effects, curves, products, and anything else.
 
-    No single model sees every link: a line is seen best by a linear model, a curve by splines, two columns that act
-    together by their product, a step by trees. Asked together, they are close to the best of them everywhere
+    No single model finds every kind of dependence: a linear model is best for linear effects, splines for curves,
+    products for interactions of two columns, trees for steps. Together they are close to the best of them everywhere
     (docs/p-values.md). As the panel that a test asks, the line counts twice, and products are asked about
     columns given 1 to 20 others.
 

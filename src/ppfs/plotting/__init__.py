@@ -1,4 +1,4 @@
-"""Pictures of a selection, as Display classes in scikit-learn's style: ``SomeDisplay.from_estimator(selector)``."""
+"""Plots of a selection, as Display classes in scikit-learn's style: ``SomeDisplay.from_estimator(selector)``."""
 
 from ppfs.plotting._blanket import BlanketDisplay
 from ppfs.plotting._importance import ImportanceDisplay

@@ -1,4 +1,4 @@
-"""The blanket as a drawing: the target, the selected columns, and those that are redundant given them."""
+"""A plot of the blanket: the target, the selected columns, and those that are redundant given them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class BlanketDisplay(Display):
         The selected columns, most important first.
 
     importances : sequence of float
-        How important each of them is: the width of its line.
+        The importance of each of them, shown as the width of its line.
 
     redundant : mapping of str to sequence of str
         The columns that are redundant given a member.
 
     target : str, default="target"
-        What the target is called.
+        Name of the target.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class BlanketDisplay(Display):
         selector : fitted selector
 
         max_members : int, default=12
-            How many selected columns to show at most.
+            Maximum number of selected columns to show.
 
         target : str, default="target"
-            What the target is called.
+            Name of the target.
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------

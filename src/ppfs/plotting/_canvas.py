@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Told apart by readers with any color vision (Okabe and Ito's palette), and on white and dark pages.
+# Distinguishable with any color vision (Okabe and Ito's palette), and on light and dark pages.
 SELECTED = "#0072B2"
 DROPPED = "#8A8F98"
 ACCENT = "#D55E00"
@@ -19,15 +19,15 @@ _LONGEST_NAME = 32
 
 
 class Display:
-    """What a plot keeps of where it was drawn.
+    """The axes and the figure of a plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
     """
 
     ax_: Axes
@@ -60,7 +60,7 @@ def ink() -> Any:
 
 
 def tidy(ax: Axes, *, grid: str | None = None) -> None:
-    """Leave out the lines that carry nothing."""
+    """Remove the lines that carry no information."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     if grid is not None:

@@ -1,4 +1,4 @@
-"""How much worse the model predicts without each column."""
+"""A plot of importances: how much worse the model predicts without each column."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class ImportanceDisplay(Display):
     """The importance of columns, with intervals.
 
-    The importance of a column is the mean rise in risk when it is replaced by a random stand-in. Selected columns
-    come first, then those that came closest. Columns without a measured importance are left out.
+    The importance of a column is the mean rise in risk when it is replaced by a random copy. Selected columns come
+    first, then those that were closest to being selected. Columns without a measured importance are left out.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class ImportanceDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
 
     Examples
     --------
@@ -75,10 +75,10 @@ class ImportanceDisplay(Display):
         selector : fitted selector
 
         max_columns : int, default=20
-            How many columns to show at most.
+            Maximum number of columns to show.
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Whether anything was to be found: the p-values of growth beside those of pure chance."""
+"""A histogram of the p-values of growth, compared with those expected by chance."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class PValueDisplay(Display):
-    """A histogram of the p-values of all columns on their own, with the line that chance alone would give.
+    """A histogram of the p-values of all columns on their own, with the line that is expected by chance.
 
-    A peak at the left are columns that predict. A level line is a table with nothing to find. A peak anywhere
-    else is a test that does not hold its level.
+    A peak at the left shows columns that predict the target. A flat histogram means that there is no evidence for any
+    column. A peak anywhere else means that the test does not hold its level.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class PValueDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
     """
 
     def __init__(self, pvalues: Floats, alpha: float) -> None:
@@ -50,10 +50,10 @@ class PValueDisplay(Display):
         selector : fitted search
 
         bins : int, default=20
-            How many bars.
+            Number of bars.
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What more columns are worth: score against size."""
+"""A plot of the score against the number of columns."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# What a line of small text takes of the height of the axes.
+# The height of a line of small text, as a share of the height of the axes.
 _LINE = 0.06
 
 
 class ScoreSizeDisplay(Display):
     """The cross-validated score of candidates, or of methods, against the number of columns that they keep.
 
-    Up and to the left is better. The line joins those that no other beats in both.
+    Up and to the left is better. The line joins the Pareto front: those that no other one beats in both.
 
     Parameters
     ----------
@@ -32,21 +32,21 @@ class ScoreSizeDisplay(Display):
         Mean number of columns, mean score and its standard error.
 
     labels : sequence of str, default=()
-        What each is called; empty writes no names.
+        Name of each; empty for no names.
 
     chosen : int, default=None
         The candidate that was chosen.
 
     score_name : str, default="score"
-        What the score is called.
+        Name of the score.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class ScoreSizeDisplay(Display):
         selector : fitted PPFSCV
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class ScoreSizeDisplay(Display):
             What `ppfs.compare` returned.
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class ScoreSizeDisplay(Display):
     def _write_labels(self, ax: Axes) -> None:
         """Write the names beside the plot, each at the height of its point or just above the one below.
 
-        Methods that keep as many columns and score alike share a place: names beside the points would overprint.
+        Methods with similar sizes and scores are close together: names beside the points would overlap.
         """
         low, high = ax.get_ylim()
         heights = (np.nan_to_num(self.scores) - low) / (high - low)
@@ -180,7 +180,7 @@ class ScoreSizeDisplay(Display):
 
 
 def _front(sizes: Floats, scores: Floats) -> list[int]:
-    """Return those that nothing smaller or equal in size outdoes, from the smallest."""
+    """Return the Pareto front: those with a better score than all that are not larger, from the smallest."""
     front: list[int] = []
     best = -np.inf
     for number in np.lexsort((-scores, sizes)).tolist():

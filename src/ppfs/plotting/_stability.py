@@ -43,10 +43,10 @@ class StabilityDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
     """
 
     def __init__(
@@ -73,10 +73,10 @@ class StabilityDisplay(Display):
             A search must have been fitted with `n_folds` of at least 2.
 
         max_columns : int, default=20
-            How many columns to show at most.
+            Maximum number of columns to show.
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------

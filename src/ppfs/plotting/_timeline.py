@@ -1,4 +1,4 @@
-"""Growth and shrink, question by question."""
+"""A plot of growth and shrink, question by question."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ppfs.plotting._results import search_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Smaller p-values than this are drawn at it: a strong column would flatten all others.
+# Smaller p-values are drawn at this value, because a strong column would flatten all others.
 _SMALLEST = 1e-12
-# A picture cannot hold more points; of more, those that were rejected are thinned.
+# The maximum number of points; of more, the rejected ones are thinned.
 _MOST_POINTS = 5_000
 
 
 class TimelineDisplay(Display):
-    """Every question of a search in its order, with its p-value and what followed.
+    """Every question of a search in its order, with its p-value and its outcome.
 
-    Growth goes over the columns one by one; shrink then asks about the candidates given each other. High points
-    are strong evidence for a column.
+    Growth tests the columns one by one; shrink then tests the candidates given each other. High points are strong
+    evidence for a column.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class TimelineDisplay(Display):
     phases : sequence of str
         The part of the search that asked each question.
 
-    is_favorable : ndarray of bool, shape (n_questions,)
-        Whether the column stayed in the running.
+    is_favourable : ndarray of bool, shape (n_questions,)
+        Whether the column remained a candidate.
 
     alpha : float
         The level of the search.
@@ -44,10 +44,10 @@ class TimelineDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        The axes of the plot.
 
     figure_ : matplotlib Figure
-        The figure it belongs to.
+        The figure of the plot.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class TimelineDisplay(Display):
         selector : fitted search
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a figure.
+            The axes to draw on. None makes a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What a selection says: one page in HTML, JSON or Markdown, or a plain dictionary."""
+"""Reports of a selection: one page in HTML, JSON or Markdown, or a plain dictionary."""
 
 from ppfs.report._report import Report
 from ppfs.report._summary import column_rows as column_rows

@@ -17,7 +17,7 @@ _BY_REQUEST = "kept by request"
 
 
 def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
-    """Return the page: everything it shows or runs is inside it, and every name from the data is escaped."""
+    """Return the page. It is self-contained, and every name from the data is escaped."""
     folder = files("ppfs.report")
     page = Template(folder.joinpath("page.html").read_text(encoding="utf-8"))
     return page.substitute(
@@ -173,6 +173,6 @@ def _packed(columns: dict[str, list[Any]]) -> dict[str, Any]:
 
 
 def _as_data(value: Any) -> str:
-    """Return JSON that can stand inside a script element: nothing in it can end the element."""
+    """Return JSON for a script element: nothing in it can end the element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,4 +1,4 @@
-"""The plots of a report, as drawings inside the page that take its colors."""
+"""The plots of a report, as SVG inside the page that uses the colors of the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ppfs.plotting import (
     TimelineDisplay,
 )
 
-# Stands for the color of the page's text while a plot is drawn: no plot uses it otherwise.
+# A placeholder for the color of the page's text while a plot is drawn; no plot uses it otherwise.
 _INK = "#010203"
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -31,14 +31,14 @@ _STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A plot with what it shows.
+    """A plot with its title and caption.
 
     Attributes
     ----------
     title, caption : str
 
     svg : str
-        The drawing, to be put into the page.
+        The plot, to be put into the page.
     """
 
     title: str
@@ -47,7 +47,7 @@ class Picture:
 
 
 def pictures_of(selector: Any) -> list[Picture]:
-    """Draw everything that a fitted search can show; what does not apply to it is left out."""
+    """Draw all plots that apply to a fitted search."""
     n_shown = min(20, max(1, len(selector.trace_.column_names)))
     wanted: list[tuple[str, str, tuple[float, float], Callable[[Any], Any]]] = [
         (
@@ -108,9 +108,9 @@ def _drawn(draw: Callable[[Any], Any], figsize: tuple[float, float], salt: str) 
         raise ImportError(
             "The report's plots need matplotlib, which is not installed. Run: pip install 'ppfs[report]'"
         ) from error
-    # Marks inside a drawing are numbered from the salt: drawings on one page must not share them.
+    # The ids inside an SVG depend on the salt: plots on one page must not share them.
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": salt}):
-        # Not pyplot's, which keeps figures alive and wants a screen.
+        # Not with pyplot, which keeps figures alive and may need a display.
         figure = Figure(figsize=figsize, layout="constrained")
         draw(figure.subplots())
         buffer = io.StringIO()

@@ -1,4 +1,4 @@
-"""The report as an object: made once, written in three ways."""
+"""The report as an object: made once, written in three formats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Report:
     selector : fitted search
 
     command : str, default=None
-        The command that made the selection, where it was not Python code.
+        The command that made the selection, if it was not made in Python.
 
     comparison : Comparison, default=None
         What `ppfs.compare` returned for the methods "selection" and "all": their cross-validated scores, and how
@@ -71,13 +71,13 @@ class Report:
             The data that the search was fitted on.
 
         cv : int, default=5
-            Number of folds: the selection is made so often again.
+            Number of folds: the selection is repeated this many times.
 
         command : str, default=None
             As above.
 
         rows : array-likes
-            `sample_weight` and `groups`, where the search was fitted with them.
+            `sample_weight` and `groups`, if the search was fitted with them.
         """
         check_is_fitted(selector)
         model = getattr(selector, "estimator", None)
@@ -96,7 +96,7 @@ class Report:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Everything that the report says, as plain lists, texts and numbers."""
+        """The content of the report, as plain lists, texts and numbers."""
         return summarize(self.selector, self.command, self.comparison)
 
     def html(self) -> str:
@@ -112,7 +112,7 @@ class Report:
         return markdown_page(self.summary)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the report to a file, in the way that its ending names.
+        """Write the report to a file, in the format of its extension.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Report:
         return where
 
     def _repr_html_(self) -> str:
-        # A frame of its own, so that the page's styles and the notebook's do not meet.
+        # In a separate frame, so that the styles of the page and of the notebook do not interfere.
         page = html.escape(self.html(), quote=True)
         return (
             f'<iframe srcdoc="{page}" style="width:100%;height:760px;border:0" title="ppfs report"></iframe>'

@@ -1,4 +1,4 @@
-"""What a result says: one plain dictionary, which every way of writing reads."""
+"""The content of a report: one plain dictionary, from which every format is written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ppfs.plotting import results_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
-# An explanation takes some hundred bytes: with all of a hundred thousand columns the page would not open.
+# An explanation takes some hundred bytes: a page with those of a hundred thousand columns would not open.
 _MOST_EXPLAINED = 500
 
 
@@ -34,14 +34,14 @@ _CALLED = {"selection": "the selection", "all": "all columns"}
 def summarize(
     selector: Any, command: str | None = None, comparison: Comparison | None = None
 ) -> dict[str, Any]:
-    """Return everything that a report says.
+    """Return the content of a report.
 
     Parameters
     ----------
     selector : fitted search
 
     command : str, default=None
-        The command that made the selection, where it was not Python code.
+        The command that made the selection, if it was not made in Python.
 
     comparison : Comparison, default=None
         The methods "selection" and "all" on the same folds.
@@ -100,7 +100,7 @@ def summarize(
 
 
 def result_of(selector: Any) -> dict[str, Any]:
-    """Return what a selection says, in a report and on the command line alike.
+    """Return the result of a selection, for reports and the command line.
 
     Parameters
     ----------
@@ -109,11 +109,11 @@ def result_of(selector: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Lists, texts, numbers and None only: the selected columns, most important first, how they were found, what rows
-        that were held out say about them, warnings and notes.
+        Lists, texts, numbers and None only: the selected columns, most important first, how they were found, their
+        confirmation on held-out rows, warnings and notes.
     """
     trace = selector.trace_
-    # What asked the questions, if there were any.
+    # The search that asked the questions, if any were asked.
     search = getattr(selector, "selector_", selector)
     test = getattr(search, "independence_", None)
     folds = getattr(search, "folds_", ())
@@ -157,7 +157,7 @@ def notes_for_readers(summary: dict[str, Any]) -> list[str]:
 
 
 def confirmation_of(selector: Any) -> dict[str, Any] | None:
-    """Return what rows that were held out say about the selected columns; None where none were."""
+    """Return the confirmation of the selected columns on held-out rows; None if no rows were held out."""
     confirmed = getattr(selector, "confirmed_", None)
     if confirmed is None:
         return None
@@ -180,7 +180,7 @@ def confirmation_of(selector: Any) -> dict[str, Any] | None:
 
 
 def plain_number(value: float) -> float | None:
-    """Return a number as JSON has it, with as many digits as anyone reads; None for NaN and infinity."""
+    """Return a number for JSON, rounded to six significant digits; None for NaN and infinity."""
     return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
@@ -195,7 +195,7 @@ def _headline(n_selected: int, n_columns: int, target: str) -> str:
 def _lead(
     n_selected: int, n_columns: int, alpha: float | None, method: str, scores: dict[str, Any] | None
 ) -> str:
-    """Say what was tested and found, and no more."""
+    """Return a sentence about what was tested and found, and nothing more."""
     n_left = n_columns - n_selected
     if method or alpha is None:
         found = method
@@ -251,7 +251,7 @@ def _scores(comparison: Comparison) -> dict[str, Any]:
 
 
 def _shares(selections: tuple[tuple[str, ...], ...], names: list[str]) -> list[float | None]:
-    """Return the share of the repeated selections that have each column."""
+    """Return the share of the repeated selections that contain each column."""
     if not selections:
         return [None] * len(names)
     sets = [set(selection) for selection in selections]
@@ -284,7 +284,7 @@ def _marginal_pvalues(trace: Any) -> list[float]:
 
 
 def _confirmed_pvalues(selector: Any) -> list[float | None]:
-    """Return the adjusted p-value of each column on the rows that were held out."""
+    """Return the adjusted p-value of each column on the held-out rows."""
     values: list[float | None] = [None] * len(selector.trace_.column_names)
     confirmed = getattr(selector, "confirmed_", None)
     if confirmed is not None:
