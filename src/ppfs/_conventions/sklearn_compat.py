@@ -1,7 +1,8 @@
 """Private names of scikit-learn, in one place.
 
 All other modules import them from here, so that a new version of scikit-learn can break this file only. Each name is
-listed with the versions that it was checked with.
+listed with the versions that it was checked with. Names that only make something faster have a fallback: where they are
+not found, models are fitted through scikit-learn's interface (decision 240).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ __all__ = [
     "bagged_rows",
     "bootstrapped_rows",
     "can_predict",
+    "can_repeat_draws",
     "check_sample_weight",
     "draw_by_weight",
     "gamma_of",
@@ -169,6 +171,17 @@ def bootstrapped_rows(
 
 
 @cache
+def can_repeat_draws() -> bool:
+    """Return whether `bootstrapped_rows` and `bagged_rows` find the functions that they need: 1.6.1 to 1.9.1."""
+    try:
+        from sklearn.ensemble._bagging import _generate_bagging_indices  # noqa: F401
+        from sklearn.ensemble._forest import _generate_sample_indices, _get_n_samples_bootstrap  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@cache
 def draw_by_weight() -> bool:
     """Return whether forests draw rows by their weights, and grow trees from how often each was drawn, as since 1.9.
 
@@ -215,9 +228,10 @@ def _with_weights(function: Any, weights: NDArray[np.float64] | None = None) -> 
     )
 
 
-def gamma_of(machine: Any) -> float:
+def gamma_of(machine: Any) -> float | None:
     """Return the factor of squared distances in a fitted support vector machine: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
 
-    The parameter may be the name of a rule; the resulting number is not public.
+    The parameter may be the name of a rule; the resulting number is not public. Returns None if it is not found.
     """
-    return float(machine._gamma)
+    gamma = getattr(machine, "_gamma", None)
+    return None if gamma is None else float(gamma)

@@ -69,7 +69,8 @@ class ShuffledMachine:
         *scalers, machine = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
         if not all(type(step) in _SCALERS for step in scalers) or not _is_radial(machine):
             return None
-        if X.shape[0] * machine.support_vectors_.shape[0] > _MAX_DISTANCES:
+        gamma = gamma_of(machine)
+        if gamma is None or X.shape[0] * machine.support_vectors_.shape[0] > _MAX_DISTANCES:
             return None
         for scaler in scalers:
             X = scaler.transform(X)
@@ -80,7 +81,7 @@ class ShuffledMachine:
             vectors,
             _squared_distances(rows, vectors),
             machine.predict(X),
-            gamma_of(machine),
+            gamma,
             dense(machine.dual_coef_)[0],
         )
 

@@ -176,12 +176,14 @@ def _fill(
     numeric = {column: style for column, style in enumerate(styles) if style is not None}
     block = np.empty((max(1, _VALUES_AT_ONCE // len(names)), len(names)))
     columns = list(numeric)
+    mapping: Any = values.base
     done = waiting = 0
 
     def put(n: int) -> None:
         values[:, done : done + n] = block[:n].T
         # Pages of a mapped file count as memory until they are released; their content is written to disk.
-        values._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+        if isinstance(mapping, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapping.madvise(mmap.MADV_DONTNEED)
 
     with ProgressBar(f"reading {path.name}", values.shape[1], progress) as bar:
         for line, record in islice(_records(path, format), 1, None):

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import _engine
-from ppfs._conventions import Floats, bags_draw_by_weight, draw_by_weight
+from ppfs._conventions import Floats, bags_draw_by_weight, can_repeat_draws, draw_by_weight
 from ppfs._data import Table
 from ppfs._fitting import KnownParameters, drawn_counts, seeded, tree_seeds
 from ppfs.independence._predictive.problem import Problem
@@ -100,6 +100,8 @@ def refusal_of_forest(estimator: Any) -> str | None:
         )
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
+    if not can_repeat_draws():
+        return "the engine does not know how this version of scikit-learn draws rows"
     return None
 
 
