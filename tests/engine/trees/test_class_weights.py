@@ -131,5 +131,5 @@ def test_weights_are_refused_for_numbers():
     columns = SortedColumns.from_dense(np.ones((4, 1)))
     splits = Splits.from_sequences([[0, 1]], [[2, 3]], [[0, 1]])
     rules = TreeRules("squared_error", loss="squared")
-    with pytest.raises(ValueError, match="have no classes"):
+    with pytest.raises(ValueError, match="has no classes"):
         single_column_risks(columns, np.arange(4.0), 0, splits, rules, class_weights=[1.0, 1.0])

@@ -1,0 +1,75 @@
+"""Private parts of scikit-learn: where one is missing, models are fitted through its interface, with the same answers."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.svm import SVC
+
+import ppfs
+from ppfs import PPFS
+from ppfs.independence._predictive.risks import boosting, forests
+from ppfs.wrappers import PermutationImportance, _shuffled_machine
+
+PRIVATE = re.compile(r"(?:from|import) sklearn[\w.]*\._|from sklearn[\w.]* import .*\b_\w")
+
+
+def test_one_file_names_them():
+    named = [
+        path.name
+        for path in Path(ppfs.__file__).parent.rglob("*.py")
+        if PRIVATE.search(path.read_text(encoding="utf-8"))
+    ]
+    assert named == ["sklearn_compat.py"]
+
+
+@pytest.fixture
+def rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[::4, [0, 5, 9, 11, 14]], y[::4]
+
+
+@pytest.mark.parametrize(
+    ("model", "module", "name", "missing"),
+    [
+        (HistGradientBoostingClassifier(max_iter=5), boosting, "method_of_bins", None),
+        (RandomForestClassifier(5), forests, "can_repeat_draws", False),
+        (BaggingClassifier(n_estimators=5), forests, "can_repeat_draws", False),
+    ],
+    ids=["bins of boosting", "draws of forests", "draws of bags"],
+)
+def test_a_model_whose_private_part_is_missing_is_fitted_by_scikit_learn(
+    model, module, name, missing, rows, monkeypatch
+):
+    search = PPFS(model, n_splits=6, random_state=0)
+    by_engine = search.fit(*rows).trace_.to_frame()
+    assert any("by the engine" in note for note in search.trace_.notes)
+    monkeypatch.setattr(module, name, lambda: missing)
+    by_scikit_learn = search.fit(*rows).trace_.to_frame()
+    assert any("this version of scikit-learn" in note for note in search.trace_.notes)
+    alone = by_engine["given"].str.len() == 0
+    np.testing.assert_allclose(
+        by_scikit_learn["pvalue"][alone], by_engine["pvalue"][alone], rtol=1e-6, atol=1e-9
+    )
+
+
+def test_functions_that_draw_rows_are_looked_for(monkeypatch):
+    from ppfs._conventions.sklearn_compat import can_repeat_draws
+
+    assert can_repeat_draws()
+    can_repeat_draws.cache_clear()
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble._forest", None)
+    assert not can_repeat_draws()
+    can_repeat_draws.cache_clear()
+
+
+def test_a_machine_whose_gamma_is_not_found_is_asked_for_all_rows(rows, monkeypatch):
+    importance = PermutationImportance(SVC(), n_repeats=3, random_state=0)
+    quick = importance.fit(*rows).importances_
+    monkeypatch.setattr(_shuffled_machine, "gamma_of", lambda _machine: None)
+    assert _shuffled_machine.ShuffledMachine.of(SVC(random_state=0).fit(*rows), rows[0]) is None
+    np.testing.assert_allclose(importance.fit(*rows).importances_, quick, rtol=0, atol=1e-9)
