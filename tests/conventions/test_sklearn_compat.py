@@ -1,4 +1,4 @@
-"""Private parts of scikit-learn: where one is missing, models are fitted through its interface, with the same answers."""
+"""Private parts of scikit-learn: without them, models are fitted through its interface, with the same answers."""
 
 import re
 import sys

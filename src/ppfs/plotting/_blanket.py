@@ -92,8 +92,8 @@ class BlanketDisplay(Display):
         weights = [float(importances[column]) for column in selector.blanket_[:max_members]]
         return cls(members, weights, redundant, target).plot(ax=ax)
 
-    def plot(self, *, max_neighbors: int = 4, ax: Axes | None = None) -> Self:
-        """Draw on axes, or on a new figure; each member with at most `max_neighbors` redundant columns."""
+    def plot(self, *, max_neighbours: int = 4, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure; each member with at most `max_neighbours` redundant columns."""
         ax = axes_for(ax, figsize=(8.4, 5.6))
         # Longer names need more room, in units of the drawing.
         written = [*self.members, *(name for names in self.redundant.values() for name in names)]
@@ -106,7 +106,7 @@ class BlanketDisplay(Display):
             ax.plot([0, place[0]], [0, place[1]], color=SELECTED, linewidth=width, alpha=0.55, zorder=1)
             _node(ax, place, shown(member), SELECTED)
             gone = list(self.redundant.get(member, ()))
-            n_shown = max_neighbors if len(self.members) <= _FEW_MEMBERS else 1
+            n_shown = max_neighbours if len(self.members) <= _FEW_MEMBERS else 1
             lines = [shown(name) for name in gone[:n_shown]]
             if len(gone) > n_shown:
                 lines.append(f"and {len(gone) - n_shown} more")

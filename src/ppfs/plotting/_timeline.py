@@ -51,11 +51,11 @@ class TimelineDisplay(Display):
     """
 
     def __init__(
-        self, pvalues: Floats, phases: Sequence[str], is_favorable: NDArray[np.bool_], alpha: float
+        self, pvalues: Floats, phases: Sequence[str], is_favourable: NDArray[np.bool_], alpha: float
     ) -> None:
         self.pvalues = pvalues
         self.phases = phases
-        self.is_favorable = is_favorable
+        self.is_favourable = is_favourable
         self.alpha = alpha
 
     @classmethod
@@ -84,8 +84,8 @@ class TimelineDisplay(Display):
         numbers = np.arange(1, len(heights) + 1)
         shown = self._shown()
         for mask, color, label, marker in (
-            (~self.is_favorable, DROPPED, "independent: out", "x"),
-            (self.is_favorable, SELECTED, "dependent: stays", "o"),
+            (~self.is_favourable, DROPPED, "independent: out", "x"),
+            (self.is_favourable, SELECTED, "dependent: stays", "o"),
         ):
             rows = shown[mask[shown]]
             ax.scatter(numbers[rows], heights[rows], s=18, c=color, marker=marker, linewidths=1, label=label)
@@ -109,10 +109,10 @@ class TimelineDisplay(Display):
 
     def _shown(self) -> NDArray[np.intp]:
         """Return which questions are drawn: all that went in favor, and as many of the others as there is room for."""
-        others = np.flatnonzero(~self.is_favorable)
-        room = max(_MOST_POINTS - int(self.is_favorable.sum()), 500)
+        others = np.flatnonzero(~self.is_favourable)
+        room = max(_MOST_POINTS - int(self.is_favourable.sum()), 500)
         thinned = others[:: max(1, -(-len(others) // room))]
-        return np.sort(np.concatenate([np.flatnonzero(self.is_favorable), thinned]))
+        return np.sort(np.concatenate([np.flatnonzero(self.is_favourable), thinned]))
 
     def _mark_phases(self, ax: Axes) -> None:
         """Shade every other phase and write its name above it."""
