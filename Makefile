@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-portable test-cpus test-oldest test-pythons test-scale test-browser docs lint types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-oldest test-pythons test-scale test-browser docs dist lint types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -75,6 +75,12 @@ test-browser: $(VENV)/browser.stamp
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs site
 
+# The wheel and the source archive, and a check of what an index would show. Nothing is uploaded.
+dist: $(VENV)/dist.stamp
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+
 # The paper's tables: two sets in minutes, or everything in hours. Cells that are there are not run again; those that
 # say most for a minute of computing come first.
 JOBS ?= 2
@@ -106,6 +112,10 @@ $(OLDEST)/test.stamp: pyproject.toml
 
 $(VENV)/browser.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	touch $@
+
+$(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
 	touch $@
 
 $(VENV)/docs.stamp: $(VENV)/test.stamp
