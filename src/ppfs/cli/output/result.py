@@ -7,9 +7,6 @@ from typing import Any
 from ppfs.cli.flags.parameters import SearchRequest, flag_of
 from ppfs.cli.input import Input
 
-#: What a result document says it is, and the version of its layout.
-SCHEMA, SCHEMA_VERSION = "ppfs-selection", 1
-
 
 def result_document(
     selector: Any, data: Input, search: SearchRequest, *, with_columns: bool = True
@@ -21,23 +18,18 @@ def result_document(
     with_columns : bool, default=True
         Whether every column is listed; a million of them take a gigabyte.
     """
-    from ppfs import __version__
-    from ppfs.report import column_rows, result_of
+    from ppfs.export import document_of
 
-    result = result_of(selector)
-    return {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
-        "ppfs": __version__,
-        "data": data.name,
-        "target": data.target,
-        **result,
-        "test": None if result["test"] is None else test_name(result["test"]),
-        "method": search.method,
-        "random_state": search.random_state,
-        "flags": given_flags(search),
-        "columns": column_rows(selector) if with_columns else [],
-    }
+    document = document_of(
+        selector,
+        data=data.name,
+        target=data.target,
+        with_columns=with_columns,
+        method=search.method,
+        random_state=search.random_state,
+        flags=given_flags(search),
+    )
+    return document | {"test": None if document["test"] is None else test_name(document["test"])}
 
 
 def test_name(test: str) -> str:
