@@ -35,9 +35,9 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
         A selector, or a pipeline of selectors and whatever sklearn-onnx converts.
 
     X : array or data frame
-        Some rows of the data, for the types of the inputs. A data frame becomes one input per column, by its name (with _ for spaces); an
-        array becomes one input "X". Numbers with a fraction are in single precision there, which every operator of
-        ONNX's runtimes takes; pass ``initial_types=`` for others.
+        Some rows of the data, for the types of the inputs. A data frame becomes one input per column, by its name with
+        "_" for spaces; an array becomes one input "X". Numbers with a fraction are in single precision there, which
+        every operator of ONNX's runtimes takes; pass ``initial_types=`` for others.
 
     options : dict
         Passed to ``skl2onnx.to_onnx``.
