@@ -66,7 +66,7 @@ INTERNAL = {"Automatic", "BaseBlanketSelector", "IndependenceTest", "PredictiveT
 
 
 @pytest.mark.parametrize(
-    "module", ["ppfs", "ppfs.blanket", "ppfs.compat", "ppfs.independence", "ppfs.wrappers"]
+    "module", ["ppfs", "ppfs.blanket", "ppfs.compat", "ppfs.independence", "ppfs.wrappers", "ppfs.export"]
 )
 def test_the_reference_lists_every_estimator(module):
     listed = set(re.findall(r"^ {3}ppfs\.(?:\w+\.)?(\w+)$", text(DOCS / "api.md"), flags=re.MULTILINE))

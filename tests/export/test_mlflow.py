@@ -64,3 +64,28 @@ def test_without_mlflow_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
     with pytest.raises(InvalidInputError, match=r"pip install 'ppfs\[mlflow\]'"):
         log_to_mlflow(PPFS())
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_the_command_line_logs_a_run(store):
+    from click.testing import CliRunner
+
+    from ppfs.cli._app import app
+
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.assign(kind=y).to_csv(store / "iris.csv", index=False)
+    asked = [
+        "select",
+        str(store / "iris.csv"),
+        "-t",
+        "kind",
+        "--task",
+        "classification",
+        "--mlflow",
+        "flowers",
+    ]
+    done = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert done.exit_code == 0
+    (run,) = mlflow.search_runs(experiment_names=["flowers"], output_format="list")
+    assert run.data.metrics["ppfs.n_columns"] == 4
+    assert f"run {run.info.run_id} of experiment 'flowers'" in done.output

@@ -1,5 +1,6 @@
 """Conventions of all layers: array types, random streams, progress, messages, scikit-learn's private names."""
 
+from ppfs._conventions.deprecation import DEPRECATED, value_of_renamed, warn_of_removal
 from ppfs._conventions.messages import warn_caller
 from ppfs._conventions.progress import OutOfTimeError, Phase, Progress, ProgressBar, watched_phases
 from ppfs._conventions.random import RandomStateLike, integer_seed, root_entropy, stream
@@ -30,6 +31,7 @@ from ppfs._conventions.sklearn_compat import (
 from ppfs._conventions.types import Floats
 
 __all__ = [
+    "DEPRECATED",
     "N_JOBS_RULE",
     "Floats",
     "HasMethods",
@@ -61,6 +63,8 @@ __all__ = [
     "separates_missing_from_one_value",
     "stream",
     "take_rows",
+    "value_of_renamed",
     "warn_caller",
+    "warn_of_removal",
     "watched_phases",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -23,6 +24,7 @@ from ppfs._data import (
 )
 from ppfs._estimator.frame_selector import FrameSelector
 from ppfs._estimator.one_step import in_one_step
+from ppfs._printable import listed
 from ppfs._trace import Trace
 
 if TYPE_CHECKING:
@@ -84,6 +86,16 @@ class Selector(FrameSelector, BaseEstimator, ABC):
                 self._keep_from_failure(draft, error)
                 raise
         return self
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what a notebook shows: scikit-learn's diagram, and below it what was selected."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in shown and hasattr(self, "blanket_"):
+            names = [self._column_names[column] for column in self.blanket_]
+            text = f"{len(names)} of {len(self.support_)} columns selected"
+            text += f", most important first: {listed(names, 20)}" if names else ""
+            shown["text/html"] += f"<p>{html.escape(text)}</p>"
+        return shown
 
     def report(self, X: Any = None, y: Any = None, **rows: Any) -> Report:
         """Return a report to pass on: ``selector.report().save("report.html")``.

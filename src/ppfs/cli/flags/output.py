@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ppfs.cli._failures import InputFailure
 from ppfs.cli.flags.sections import debug_flag, flag, gathered
 from ppfs.cli.flags.written_files import TABLES, written_file
 
@@ -36,6 +38,9 @@ class OutputRequest:
 
     report_cv : int or None
         In how many folds the report scores the selection; None if that was left open.
+
+    mlflow : str or None
+        The experiment of MLflow that gets a run.
     """
 
     format: str
@@ -43,6 +48,7 @@ class OutputRequest:
     save: Path | None
     report: Path | None
     report_cv: int | None
+    mlflow: str | None
 
 
 class FoldCount(click.IntRange):
@@ -57,6 +63,14 @@ class FoldCount(click.IntRange):
         if number == 1:
             self.fail("1 fold leaves no rows to train on: use 2 or more, or 0 for no scores.", param, ctx)
         return number
+
+
+def _require_mlflow(_: click.Context, parameter: click.Parameter, experiment: str | None) -> str | None:
+    if experiment is not None and find_spec("mlflow") is None:
+        raise InputFailure(
+            f"--mlflow {experiment} needs mlflow, which is not installed. Run: pip install 'ppfs[mlflow]'"
+        )
+    return experiment
 
 
 output_flags = gathered(
@@ -105,6 +119,13 @@ output_flags = gathered(
             type=FoldCount(),
             help="Number of folds for the cross-validated scores in the report; the search is repeated in each. 0 "
             "leaves them out. [default: 5, if that takes less than about a minute]",
+        ),
+        flag(
+            _OUTPUT,
+            "--mlflow",
+            metavar="EXPERIMENT",
+            callback=_require_mlflow,
+            help="Log parameters, numbers, selection and report as a run of this experiment of MLflow.",
         ),
         debug_flag,
     ],

@@ -63,6 +63,7 @@ class Delivery:
             (self.output.save, self._save),
             (self.output.output, self._write_columns),
             (self.output.report, self._write_report),
+            (self.output.mlflow, self._log),
         ]
         failures = [failure for is_wanted, step in steps if is_wanted and (failure := _failure_of(step))]
         if not failures:
@@ -105,6 +106,16 @@ class Delivery:
             with replaced(self.output.report) as place:
                 report.save(place)
             say(f"Report: {self.output.report}")
+
+    def _log(self) -> None:
+        import mlflow
+
+        from ppfs.export import log_to_mlflow
+
+        run = mlflow.start_run(experiment_id=mlflow.set_experiment(self.output.mlflow).experiment_id)
+        with run:
+            log_to_mlflow(self.selector)
+        say(f"MLflow: run {run.info.run_id} of experiment {self.output.mlflow!r}")
 
     def _rescue(self) -> None:
         """Save the selection where there is room, so that the search need not run again."""
