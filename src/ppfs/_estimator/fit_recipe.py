@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._data import (
     CallersColumns,
@@ -28,6 +28,7 @@ from ppfs._printable import listed
 from ppfs._trace import Trace
 
 if TYPE_CHECKING:
+    from ppfs._verdicts import DataAtHand, Sufficiency
     from ppfs.report import Report
 
 
@@ -47,6 +48,10 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     # The library of the caller's data frame.
     _backend: str | None = None
 
+    # What the last fit can be asked about later, and the answer.
+    _at_hand: DataAtHand | None = None
+    _sufficiency: Sufficiency | None = None
+
     @abstractmethod
     def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
         """Set the fitted attributes; called on an unfitted copy with parameters that were checked."""
@@ -54,7 +59,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     def _keep_from_failure(self, draft: Self, error: BaseException) -> None:
         """Keep what the next fit may reuse from the copy that failed."""
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sufficiency: bool = True, **params: Any) -> Self:
         """Select columns.
 
         Parameters
@@ -70,6 +75,10 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
 
+        sufficiency : bool, default=True
+            Whether `sufficiency_` can be read after the fit. Nothing is computed before it is read; until then the
+            selector holds a reference to X and y, where they take at most 64 MiB. False holds none.
+
         **params
             `sample_weight`, array-like of shape (n_rows,): how much each row counts, in fits, losses and scores. A row
             of weight 0 is left out.
@@ -79,12 +88,14 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         self
         """
         self._validate_params()
+        sample_weight = weights_among(params, self)
         with in_one_step(self) as draft:
             try:
-                draft._fit(X, y, groups=groups, sample_weight=weights_among(params, self))
+                draft._fit(X, y, groups=groups, sample_weight=sample_weight)
             except BaseException as error:
                 self._keep_from_failure(draft, error)
                 raise
+            draft._keep_data(X, y, groups, sample_weight, sufficiency)
         return self
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -97,7 +108,82 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             shown["text/html"] += f"<p>{html.escape(text)}</p>"
         return shown
 
-    def report(self, X: Any = None, y: Any = None, **rows: Any) -> Report:
+    def _keep_data(self, X: Any, y: Any, groups: Any, sample_weight: Any, wanted: bool) -> None:
+        from ppfs._verdicts import DataAtHand
+
+        self._sufficiency = None
+        self._at_hand = DataAtHand.of(X, y, groups, sample_weight) if wanted else None
+
+    @property
+    def sufficiency_(self) -> Sufficiency:
+        """Whether the selected columns are enough: what a model with all columns would gain, and a verdict.
+
+        It is measured when it is first read, which takes about two fits for wide tables and up to five for narrow ones:
+        the selection is repeated in parts of the rows. See `measure_sufficiency`.
+        """
+        check_is_fitted(self)
+        if self._sufficiency is None:
+            kept = self._at_hand
+            if kept is None:
+                raise AttributeError(
+                    f"This {type(self).__name__} holds no data to measure sufficiency_ with: it was fitted with "
+                    "sufficiency=False, to a file or to a table of more than 64 MiB, or it was loaded. Call "
+                    "measure_sufficiency(X, y)."
+                )
+            kept.require_unchanged()
+            self.measure_sufficiency(kept.X, kept.y, groups=kept.groups, sample_weight=kept.sample_weight)
+        assert self._sufficiency is not None
+        return self._sufficiency
+
+    def measure_sufficiency(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        margin: float = 0.05,
+        n_folds: int | None = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Sufficiency:
+        """Measure how much better a model is with all columns than with the selected ones, and set `sufficiency_`.
+
+        The rows are divided into folds. Outside each the selection is repeated and models are fitted, with the selected
+        columns and with all of them; inside it they are compared row by row. Where `confirm` held rows out, the
+        selection itself is compared on those, and nothing is repeated.
+
+        Parameters
+        ----------
+        X, y : array or data frame, array-like
+            The data that the selector was fitted on.
+
+        margin : float, default=0.05
+            The share of what all columns explain that may be lost for the verdict "sufficient".
+
+        n_folds : int, default=None
+            None is 5 for up to 100 columns, 3 for up to 1,000, and 2 for more.
+
+        groups, sample_weight : array-likes of shape (n_rows,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        Sufficiency
+        """
+        from ppfs._verdicts import sufficiency_of
+
+        check_is_fitted(self)
+        self._sufficiency = sufficiency_of(
+            self, X, y, groups=groups, sample_weight=sample_weight, margin=margin, n_folds=n_folds
+        )
+        self._at_hand = None
+        return self._sufficiency
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The caller's data are not part of the result.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_at_hand"}
+
+    def report(self, X: Any = None, y: Any = None, *, sufficiency: bool = True, **rows: Any) -> Report:
         """Return a report to pass on: ``selector.report().save("report.html")``.
 
         Parameters
@@ -106,6 +192,10 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             The data that the selector was fitted on. The report then has the cross-validated scores of the selection
             and of all columns, and how often each column is selected again: the selection is repeated five times, each
             time inside a training part.
+
+        sufficiency : bool, default=True
+            Measure `sufficiency_` for the first sentence, where that was not done yet and the data are at hand. It
+            takes about two fits for wide tables and up to five for narrow ones.
 
         rows : array-likes
             `sample_weight` and `groups`, where the selector was fitted with them.
@@ -117,7 +207,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         """
         from ppfs.report import Report
 
-        return Report(self) if X is None else Report.with_scores(self, X, y, **rows)
+        if X is None:
+            return Report(self, sufficiency=sufficiency)
+        return Report.with_scores(self, X, y, sufficiency=sufficiency, **rows)
 
     def _read_table(
         self,

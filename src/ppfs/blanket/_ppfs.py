@@ -8,6 +8,8 @@ from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
@@ -414,6 +416,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         return described_test(self, self.independence)
 
     confirmed_: Confirmation | None
+
+    # The rows that `confirm` held out from the last search.
+    _rows_aside: NDArray[np.intp] | None = None
 
     def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
         search = partial(super()._fit_table, test=test, shared=shared)

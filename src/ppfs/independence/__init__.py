@@ -11,7 +11,7 @@ from ppfs.independence._oracle import DSeparation
 from ppfs.independence._predictive.bound_predictive import MOST_ROWS_COUNTED
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
 from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
-from ppfs.independence._predictive.losses import LossFunction
+from ppfs.independence._predictive.losses import Loss, LossFunction, choose_loss, predict
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS
@@ -40,6 +40,7 @@ __all__ = [
     "KnownAnswers",
     "LikelihoodRatio",
     "Listener",
+    "Loss",
     "LossFunction",
     "OnError",
     "OneAgainstRest",
@@ -47,4 +48,6 @@ __all__ = [
     "PredictiveTest",
     "Question",
     "Rearrangements",
+    "choose_loss",
+    "predict",
 ]

@@ -6,6 +6,7 @@ from ppfs.plotting._pvalues import PValueDisplay
 from ppfs.plotting._results import results_of
 from ppfs.plotting._score_size import ScoreSizeDisplay
 from ppfs.plotting._stability import StabilityDisplay
+from ppfs.plotting._sufficiency import SufficiencyDisplay
 from ppfs.plotting._timeline import TimelineDisplay
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "PValueDisplay",
     "ScoreSizeDisplay",
     "StabilityDisplay",
+    "SufficiencyDisplay",
     "TimelineDisplay",
     "results_of",
 ]

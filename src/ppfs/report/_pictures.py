@@ -13,6 +13,7 @@ from ppfs.plotting import (
     ImportanceDisplay,
     PValueDisplay,
     StabilityDisplay,
+    SufficiencyDisplay,
     TimelineDisplay,
 )
 
@@ -88,6 +89,17 @@ def pictures_of(selector: Any) -> list[Picture]:
                 "Each column that some fold selected, and the folds that did.",
                 (7.0, 1.2 + 0.27 * n_members),
                 lambda ax: StabilityDisplay.from_estimator(selector, ax=ax),
+            )
+        )
+    if getattr(selector, "_sufficiency", None) is not None:
+        wanted.append(
+            (
+                "Are the selected columns enough?",
+                "The loss of new rows with no column, with the selected ones and with all of them. The black line is "
+                "the 95 % interval of the difference between the last two; left of the dashed line less is lost than "
+                "the margin.",
+                (7.0, 2.6),
+                lambda ax: SufficiencyDisplay.from_estimator(selector, ax=ax),
             )
         )
     pictures = []

@@ -18,6 +18,7 @@ from ppfs.report._markdown import markdown_page
 from ppfs.report._page import html_page
 from ppfs.report._pictures import pictures_of
 from ppfs.report._summary import summarize
+from ppfs.report._verdicts import measure
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -39,6 +40,10 @@ class Report:
         What `ppfs.compare` returned for the methods "selection" and "all": their cross-validated scores, and how
         often each column was selected when the selection was repeated.
 
+    sufficiency : bool, default=True
+        Measure whether the selected columns are enough, where that was not done yet and the selector holds its data.
+        That repeats the selection in two to five parts of the rows.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -50,16 +55,30 @@ class Report:
     """
 
     def __init__(
-        self, selector: Any, *, command: str | None = None, comparison: Comparison | None = None
+        self,
+        selector: Any,
+        *,
+        command: str | None = None,
+        comparison: Comparison | None = None,
+        sufficiency: bool = True,
     ) -> None:
         check_is_fitted(selector)
         self.selector = selector
         self.command = command
         self.comparison = comparison
+        self.sufficiency = sufficiency
 
     @classmethod
     def with_scores(
-        cls, selector: Any, X: Any, y: Any, *, cv: int = 5, command: str | None = None, **rows: Any
+        cls,
+        selector: Any,
+        X: Any,
+        y: Any,
+        *,
+        cv: int = 5,
+        command: str | None = None,
+        sufficiency: bool = True,
+        **rows: Any,
     ) -> Self:
         """Return a report with cross-validated scores: the selection is repeated inside each training part.
 
@@ -74,6 +93,9 @@ class Report:
             Number of folds: the selection is repeated this many times.
 
         command : str, default=None
+            As above.
+
+        sufficiency : bool, default=True
             As above.
 
         rows : array-likes
@@ -92,12 +114,15 @@ class Report:
             random_state=int(seed) if isinstance(seed, Integral) else 0,
             **rows,
         )
-        return cls(selector, command=command, comparison=comparison)
+        if sufficiency:
+            # A failure is said in the report, which asks again.
+            measure(selector, X, y, **rows)
+        return cls(selector, command=command, comparison=comparison, sufficiency=sufficiency)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The content of the report, as plain lists, texts and numbers."""
-        return summarize(self.selector, self.command, self.comparison)
+        return summarize(self.selector, self.command, self.comparison, with_sufficiency=self.sufficiency)
 
     def html(self) -> str:
         """Return one self-contained page: no other file and no network is needed to read it."""

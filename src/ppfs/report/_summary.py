@@ -15,6 +15,7 @@ from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
+from ppfs.report._verdicts import measure, sufficiency_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
@@ -32,7 +33,11 @@ _CALLED = {"selection": "the selection", "all": "all columns"}
 
 
 def summarize(
-    selector: Any, command: str | None = None, comparison: Comparison | None = None
+    selector: Any,
+    command: str | None = None,
+    comparison: Comparison | None = None,
+    *,
+    with_sufficiency: bool = True,
 ) -> dict[str, Any]:
     """Return the content of a report.
 
@@ -46,6 +51,9 @@ def summarize(
     comparison : Comparison, default=None
         The methods "selection" and "all" on the same folds.
 
+    with_sufficiency : bool, default=True
+        Measure whether the selected columns are enough, where that was not done yet and the data are at hand.
+
     Returns
     -------
     dict
@@ -57,7 +65,9 @@ def summarize(
         raise InvalidInputError(
             f"{type(selector).__name__} was fitted on data that ppfs cannot read, so there is nothing to report."
         )
+    failure = measure(selector) if with_sufficiency else ""
     result = result_of(selector)
+    result["notes"] += [failure] * bool(failure)
     selected, alpha = result["selected"], result["alpha"]
     columns = _columns(selector)
     scores = None if comparison is None else _scores(comparison)
@@ -73,7 +83,7 @@ def summarize(
         "format_version": 2,
         "created": datetime.now(UTC).strftime("%Y-%m-%d"),
         "headline": _headline(len(selected), data.n_columns, data.target),
-        "lead": _lead(len(selected), data.n_columns, alpha, trace.method, scores),
+        "lead": _lead(len(selected), data.n_columns, alpha, trace.method, scores, result["sufficiency"]),
         **result,
         "search": type(selector).__name__,
         "n_questions": int(getattr(getattr(selector, "selector_", selector), "n_tests_", 0)),
@@ -130,6 +140,7 @@ def result_of(selector: Any) -> dict[str, Any]:
         "n_folds": len(folds),
         "chosen_fold": next((fold.number for fold in folds if fold.is_chosen), None),
         "confirmation": confirmation_of(selector),
+        "sufficiency": sufficiency_of(selector),
         "warnings": [{**asdict(each), "message": each.message} for each in selector.warnings_],
         "notes": list(trace.notes),
     }
@@ -193,7 +204,12 @@ def _headline(n_selected: int, n_columns: int, target: str) -> str:
 
 
 def _lead(
-    n_selected: int, n_columns: int, alpha: float | None, method: str, scores: dict[str, Any] | None
+    n_selected: int,
+    n_columns: int,
+    alpha: float | None,
+    method: str,
+    scores: dict[str, Any] | None,
+    sufficiency: dict[str, Any] | None,
 ) -> str:
     """Return a sentence about what was tested and found, and nothing more."""
     n_left = n_columns - n_selected
@@ -212,7 +228,8 @@ def _lead(
             f"At level {alpha:g} there is no evidence that {rest} to the selected ones. A weak effect can "
             "still have been missed."
         )
-    return found if scores is None else f"{found} {_in_words(scores)}"
+    whole = "" if sufficiency is None else sufficiency["summary"]
+    return " ".join(filter(None, [whole, found, "" if scores is None else _in_words(scores)]))
 
 
 def _in_words(scores: dict[str, Any]) -> str:

@@ -86,10 +86,17 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class RowsAside:
-    """A table in two parts: one to search in, one to confirm on."""
+    """A table in two parts: one to search in, one to confirm on.
+
+    Attributes
+    ----------
+    numbers : ndarray of int
+        The rows of the whole table that `aside` holds.
+    """
 
     searched: Table
     aside: Table
+    numbers: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Table, share: float, random_state: RandomStateLike) -> RowsAside:
@@ -111,7 +118,8 @@ class RowsAside:
             fold=_ASIDE,
             groups=table.groups,
         )[0]
-        return cls(table.rows(np.sort(split.train)), table.rows(np.sort(split.test)))
+        held_out = np.sort(split.test)
+        return cls(table.rows(np.sort(split.train)), table.rows(held_out), held_out)
 
     def bind(
         self, test: IndependenceTest, share: float, random_state: RandomStateLike, n_jobs: int | None
@@ -143,9 +151,11 @@ def search_and_confirm(
         Fits the selector to a table.
     """
     if share is None:
+        selector._rows_aside = None
         search(table)
         return None
     rows = RowsAside.of(table, share, selector.random_state)
+    selector._rows_aside = rows.numbers
     if not isinstance(test, Automatic):
         # Before the search: it may take long, and this may fail.
         rows.bind(test, share, selector.random_state, selector.n_jobs)

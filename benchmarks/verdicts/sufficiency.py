@@ -1,0 +1,103 @@
+"""How often the 95 % interval of what a selection loses holds, and how often each verdict is given.
+
+    python benchmarks/verdicts/sufficiency.py --tables 100
+
+Tables of 500 rows and 20 columns, of which five are true; their selection is given, so that the answer is known: all
+five kept, one of five left out that explains 10 % of what the five explain (twice the margin), or no column that
+matters and none selected. What is true is measured on 4,000 more rows of the same law: the mean difference of the
+losses of those models that the interval is about.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ppfs._data import read_table
+from ppfs._rows import divide_into_folds
+from ppfs._verdicts.measuring import Divided, Measured, measured_losses
+
+N_ROWS, N_NEW, N_COLUMNS, N_FOLDS, MARGIN = 500, 4000, 20, 5, 0.05
+CASES = {"all kept": (0, 1, 2, 3, 4), "one left out": (0, 1, 2, 3), "noise only": ()}
+# Shares of the explained variance; the last column explains twice the margin.
+SHARES = np.array([0.225, 0.225, 0.225, 0.225, 0.1])
+
+
+def draw(case: str, task: str, table: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([29, table, *case.encode()])
+    X = rng.normal(size=(N_ROWS + N_NEW, N_COLUMNS))
+    signal = X[:, :5] @ np.sqrt(SHARES) * (case != "noise only")
+    if task == "regression":
+        return X, signal + rng.normal(size=len(X))
+    return X, (2 * signal + rng.logistic(size=len(X)) > 0).astype(int)
+
+
+def judge(case: str, task: str, table: int) -> tuple[bool, float, str]:
+    """Return whether the interval holds what is true, the distance in standard errors, and the verdict."""
+    X, y = draw(case, task, table)
+    whole = read_table(X, y, task=task, owner="benchmark")
+    new = np.arange(N_ROWS, N_ROWS + N_NEW)
+    labels = y[:N_ROWS] if task == "classification" else None
+    folds = divide_into_folds(N_ROWS, labels, None, N_FOLDS, table)
+    both = Divided([(train, np.concatenate([test, new])) for train, test in folds], N_FOLDS)
+    selected = CASES[case]
+    measured, n_selected = measured_losses(
+        whole, both, lambda _: selected, estimator="panel", loss="auto", seed=table
+    )
+    known = cut(measured, whole, folds)
+    found = known.concluded(Divided(folds, N_FOLDS), n_selected, MARGIN)
+    lost = [
+        np.mean(
+            measured.losses["selected"][k][known.chosen["selected"][k]][len(test) :]
+            - measured.losses["all"][k][known.chosen["all"][k]][len(test) :]
+        )
+        for k, (_, test) in enumerate(folds)
+    ]
+    truth = np.average(lost, weights=[len(test) for _, test in folds])
+    error = (found.lost.high - found.lost.low) / 2 / 1.96
+    distance = (found.lost.value - truth) / error if error else 0.0
+    return bool(found.lost.low - 1e-12 <= truth <= found.lost.high + 1e-12), distance, found.verdict
+
+
+def cut(measured: Measured, whole, folds) -> Measured:
+    """Return the same models with the rows of the folds alone."""
+    known = Measured(whole, measured.loss, 0)
+    for number, (_, test) in enumerate(folds):
+        known.take(
+            number,
+            test,
+            {
+                side: {
+                    name: (one[: len(test)], measured.predictions[side][number][name][: len(test)])
+                    for name, one in measured.losses[side][number].items()
+                }
+                for side in measured.losses
+            },
+        )
+    return known
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=int, default=100, help="per case and task")
+    args = parser.parse_args()
+    print(f"{'task':<15}{'case':<15}{'tables':>7}{'covered':>9}{'spread':>8}  verdicts", flush=True)
+    for task in ("regression", "classification"):
+        for case in CASES:
+            with warnings.catch_warnings(), threadpool_limits(1):
+                warnings.simplefilter("ignore")
+                found = [judge(case, task, table) for table in range(args.tables)]
+            covered = np.mean([one for one, _, _ in found])
+            spread = np.sqrt(np.mean([distance**2 for _, distance, _ in found]))
+            verdicts = [verdict for _, _, verdict in found]
+            shares = ", ".join(
+                f"{name} {verdicts.count(name) / len(verdicts):.0%}" for name in sorted(set(verdicts))
+            )
+            print(f"{task:<15}{case:<15}{len(found):>7}{covered:>9.1%}{spread:>8.2f}  {shares}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

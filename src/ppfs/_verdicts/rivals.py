@@ -1,0 +1,82 @@
+"""Which of the columns that were not selected could still help: those that go with what the selected ones leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ppfs._conventions import Floats
+from ppfs._data import Matrix, Table
+
+_AT_ONCE = 1000
+
+
+def rank_rivals(table: Table, features: Sequence[int], residuals: Floats) -> list[int]:
+    """Return features by how much of the residuals they explain alone, most first.
+
+    Lines and parabolas for numbers, means by level for categories; a feature of several columns counts with its best.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_rows, n_outputs)
+        Of the rows of this table.
+    """
+    scores: list[float] = []
+    for first in range(0, len(features), _AT_ONCE):
+        some = list(features[first : first + _AT_ONCE])
+        X = table.take(some)
+        by_column = _explained(X, table.n_levels_of(some), residuals - residuals.mean(axis=0))
+        scores += [float(by_column[place].max()) for place in table.places(some)]
+    # Features as the second key, so that ties do not depend on the order that was asked for.
+    return [features[i] for i in sorted(range(len(features)), key=lambda i: (-scores[i], features[i]))]
+
+
+def _explained(X: Matrix, n_levels: NDArray[np.intp], residuals: Floats) -> Floats:
+    """Return for each column the sum of squares of the residuals that it explains, less what chance would."""
+    if sp.issparse(X):
+        return _by_lines(np.asarray(X.T @ residuals), X, residuals)
+    explained = np.zeros(X.shape[1])
+    is_number = n_levels == 0
+    Z = _standardized(X[:, is_number])
+    squares = _standardized(Z**2)
+    explained[is_number] = np.maximum(
+        ((Z.T @ residuals) ** 2).sum(axis=1), ((squares.T @ residuals) ** 2).sum(axis=1)
+    ) / len(residuals)
+    by_chance = (residuals**2).sum() / len(residuals)
+    for column in np.flatnonzero(~is_number).tolist():
+        explained[column] = _by_levels(X[:, column], residuals, by_chance)
+    return explained
+
+
+def _standardized(X: Floats) -> Floats:
+    """Return columns of mean 0 and variance 1; missing values, and constant columns, are 0."""
+    if not X.shape[1]:
+        return X
+    known = np.isfinite(X)
+    n_known = np.maximum(1, known.sum(axis=0))
+    filled = np.where(known, X, 0.0)
+    centered = np.where(known, X - filled.sum(axis=0) / n_known, 0.0)
+    spread = np.sqrt((centered**2).mean(axis=0))
+    scaled: Floats = np.divide(centered, spread, out=np.zeros_like(centered), where=spread > 0)
+    return scaled
+
+
+def _by_lines(products: Floats, X: Matrix, residuals: Floats) -> Floats:
+    """Return what sparse columns explain, from their products with residuals of mean 0."""
+    means = np.asarray(X.mean(axis=0)).ravel()
+    spread = np.asarray(X.multiply(X).mean(axis=0)).ravel() - means**2
+    products = products - np.outer(means, residuals.sum(axis=0))
+    explained = (products**2).sum(axis=1) / len(residuals)
+    scaled: Floats = np.divide(explained, spread, out=np.zeros_like(explained), where=spread > 0)
+    return scaled
+
+
+def _by_levels(codes: Floats, residuals: Floats, by_chance: float) -> float:
+    levels = np.unique(codes, return_inverse=True)[1].ravel()
+    counts = np.bincount(levels)
+    sums = np.stack([np.bincount(levels, of_output) for of_output in residuals.T], axis=1)
+    # A column of many levels explains more by chance: k - 1 degrees of freedom, where a line has one.
+    return float(((sums**2).sum(axis=1) / counts).sum() - (len(counts) - 2) * by_chance)

@@ -1,0 +1,213 @@
+"""Are the selected columns enough? The losses of three models, and what they allow to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ppfs._conventions import Floats
+from ppfs._verdicts.intervals import Estimate, RowMeans
+
+Verdict = Literal["sufficient", "not sufficient", "too few rows", "nothing to explain"]
+
+#: Above this share the bound on what is lost says nothing.
+_ALL = 1.0
+
+
+@dataclass(frozen=True)
+class Sufficiency:
+    """How much better a model is with all columns than with the selected ones.
+
+    Models are fitted on a part of the rows and their losses measured on the others. Where the rows were divided into
+    folds, the selection was repeated in the training part of each: the numbers are about the selection as a method,
+    made from `n_training_rows` rows. Where rows were held out (`confirm`), they are about the selection itself.
+
+    Attributes
+    ----------
+    verdict : {"sufficient", "not sufficient", "too few rows", "nothing to explain"}
+        "sufficient": less than the share `margin` of what all columns explain is lost (a one-sided test at 5 %). "not
+        sufficient": more is lost (also at 5 %). "too few rows": neither is shown. "nothing to explain": no model with
+        all columns is shown to predict better than none at all.
+
+    margin : float
+        The share of what all columns explain that may be lost.
+
+    loss : str
+        The name of the loss.
+
+    of_nothing, of_selected, of_all : float
+        Mean losses of the best constant, of the best model with the selected columns, and of the best model that sees
+        all columns.
+
+    lost : Estimate
+        `of_selected` minus `of_all`, with a 95 % interval: above 0 where the other columns help.
+
+    explained : Estimate
+        `of_nothing` minus `of_all`: what all columns explain.
+
+    gained : Estimate
+        `of_nothing` minus `of_selected`: what the selected columns explain.
+
+    share_lost, share_lost_high : float
+        `lost` as a share of `explained`, and the upper end of its one-sided 95 % interval; NaN where nothing is
+        explained, infinity where no bound can be given.
+
+    scores : mapping of str to mapping of str to float
+        The same in other words: for "r2", or for "accuracy" and "auc", the scores of "nothing", "selected" and "all".
+
+    models : mapping of str to str
+        The model that was best most often, for "selected" and "all".
+
+    n_rows, n_training_rows : int
+        Rows that were predicted, and rows that models were fitted on.
+
+    n_folds : int
+        Number of folds; 0 where the rows that `confirm` held out were used.
+
+    n_selected : float
+        How many features were selected, on average over the folds.
+    """
+
+    verdict: Verdict
+    margin: float
+    loss: str
+    of_nothing: float
+    of_selected: float
+    of_all: float
+    lost: Estimate
+    explained: Estimate
+    gained: Estimate
+    share_lost: float
+    share_lost_high: float
+    scores: Mapping[str, Mapping[str, float]]
+    models: Mapping[str, str]
+    n_rows: int
+    n_training_rows: int
+    n_folds: int
+    n_selected: float
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return it as plain numbers and texts, with None for numbers that are not finite."""
+        plain: dict[str, Any] = _finite(asdict(self))
+        return {**plain, "summary": str(self)}
+
+    def __str__(self) -> str:
+        """Return the verdict in words."""
+        return f"{self._said()} {self._how()}"
+
+    def _said(self) -> str:
+        words, nothing, selected, everything = self._in_the_score()
+        if self.verdict == "nothing to explain":
+            return (
+                "No model that sees all columns is shown to predict better than a constant, so these rows do not show "
+                "anything that a selection could lack."
+            )
+        compared = f"{words} {selected} with the selected columns, {everything} with all, {nothing} with none"
+        if self.verdict == "sufficient":
+            return (
+                f"The selected columns are enough to within {self.margin:.0%}: they lose at most "
+                f"{self.share_lost_high:.1%} of what the best model with all columns explains ({compared})."
+            )
+        if self.verdict == "not sufficient":
+            return (
+                f"The selected columns are not enough: they lose about {self.share_lost:.0%} of what the best model "
+                f"with all columns explains, more than the margin of {self.margin:.0%} ({compared})."
+            )
+        if self.share_lost_high <= _ALL:
+            bound = f"the loss may be anything up to {self.share_lost_high:.0%} of what all columns explain"
+        else:
+            bound = "the loss cannot be bounded"
+        return (
+            f"There are too few rows to tell whether the selected columns are enough: {bound} ({compared})."
+        )
+
+    def _how(self) -> str:
+        if not self.n_folds:
+            return (
+                f"Measured on {self.n_rows:,} rows that the search did not use, with models fitted on "
+                f"{self.n_training_rows:,}."
+            )
+        return (
+            f"Measured on {self.n_rows:,} rows in {self.n_folds} folds, with the selection repeated on the "
+            f"{self.n_training_rows:,} rows outside each ({self.n_selected:.3g} columns on average)."
+        )
+
+    def _in_the_score(self) -> tuple[str, str, str, str]:
+        """Return the score that readers know best, and its values with none, with the selected and with all columns."""
+        name = next((name for name in ("r2", "auc", "accuracy") if name in self.scores), None)
+        if name is None:
+            losses = (self.of_nothing, self.of_selected, self.of_all)
+            return (f"{self.loss} loss", *(f"{value:.3g}" for value in losses))  # type: ignore[return-value]
+        called = {"r2": "R2", "auc": "AUC", "accuracy": "accuracy"}[name]
+        values = (self.scores[name][side] for side in ("nothing", "selected", "all"))
+        return (called, *(f"{value:.3f}" for value in values))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What losses of the same rows say, before words.
+
+    Attributes
+    ----------
+    verdict : str
+
+    lost, explained, gained : Estimate
+
+    share_lost, share_lost_high : float
+    """
+
+    verdict: Verdict
+    lost: Estimate
+    explained: Estimate
+    gained: Estimate
+    share_lost: float
+    share_lost_high: float
+
+    @classmethod
+    def of(
+        cls, of_nothing: Floats, of_selected: Floats, of_all: Floats, rows: RowMeans, margin: float
+    ) -> Compared:
+        """Compare the losses of rows with no column, with the selected ones, and with all."""
+        lost = rows.estimate(of_selected - of_all)
+        explained = rows.estimate(of_nothing - of_all)
+        high = _share_high(of_selected - of_all, of_nothing - of_all, rows)
+        share = lost.value / explained.value if explained.value > 0 else float("nan")
+        verdict: Verdict = "too few rows"
+        # One-sided, so that both sides of the margin are tested at 5 %.
+        if not rows.estimate(of_nothing - of_all, 0.9).low > 0:
+            verdict, share, high = "nothing to explain", float("nan"), float("nan")
+        elif high < margin:
+            verdict = "sufficient"
+        elif rows.estimate((of_selected - of_all) - margin * (of_nothing - of_all), 0.9).low > 0:
+            verdict = "not sufficient"
+        return cls(verdict, lost, explained, rows.estimate(of_nothing - of_selected), share, high)
+
+
+def _share_high(lost: Floats, explained: Floats, rows: RowMeans) -> float:
+    """Return the smallest share m for which "lost - m * explained is below 0" is shown at 5 %; infinity for none.
+
+    Fieller's bound of a ratio. Where it exists it is found by halving: once the difference is shown to be below 0, it
+    is for all larger shares up to 1, because what is explained was shown to be above 0.
+    """
+
+    def is_shown(share: float) -> bool:
+        return rows.estimate(lost - share * explained, 0.9).high < 0
+
+    low, high = 0.0, _ALL
+    if not is_shown(high):
+        return float("inf")
+    if is_shown(low):
+        return 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_shown(middle) else (middle, high)
+    return high
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    return None if isinstance(value, float) and not np.isfinite(value) else value

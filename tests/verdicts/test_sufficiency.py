@@ -1,0 +1,246 @@
+"""Sufficiency: what a selection loses against all columns, and what may be said about it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, Ridge
+
+from ppfs import PPFS
+from ppfs._data import read_table
+from ppfs._verdicts import Divided, measure_sufficiency
+from ppfs._verdicts.intervals import RowMeans
+from ppfs._verdicts.rivals import rank_rivals
+from ppfs._verdicts.sufficiency import Compared
+from ppfs.blanket import FBED
+from ppfs.exceptions import InvalidInputError
+from ppfs.wrappers import Stepwise
+
+
+def linear(n=300, n_columns=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns))
+    return X, X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n)
+
+
+def measured(X, y, selected, **options):
+    table = read_table(X, y, task="regression", owner="test")
+    rows = np.arange(len(X))
+    folds = [(np.setdiff1d(rows, rows[k::5]), rows[k::5]) for k in range(5)]
+    return measure_sufficiency(table, Divided(folds, 5), lambda _: selected, **options)
+
+
+def test_all_true_columns_are_sufficient():
+    found = measured(*linear(), [0, 1])
+    assert found.verdict == "sufficient"
+    assert found.share_lost_high < 0.05
+    assert "enough to within 5%" in str(found)
+
+
+def test_a_missing_column_is_not_sufficient():
+    found = measured(*linear(), [0])
+    assert found.verdict == "not sufficient"
+    # Of the explained variance of 2, the second column has 1.
+    assert found.share_lost == pytest.approx(0.5, abs=0.1)
+    assert found.lost.low < found.of_selected - found.of_all < found.lost.high
+    assert "not enough" in str(found)
+
+
+def test_noise_has_nothing_to_explain():
+    X, _ = linear()
+    found = measured(X, np.random.default_rng(1).normal(size=len(X)), [])
+    assert found.verdict == "nothing to explain"
+    assert "constant" in str(found)
+    assert np.isnan(found.share_lost)
+
+
+def test_few_rows_cannot_tell():
+    X, y = linear(n=60)
+    assert measured(X, y - 0.7 * X[:, 1], [0]).verdict == "too few rows"
+
+
+def test_a_missing_column_is_found_among_a_thousand():
+    X, y = linear(n=200, n_columns=1000)
+    assert measured(X, y, [0]).verdict == "not sufficient"
+
+
+def test_scores_are_those_of_the_rows_that_were_predicted():
+    X, y = linear()
+    found = measured(X, y, [0, 1], estimator=LinearRegression())
+    error = 0.0
+    for k in range(5):
+        train = np.setdiff1d(np.arange(len(X)), np.arange(len(X))[k::5])
+        model = LinearRegression().fit(X[train][:, :2], y[train])
+        error += ((y[k::5] - model.predict(X[k::5, :2])) ** 2).sum()
+    assert found.of_selected == pytest.approx(error / len(X))
+    assert found.scores["r2"]["selected"] == pytest.approx(1 - error / ((y - y.mean()) ** 2).sum())
+    assert found.models["selected"] == "LinearRegression"
+
+
+def test_the_best_model_of_a_fold_is_chosen_by_the_others():
+    """A model that is best in one fold only is never chosen for that fold."""
+    from ppfs._verdicts.measuring import Measured
+    from ppfs.independence import choose_loss
+
+    X, y = linear(n=4)
+    table = read_table(X, y, task="regression", owner="test")
+    one = Measured(table, choose_loss("auto", "regression", Ridge()), 0)
+    for number, (a, b) in enumerate([(0.0, 1.0), (1.0, 0.5)]):
+        rows = np.array([2 * number, 2 * number + 1])
+        losses = {"a": (np.full(2, a), np.zeros(2)), "b": (np.full(2, b), np.zeros(2))}
+        one.take(number, rows, dict.fromkeys(("nothing", "selected", "all"), losses))
+    one.concluded(Divided([(np.arange(2, 4), np.arange(2)), (np.arange(2), np.arange(2, 4))], 2), 1.0, 0.05)
+    assert one.chosen["selected"] == ["b", "a"]
+
+
+def test_verdicts_follow_from_the_losses():
+    rng = np.random.default_rng(0)
+    nothing, everything = 2 + 0.1 * rng.normal(size=400), 1 + 0.1 * rng.normal(size=400)
+
+    def verdict(selected):
+        return Compared.of(nothing, selected, everything, RowMeans(), 0.05).verdict
+
+    assert verdict(everything + 0.001) == "sufficient"
+    assert verdict(everything + 0.2) == "not sufficient"
+    assert verdict(everything + 0.05 + 0.5 * rng.normal(size=400)) == "too few rows"
+    assert Compared.of(everything, everything, everything, RowMeans(), 0.05).verdict == "nothing to explain"
+
+
+def test_the_bound_of_the_share_is_fiellers():
+    rng = np.random.default_rng(0)
+    lost, explained = rng.normal(0.1, 1, 500), rng.normal(2, 1, 500)
+    found = Compared.of(explained, lost, np.zeros(500), RowMeans(), 0.05)
+    share, rows = found.share_lost_high, RowMeans()
+    assert rows.estimate(lost - share * explained, 0.9).high == pytest.approx(0, abs=1e-6)
+    assert found.share_lost == pytest.approx(lost.mean() / explained.mean())
+
+
+def test_rows_of_a_group_count_once():
+    values = np.repeat([1.0, 2.0, 4.0], 50)
+    alone = RowMeans().error(np.array([1.0, 2.0, 4.0]))
+    assert RowMeans(groups=np.repeat([0, 1, 2], 50)).error(values) == pytest.approx(alone)
+
+
+def test_rivals_are_ranked_by_what_they_explain_of_the_residuals():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    residuals = (X[:, [3]] + 0.7 * (X[:, [1]] ** 2 - 1)) + 0.1 * rng.normal(size=(400, 1))
+    table = read_table(X, residuals.ravel(), task="regression", owner="test")
+    assert rank_rivals(table, range(5), residuals)[:2] == [3, 1]
+
+
+def test_rivals_of_categories_and_sparse_columns():
+    pd = pytest.importorskip("pandas")
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(0)
+    color = rng.choice(["red", "green", "blue"], size=300)
+    residuals = (color == "red")[:, np.newaxis] + 0.3 * rng.normal(size=(300, 1))
+    frame = pd.DataFrame({"noise": rng.normal(size=300), "color": color, "text": rng.choice(list("abcdefgh"), 300)})
+    table = read_table(frame, residuals.ravel(), task="regression", owner="test")
+    assert rank_rivals(table, [0, 1, 2], residuals)[0] == 1
+    X = sparse.random_array((300, 20), density=0.2, rng=rng, format="csr")
+    residuals = X[:, [7]].toarray() + 0.05 * rng.normal(size=(300, 1))
+    table = read_table(X, residuals.ravel(), task="regression", owner="test")
+    assert rank_rivals(table, range(20), residuals)[0] == 7
+
+
+def test_it_is_measured_when_it_is_read_and_the_data_are_then_let_go():
+    X, y = linear(n=120)
+    selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y)
+    assert selector._sufficiency is None
+    assert selector.sufficiency_ is selector.sufficiency_
+    assert selector._at_hand is None
+    assert selector.sufficiency_.n_folds == 5
+    assert selector.sufficiency_.n_training_rows == 96
+    selector.fit(X, y)
+    assert selector._sufficiency is None
+
+
+def test_it_can_be_skipped():
+    X, y = linear(n=120)
+    selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y, sufficiency=False)
+    with pytest.raises(AttributeError, match=r"measure_sufficiency\(X, y\)"):
+        _ = selector.sufficiency_
+    assert selector.measure_sufficiency(X, y, n_folds=3).n_folds == 3
+    assert selector.sufficiency_.n_folds == 3
+
+
+def test_data_are_kept_neither_in_pickles_nor_in_clones():
+    X, y = linear(n=120)
+    selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y)
+    assert pickle.loads(pickle.dumps(selector))._at_hand is None
+    assert clone(selector)._at_hand is None
+
+
+def test_data_that_changed_since_are_refused():
+    X, y = linear(n=120)
+    selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y)
+    X[0, 0] += 1
+    with pytest.raises(InvalidInputError, match="changed after fit"):
+        _ = selector.sufficiency_
+
+
+def test_the_selection_is_made_again_in_each_training_part(monkeypatch):
+    """On noise a selection from all rows would look good on those same rows."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 150)), rng.normal(size=60)
+    selector = PPFS.calibrated(Ridge(), correction=None, random_state=0).fit(X, y)
+    assert selector.support_.any()
+    found = selector.sufficiency_
+    assert found.verdict == "nothing to explain"
+    assert found.gained.low < 0
+
+
+def test_rows_that_were_held_out_are_used_and_nothing_is_repeated(monkeypatch):
+    X, y = linear(n=200)
+    selector = PPFS.calibrated(Ridge(), confirm=0.4, random_state=0).fit(X, y)
+    monkeypatch.setattr(PPFS, "fit", None)
+    found = selector.sufficiency_
+    assert (found.n_folds, found.n_rows, found.n_training_rows) == (0, 80, 120)
+    assert found.n_selected == selector.support_.sum()
+    assert "that the search did not use" in str(found)
+
+
+@pytest.mark.parametrize("search", [FBED(independence="fisher-z"), Stepwise(Ridge(), cv=3, random_state=0)])
+def test_other_selectors_have_it_too(search):
+    X, y = linear(n=120)
+    assert search.fit(X, y).sufficiency_.verdict == "sufficient"
+
+
+def test_classes_weights_and_groups():
+    X, y = linear(n=150)
+    labels = np.where(y > 0.5, "high", np.where(y < -0.5, "low", "middle"))
+    groups = np.repeat(np.arange(50), 3)
+    weight = np.linspace(0.5, 2, 150)
+    selector = PPFS.calibrated(random_state=0).fit(X, labels, groups=groups, sample_weight=weight)
+    found = selector.sufficiency_
+    assert found.loss == "brier"
+    assert set(found.scores) == {"accuracy", "auc"}
+    assert found.scores["auc"]["nothing"] == 0.5
+    assert found.scores["auc"]["selected"] > 0.8
+
+
+def test_missing_values_and_text():
+    pd = pytest.importorskip("pandas")
+    X, y = linear(n=150)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[::7, "c"] = np.nan
+    frame["kind"] = np.where(X[:, 3] > 0, "x", "y")
+    selector = PPFS.calibrated(impute="median", random_state=0).fit(frame, y)
+    assert selector.sufficiency_.verdict == "sufficient"
+
+
+@pytest.mark.parametrize("margin", [0, 1, -0.1])
+def test_a_margin_is_a_share(margin):
+    X, y = linear(n=120)
+    selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y)
+    with pytest.raises(InvalidInputError, match="margin="):
+        selector.measure_sufficiency(X, y, margin=margin)
+
+
+def test_plain_numbers_for_files():
+    X, _ = linear()
+    plain = measured(X, np.random.default_rng(1).normal(size=len(X)), []).as_plain()
+    assert plain["share_lost"] is None
+    assert plain["summary"].startswith("No model that sees all columns")
