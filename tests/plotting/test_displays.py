@@ -15,6 +15,7 @@ from ppfs.plotting import (
     PValueDisplay,
     ScoreSizeDisplay,
     StabilityDisplay,
+    SufficiencyDisplay,
     TimelineDisplay,
 )
 from ppfs.plotting._canvas import shown
@@ -221,3 +222,21 @@ def test_the_word_beside_the_chosen_candidate_is_near_it(ax):
     away = (corner - ax.transData.transform((20.0, 0.6))) * 72 / ax.figure.dpi
     # In points, of which a letter is about ten high.
     assert 0 < away.min() <= away.max() < 20
+
+
+def test_sufficiency_shows_three_losses_and_the_margin(frame):
+    selector = PPFS(n_splits=10, random_state=0).fit(*frame)
+    display = SufficiencyDisplay.from_estimator(selector, ax=Figure().subplots())
+    found = selector.sufficiency_
+    assert [bar.get_width() for bar in display.ax_.patches] == [
+        found.of_nothing,
+        found.of_selected,
+        found.of_all,
+    ]
+    assert "5% of what all columns explain" in display.ax_.get_legend().get_texts()[0].get_text()
+
+
+def test_sufficiency_needs_data(frame):
+    selector = PPFS(n_splits=10, random_state=0).fit(*frame, sufficiency=False)
+    with pytest.raises(InvalidInputError, match="measure_sufficiency"):
+        SufficiencyDisplay.from_estimator(selector)

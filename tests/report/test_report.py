@@ -28,6 +28,13 @@ def selector():
 
 
 @pytest.fixture(scope="module")
+def frame_and_target():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
+    return X, pd.Series(X["a"] + X["b"] > 0, name="bought")
+
+
+@pytest.fixture(scope="module")
 def page(selector):
     return selector.report().html()
 
@@ -249,3 +256,37 @@ def test_notes_for_readers_leave_out_how_models_were_computed(made):
     for text in (report.html(), report.markdown()):
         assert "engine" not in text
         assert "task: classification" in text
+
+
+def test_the_first_sentence_is_about_the_selection_as_a_whole(frame_and_target):
+    X, y = frame_and_target
+    selector = PPFS.calibrated(random_state=0).fit(X, y)
+    report = selector.report()
+    summary = report.summary
+    assert summary["lead"].startswith(str(selector.sufficiency_))
+    assert summary["sufficiency"]["verdict"] == selector.sufficiency_.verdict
+    assert "Are the selected columns enough?" in report.html()
+    assert str(selector.sufficiency_).split(":")[0] in report.markdown()
+
+
+def test_the_report_can_do_without_it(frame_and_target):
+    X, y = frame_and_target
+    selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+    report = selector.report(sufficiency=False)
+    assert report.summary["sufficiency"] is None
+    assert report.summary["lead"].startswith("At level 0.05")
+    assert "enough" not in report.html()
+    assert selector._sufficiency is None
+
+
+def test_a_failure_to_measure_is_a_note(frame_and_target, monkeypatch):
+    X, y = frame_and_target
+    selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+
+    def fail(*_, **__):
+        raise InvalidInputError("too small a part")
+
+    monkeypatch.setattr(PPFS, "measure_sufficiency", fail)
+    summary = selector.report().summary
+    assert summary["sufficiency"] is None
+    assert any("too small a part" in note for note in summary["notes"])

@@ -136,7 +136,9 @@ def test_rivals_of_categories_and_sparse_columns():
     rng = np.random.default_rng(0)
     color = rng.choice(["red", "green", "blue"], size=300)
     residuals = (color == "red")[:, np.newaxis] + 0.3 * rng.normal(size=(300, 1))
-    frame = pd.DataFrame({"noise": rng.normal(size=300), "color": color, "text": rng.choice(list("abcdefgh"), 300)})
+    frame = pd.DataFrame(
+        {"noise": rng.normal(size=300), "color": color, "text": rng.choice(list("abcdefgh"), 300)}
+    )
     table = read_table(frame, residuals.ravel(), task="regression", owner="test")
     assert rank_rivals(table, [0, 1, 2], residuals)[0] == 1
     X = sparse.random_array((300, 20), density=0.2, rng=rng, format="csr")
@@ -169,7 +171,7 @@ def test_it_can_be_skipped():
 def test_data_are_kept_neither_in_pickles_nor_in_clones():
     X, y = linear(n=120)
     selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y)
-    assert pickle.loads(pickle.dumps(selector))._at_hand is None
+    assert pickle.loads(pickle.dumps(selector))._at_hand is None  # noqa: S301
     assert clone(selector)._at_hand is None
 
 

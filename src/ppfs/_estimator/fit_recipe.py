@@ -112,7 +112,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         from ppfs._verdicts import DataAtHand
 
         self._sufficiency = None
-        self._at_hand = DataAtHand.of(X, y, groups, sample_weight) if wanted else None
+        self._at_hand = DataAtHand.of(X, y, groups, sample_weight, self.n_features_in_) if wanted else None
 
     @property
     def sufficiency_(self) -> Sufficiency:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pickle import PicklingError
 from typing import Any
 
 import joblib
-import numpy as np
 
 from ppfs._conventions import n_rows_of
 from ppfs._data import is_path
@@ -36,25 +36,29 @@ class DataAtHand:
     digest: str
 
     @classmethod
-    def of(cls, X: Any, y: Any, groups: Any, sample_weight: Any) -> DataAtHand | None:
-        """Keep the data of a fit; None for files and for tables of more than 64 MiB."""
-        if is_path(X) or _n_values(X) * _BYTES_PER_VALUE > _MOST_BYTES:
+    def of(cls, X: Any, y: Any, groups: Any, sample_weight: Any, n_columns: int) -> DataAtHand | None:
+        """Keep the data of a fit; None for files, for tables of more than 64 MiB, and where no digest can be made."""
+        if is_path(X):
+            return None
+        n_values = X.nnz if hasattr(X, "nnz") else n_rows_of(X) * n_columns
+        if n_values * _BYTES_PER_VALUE > _MOST_BYTES:
             return None
         parts = (X, y, groups, sample_weight)
-        return cls(*parts, joblib.hash(parts))
+        digest = _digest(parts)
+        return None if digest is None else cls(*parts, digest)
 
     def require_unchanged(self) -> None:
         """Raise if an array was changed in place after the fit: its rows are not those of the selection."""
-        if joblib.hash((self.X, self.y, self.groups, self.sample_weight)) != self.digest:
+        if _digest((self.X, self.y, self.groups, self.sample_weight)) != self.digest:
             raise InvalidInputError(
                 "X or y was changed after fit, so the rows that the selection was made from are gone. Call "
                 "measure_sufficiency(X, y) with the original data, or fit again."
             )
 
 
-def _n_values(X: Any) -> int:
-    if hasattr(X, "nnz"):
-        return int(X.nnz)
-    shape = getattr(X, "shape", None)
-    n_columns = shape[1] if shape is not None and len(shape) > 1 else np.size(X[0]) if len(X) else 0
-    return int(n_rows_of(X)) * int(n_columns)
+def _digest(parts: tuple[Any, ...]) -> str | None:
+    try:
+        return str(joblib.hash(parts))
+    except (TypeError, AttributeError, ValueError, PicklingError):
+        # Objects that cannot be pickled, such as lazy arrays of other libraries.
+        return None

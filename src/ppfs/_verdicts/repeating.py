@@ -56,7 +56,7 @@ def sufficiency_of(
     table = read_table(
         X,
         y,
-        task=selector.task_,
+        task=selector.trace_.data.task,
         owner=selector,
         feature_groups=getattr(selector, "feature_groups", None),
         categorical_features=getattr(selector, "categorical_features", "auto"),

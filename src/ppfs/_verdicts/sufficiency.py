@@ -46,7 +46,8 @@ class Sufficiency:
         `of_selected` minus `of_all`, with a 95 % interval: above 0 where the other columns help.
 
     explained : Estimate
-        `of_nothing` minus `of_all`: what all columns explain.
+        What all columns explain: `of_nothing` minus `of_all`, or minus `of_selected` where that is smaller: a model
+        that sees all columns may use the selected ones alone.
 
     gained : Estimate
         `of_nothing` minus `of_selected`: what the selected columns explain.
@@ -172,16 +173,17 @@ class Compared:
     ) -> Compared:
         """Compare the losses of rows with no column, with the selected ones, and with all."""
         lost = rows.estimate(of_selected - of_all)
-        explained = rows.estimate(of_nothing - of_all)
-        high = _share_high(of_selected - of_all, of_nothing - of_all, rows)
+        by_all = of_nothing - np.where(rows.mean(of_selected) < rows.mean(of_all), of_selected, of_all)
+        explained = rows.estimate(by_all)
+        high = _share_high(of_selected - of_all, by_all, rows)
         share = lost.value / explained.value if explained.value > 0 else float("nan")
         verdict: Verdict = "too few rows"
         # One-sided, so that both sides of the margin are tested at 5 %.
-        if not rows.estimate(of_nothing - of_all, 0.9).low > 0:
+        if not rows.estimate(by_all, 0.9).low > 0:
             verdict, share, high = "nothing to explain", float("nan"), float("nan")
         elif high < margin:
             verdict = "sufficient"
-        elif rows.estimate((of_selected - of_all) - margin * (of_nothing - of_all), 0.9).low > 0:
+        elif rows.estimate((of_selected - of_all) - margin * by_all, 0.9).low > 0:
             verdict = "not sufficient"
         return cls(verdict, lost, explained, rows.estimate(of_nothing - of_selected), share, high)
 

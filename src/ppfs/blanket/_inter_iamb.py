@@ -101,6 +101,9 @@ class InterIAMB(IndependenceSearch):
     results_ : data frame
         One row per column: whether it was selected, its importance and p-value, and why.
 
+    sufficiency_ : Sufficiency
+        What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
+
     warnings_ : tuple of ColumnWarning
         Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 

@@ -217,6 +217,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         `importance_low` and `importance_high`, `pvalue`, `adjusted_pvalue`, `stability`, `phase`, `reason`,
         `redundant_with`.
 
+    sufficiency_ : Sufficiency
+        What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
+
     warnings_ : tuple of ColumnWarning
         Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 

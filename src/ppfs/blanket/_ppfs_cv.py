@@ -168,6 +168,9 @@ class PPFSCV(RefittedModel, Selector):
     scorer_ : callable
         What `score` and the choice use.
 
+    sufficiency_ : Sufficiency
+        What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
+
     warnings_ : tuple of ColumnWarning
         Suspicious columns, such as identifiers, copies and leaks, with advice for each.
 
