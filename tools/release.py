@@ -58,7 +58,9 @@ def check(root: Path, tag: str | None = None, *, is_final: bool = True) -> str:
     """
     version = version_of(root)
     if tag is not None and tag != f"v{version}":
-        raise NotReady(f"The tag is {tag!r}, but pyproject.toml has the version {version}: tag it v{version}.")
+        raise NotReady(
+            f"The tag is {tag!r}, but pyproject.toml has the version {version}: tag it v{version}."
+        )
     cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     if cited is None or cited[1] != version:
         raise NotReady(f"CITATION.cff has the version {cited and cited[1]}, pyproject.toml {version}.")
@@ -66,7 +68,9 @@ def check(root: Path, tag: str | None = None, *, is_final: bool = True) -> str:
         r"^## (\S+)(?: \((.+)\))?$", (root / "docs/changelog.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     if entry is None or entry[1] != version:
-        raise NotReady(f"The first entry of docs/changelog.md is {entry and entry[1]}, the version is {version}.")
+        raise NotReady(
+            f"The first entry of docs/changelog.md is {entry and entry[1]}, the version is {version}."
+        )
     if is_final and not re.fullmatch(r"\d{4}-\d\d-\d\d", entry[2] or ""):
         raise NotReady(f"docs/changelog.md says {entry[2]!r} of {version}: write the date as 2027-01-31.")
     return version
@@ -96,7 +100,9 @@ def test(folder: Path) -> None:
     """Install the wheel and the archive into empty environments and try them as users would."""
     wheel, archive = _only(folder, "*.whl"), archive_in(folder)
     if wheel.stat().st_size > 2_000_000:
-        raise NotReady(f"{wheel.name} has {wheel.stat().st_size} bytes; more than 2 MB is not worth its download.")
+        raise NotReady(
+            f"{wheel.name} has {wheel.stat().st_size} bytes; more than 2 MB is not worth its download."
+        )
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         python = _environment(place / "wheel", str(wheel))

@@ -84,7 +84,9 @@ def test_the_archive_holds_every_folder_that_git_tracks():
         pytest.skip("this is not a checkout of the repository")
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     tops = {line.partition("/")[0] for line in tracked.splitlines()} - {".gitignore", "pyproject.toml"}
-    included = {entry.strip("/") for entry in PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
+    included = {
+        entry.strip("/") for entry in PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    }
     assert {top for top in tops if top not in included and not top.endswith(".md")} == set()
 
 
