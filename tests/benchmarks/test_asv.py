@@ -1,0 +1,30 @@
+"""The timings that are kept from version to version can be run."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ASV = Path(__file__).resolve().parents[2] / "benchmarks" / "asv"
+
+
+@pytest.fixture(scope="module")
+def speed():
+    spec = importlib.util.spec_from_file_location("speed", ASV / "speed.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_kernel_and_a_fit_run(speed):
+    for suite, case in ((speed.Kernels(), "tree, entropy-400x30x10"), (speed.Fits(), "IAMB, 1000 x 100")):
+        assert case in suite.params[0]
+        suite.setup(case)
+        getattr(suite, "time_kernel", None) or suite.time_fit(case)
+    assert len(speed.FITS) == 5
+
+
+def test_the_settings_name_places_outside_the_source():
+    settings = json.loads((ASV / "asv.conf.json").read_text(encoding="utf-8"))
+    assert all(settings[name].startswith("../../.asv/") for name in ("env_dir", "results_dir", "html_dir"))
