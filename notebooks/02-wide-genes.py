@@ -11,7 +11,7 @@
 # %% [markdown]
 # # Few patients, many genes
 #
-# 150 patients and 5,000 genes, three of which matter. The table is drawn here, so that we know the truth.
+# 200 patients and 5,000 genes, three of which matter. The table is drawn here, so that we know the truth.
 
 # %%
 import numpy as np
@@ -20,7 +20,7 @@ import pandas as pd
 from ppfs import PPFS
 
 rng = np.random.default_rng(1)
-n_patients, n_genes = 150, 5_000
+n_patients, n_genes = 200, 5_000
 names = [f"gene {number}" for number in range(n_genes)]
 X = pd.DataFrame(rng.normal(size=(n_patients, n_genes)), columns=names)
 truth = names[:3]
@@ -40,7 +40,7 @@ print(len(chosen), "selected,", len(chosen & set(truth)), "of the three")
 # ## The calibrated test, corrected for the number of columns
 #
 # `correction="bh"` is the default of the preset. Small p-values of the growth phase come from permutations: a t-test on
-# 150 rows cannot be trusted far out in the tail.
+# 200 rows cannot be trusted far out in the tail.
 
 # %%
 selector = PPFS.calibrated(random_state=0).fit(X, y)
