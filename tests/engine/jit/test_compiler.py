@@ -1,0 +1,66 @@
+"""What compiling a kernel leaves behind, and how its options are compared."""
+
+import gc
+
+import numba
+import pytest
+from numba.core.compiler import Flags
+
+from ppfs._engine.jit import kernels  # noqa: F401  (listens to Numba's compiler)
+from ppfs._engine.jit.compile_time import compilation_ends, compilation_starts
+from ppfs._engine.jit.compiler import QuickFlags
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_garbage_is_collected_after_compiling_as_it_was_before(is_on):
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if is_on else gc.disable)()
+        compilation_starts()
+        compilation_starts()
+        assert not gc.isenabled()
+        compilation_ends()
+        assert not gc.isenabled()
+        compilation_ends()
+        assert gc.isenabled() == is_on
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_failed_compilation_switches_the_collection_back_on():
+    assert gc.isenabled()
+    with pytest.raises(numba.TypingError):
+        numba.njit(lambda x: x.no_such_attribute)(1)
+    assert gc.isenabled()
+
+
+def flags_with(kind, **options):
+    made = kind()
+    for name, value in options.items():
+        setattr(made, name, value)
+    return made
+
+
+OPTIONS = [
+    {},
+    {"nrt": True},
+    {"nrt": False},
+    {"error_model": "numpy"},
+    {"error_model": "python"},
+    {"nrt": True, "error_model": "numpy"},
+    {"nrt": True, "forceinline": True},
+    {"nrt": False, "forceinline": False},
+]
+
+
+@pytest.mark.parametrize("mine", OPTIONS)
+@pytest.mark.parametrize("other", OPTIONS)
+def test_options_are_compared_and_hashed_as_numba_does(mine, other):
+    expected = flags_with(Flags, **mine) == flags_with(Flags, **other)
+    quick = flags_with(QuickFlags, **mine)
+    assert (quick == flags_with(QuickFlags, **other)) is expected
+    assert (quick == flags_with(Flags, **other)) is expected
+    assert (quick.copy() == flags_with(QuickFlags, **other)) is expected
+    assert hash(quick) == hash(flags_with(Flags, **mine))
+    assert quick != "no options"
