@@ -36,7 +36,7 @@ def before_compiling(callback: Callable[[], None]) -> Iterator[None]:
 def compilation_starts() -> None:
     """Record that the compilation of a kernel, or of a part of the current kernel, starts.
 
-    Garbage collection is switched off until it ends. A compiler makes many small objects that live until it is done, and
+    Garbage collection is switched off until it ends. A compiler makes many small objects that live until then, and
     looking through them again and again took a sixth of the time.
     """
     global _depth, _started, _collects_garbage

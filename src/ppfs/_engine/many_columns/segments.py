@@ -7,8 +7,10 @@ import numpy as np
 from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, Records, kernel_function, kernel_part
+from ppfs._engine.trees.criterion import TIE
 from ppfs._engine.trees.cuts import ENTRY, Sides, try_column
-from ppfs._engine.trees.rules import Limits
+from ppfs._engine.trees.rules import Criterion, Limits
+from ppfs._engine.trees.two_classes import best_two_class_cut, fill_scales
 
 #: A column in a node: its stored entries there are ``Segments.entries[start:stop]``, sorted.
 SEGMENT = np.dtype([("column", np.int64), ("start", np.int64), ("stop", np.int64)])
@@ -21,14 +23,21 @@ class Segments(NamedTuple):
     """
 
     entries: Records  # (n_entries,)
+    packed: Int64s  # (n_entries,) the same memory: an entry is moved as one number
     listed: Records  # (n_listed,)
-    spare: Records  # (n_rows,) entries that a partition moves to the right
+    spare: Int64s  # (n_rows,) packed entries that a partition moves to the right
+    scales: Float64s  # (n_rows,) of the cuts of a node with two classes
 
 
 def make_segments(n_entries: int, n_listed: int, n_rows: int) -> Segments:
     """Allocate memory for entries and for lists of segments."""
+    packed = np.empty(n_entries, dtype=np.int64)
     return Segments(
-        np.empty(n_entries, dtype=ENTRY), np.empty(n_listed, dtype=SEGMENT), np.empty(n_rows, dtype=ENTRY)
+        packed.view(ENTRY),
+        packed,
+        np.empty(n_listed, dtype=SEGMENT),
+        np.empty(n_rows, dtype=np.int64),
+        np.empty(n_rows),
     )
 
 
@@ -94,29 +103,37 @@ def divide(
     The list of the right child (or of the only child) replaces that of its parent, and that of the left child is put on
     top of it. ``marks`` (n_rows,) is 1 for rows that go left. Returns the ends of the two lists.
     """
-    entries, listed, spare = segments
+    entries, packed, listed, spare = segments.entries, segments.packed, segments.listed, segments.spare
     right_end, left_end = begin, end
     for place in range(begin, end):
         column, start, stop = listed[place]["column"], listed[place]["start"], listed[place]["stop"]
         middle, n_right = start, 0
-        for entry in range(start, stop):
-            goes_left = marks[entries[entry]["row"]]
-            spare[n_right] = entries[entry]
-            entries[middle] = entries[entry]
-            middle += goes_left
-            n_right += 1 - goes_left
-        for right in range(n_right):
-            entries[middle + right] = spare[right]
-        if wants_left and middle > start:
-            top = left_end if wants_right else right_end
-            listed[top]["column"], listed[top]["start"], listed[top]["stop"] = column, start, middle
-            if wants_right:
+        if wants_left and wants_right:
+            for entry in range(start, stop):
+                goes_left = marks[entries[entry]["row"]]
+                moved = packed[entry]
+                spare[n_right] = moved
+                packed[middle] = moved
+                middle += goes_left
+                n_right += 1 - goes_left
+            for right in range(n_right):
+                packed[middle + right] = spare[right]
+            if middle > start:
+                listed[left_end]["column"] = column
+                listed[left_end]["start"], listed[left_end]["stop"] = start, middle
                 left_end += 1
-            else:
-                right_end += 1
-        if wants_right and stop > middle:
+            start = middle
+        else:
+            # The rows of the other child are needed no more.
+            kept = np.int32(wants_left)
+            for entry in range(start, stop):
+                is_kept = marks[entries[entry]["row"]] == kept
+                packed[middle] = packed[entry]
+                middle += is_kept
+            stop = middle
+        if stop > start:
             listed[right_end]["column"] = column
-            listed[right_end]["start"], listed[right_end]["stop"] = middle, stop
+            listed[right_end]["start"], listed[right_end]["stop"] = start, stop
             right_end += 1
     return right_end, left_end
 
@@ -140,9 +157,25 @@ def search(
     """
     entries, listed = segments.entries, segments.listed
     best, best_gain, best_threshold, best_side = -1, -np.inf, 0.0, False
+    counts_two = target.weights is None and target.classes.size > 0 and stats.size == 2
+    counts_two = counts_two and limits.criterion == Criterion.GINI
+    least = 0.0
+    if counts_two:
+        fill_scales(n_rows, segments.scales)
     kept = begin
     for place in range(begin, end):
         start, stop = listed[place]["start"], listed[place]["stop"]
+        if counts_two and stop - start == n_rows:
+            if not entries[stop - 1]["value"] > entries[start]["value"] + TIE:
+                continue
+            worth, threshold, least = best_two_class_cut(
+                start, stop, stats, entries, target.classes, segments.scales, least, limits
+            )
+            listed[kept] = listed[place]
+            if worth > best_gain:
+                best, best_gain, best_threshold, best_side = kept, worth, threshold, False
+            kept += 1
+            continue
         varies, worth, threshold, missing_left = try_column(
             start, stop, n_rows, weight, stats, entries, target, target.weights, None, limits, sides
         )
