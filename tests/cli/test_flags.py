@@ -64,3 +64,11 @@ def test_a_model_may_be_called_a_model(select, table):
     by_name = select(table, *said, "--model", "linear")
     assert by_name.exit_code == 0
     assert by_name.stdout == select(table, *said, "--estimator", "linear").stdout
+
+
+def test_a_flag_that_takes_one_value_is_not_given_twice(ppfs, table):
+    done = ppfs("select", table, "-t", "ill", "--target", "bmi")
+    assert done.exit_code == 2
+    assert "--target is given 2 times, and takes one value" in done.stderr
+    twice = ("--drop", "age", "--drop", "noise", "-q", "--quiet", "--test", "paper", "--splits", 10)
+    assert ppfs("select", table, "-t", "ill", *twice).exit_code == 0

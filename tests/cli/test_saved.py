@@ -137,6 +137,13 @@ def test_explain_needs_to_know_what(ppfs, saved, table):
     assert "Did you mean 'bmi'?" in result.stderr
 
 
+def test_explain_checks_the_column_before_it_searches(ppfs, table, monkeypatch):
+    monkeypatch.setattr("ppfs.cli._fitting.searched", lambda *_: pytest.fail("it has searched"))
+    result = ppfs("explain", table, "-t", "ill", "-x", "bni")
+    assert result.exit_code == 1
+    assert "Did you mean 'bmi'?" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "code", "message"),
     [

@@ -190,3 +190,21 @@ def test_a_leak_in_a_file_that_is_streamed_is_told(tmp_path):
     streamed = PPFS(n_splits=10, random_state=0).fit(tmp_path / "X.npy", y)
     assert {(w.column, w.kind) for w in streamed.warnings_} >= {("x7", "leakage")}
     assert check_columns(read_table(tmp_path / "X.npy", y, task="auto", owner=None)) == ()
+
+
+@pytest.mark.parametrize("unit", [" kg", "km", " m/s"])
+def test_numbers_with_a_unit_are_named_with_code_that_loses_none(unit):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=60).round(2)
+    X = pd.DataFrame({"mass": [f" {value}{unit}" for value in values], "b": rng.normal(size=60)})
+    (warning,) = PPFS(n_splits=10, random_state=0).fit(X, np.arange(60) % 2).warnings_
+    assert warning.kind == "numbers-as-text"
+    assert f"numbers with {unit!r}" in warning.finding
+    converted = eval(warning.remedy.split(": ")[-1].rstrip("."), {"X": X})  # noqa: S307
+    assert converted.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("labels", [[f"{i}a" for i in range(30)] + ["7b"], [f"A{i}" for i in range(31)]])
+def test_codes_are_not_taken_for_numbers_with_a_unit(labels):
+    X = pd.DataFrame({"code": labels * 2, "b": np.random.default_rng(0).normal(size=62)})
+    assert PPFS(n_splits=10, random_state=0).fit(X, np.arange(62) % 2).warnings_ == ()

@@ -69,3 +69,19 @@ def test_a_target_without_rows_is_named_by_its_type(y):
 def test_no_jobs_at_all_are_refused_before_the_fit(selector):
     with pytest.raises(ValueError, match=r"'n_jobs' parameter of .* must be an int in the range.*Got 0"):
         selector.fit(X, Y)
+
+
+def test_names_of_several_types_are_refused_with_a_way_out():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", 3.5])
+    with pytest.raises(InvalidInputError, match=r"types 'float', 'str', such as 3\.5") as raised:
+        PPFS(n_splits=10, random_state=0).fit(frame, Y)
+    way_out = str(raised.value).split("Pass ")[-1].rstrip(".")
+    renamed = eval(way_out, {"X": frame})  # noqa: S307
+    assert PPFS(n_splits=10, random_state=0).fit(renamed, Y).feature_names_in_.tolist() == ["a", "3.5"]
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_matrix_is_refused_with_a_way_out():
+    with pytest.raises(InvalidInputError, match=r"Pass np\.asarray\(X\)"):
+        PPFS(n_splits=5).fit(np.matrix(X), Y)

@@ -6,10 +6,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs._data.reading import read_table
+from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, BoundTest, IndependenceResult
 
 
@@ -154,3 +156,16 @@ def test_stratified_splits_keep_proportions():
         assert y[split.test].sum() == 2
         assert set(split.train) | set(split.test) == set(range(100))
         assert sorted(split.permutation) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("significance", "advice"),
+    [("paired-t", "Use a splitter that makes more."), ("wilcoxon", "or use significance='paired-t'.")],
+)
+def test_too_few_splits_are_not_answered_with_the_test_that_is_used(significance, advice):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    one = PredefinedSplit(np.where(np.arange(40) < 10, 0, -1))
+    with pytest.raises(InvalidInputError, match="makes 1 split, which is too few") as raised:
+        PPI(splitter=one, significance=significance).evaluate(X, y, 0)
+    assert str(raised.value).endswith(advice)

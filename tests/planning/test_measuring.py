@@ -124,3 +124,11 @@ def test_imagined_tables_have_as_many_candidates_as_are_wanted(n_classes):
     assert np.unique(y).size == n_classes
     found = PPFS.calibrated(random_state=0, correction="bonferroni").fit(X, y)
     assert 8 <= sum(step.phase == "shrink" for step in found.trace_) <= 12
+
+
+@pytest.mark.parametrize("name", ["linear", "calibrated", "a model outside the engine"])
+def test_runs_below_the_resolution_of_the_clock_are_planned(name, monkeypatch):
+    (X, y), selector = CASES[name]
+    monkeypatch.setattr("time.process_time", lambda: 5.0)
+    rates = measure_rates(selector, X, y)
+    assert np.isfinite(predict_cost(rates, len(y), 8).seconds)

@@ -17,6 +17,8 @@ from ppfs.independence import MOST_ROWS_COUNTED
 EXPONENT = 1.5
 # What is believable of short measurements.
 _LOW, _HIGH = 0.5, 3.0
+# The shortest time that a clock can show, in seconds.
+_SMALLEST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class Shrinkage:
 
     @property
     def seconds_per_set(self) -> float:
-        """Of one set of models, on average."""
-        return self.seconds / self.n_sets
+        """Of one set of models, on average; never 0, which a run that only compiles may show."""
+        return max(self.seconds, _SMALLEST) / self.n_sets
 
     def exponent_from(self, smaller: Shrinkage) -> float:
         """Return by which power of the number of columns the time of one set grows, seen from a smaller run."""

@@ -19,12 +19,6 @@ from ppfs.cli.flags.parameters import SearchRequest
 from ppfs.cli.input import Input, read
 
 
-def fitted(request: DataRequest, search: SearchRequest) -> tuple[Input, Any]:
-    """Return the data that the flags name, and a selector fitted to them."""
-    data = read_and_say(request, search)
-    return data, searched(data, search)
-
-
 def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
     """Return the data that the flags name, after printing what was detected while reading."""
     data = read(request, quiet=search.quiet)

@@ -31,6 +31,7 @@ _FORMATS = (
     "%m/%d/%y",
     "%d/%m/%y",
 )
+_MEASUREMENT = re.compile(r"[+-]?\d+(?:\.\d*)?(?P<unit>\s?[^\W\d_]{1,10}(?:/[^\W\d_]{1,4})?)")
 _CODE = re.compile(r"\s*0\d+\s*")
 
 
@@ -39,7 +40,12 @@ def odd_texts(table: Table) -> Iterator[ColumnWarning]:
     for column, all_labels in table.categories.items():
         labels = [label for label in all_labels if label != MISSING_LABEL]
         name = table.column_names[column]
-        warning = _dates(name, labels) or _numbers(name, labels) or _unique(name, labels, table.n_rows)
+        warning = (
+            _dates(name, labels)
+            or _numbers(name, labels)
+            or _measurements(name, labels)
+            or _unique(name, labels, table.n_rows)
+        )
         if warning is not None:
             yield warning
 
@@ -96,6 +102,23 @@ def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
         f"Read {'it' if len(strays) == 1 else 'them'} as missing values with {flags}."
         if strays
         else "Store it as numbers.",
+    )
+
+
+def _measurements(name: str, labels: Sequence[str]) -> ColumnWarning | None:
+    """Return a warning about numbers that all have the same word after them, such as 12.5 kg."""
+    found = [_MEASUREMENT.fullmatch(label.strip()) for label in labels]
+    units = {one["unit"] for one in found if one is not None}
+    if len(labels) < _FEWEST_NUMBERS or None in found or len(units) != 1:
+        return None
+    unit = units.pop()
+    return ColumnWarning(
+        name,
+        "numbers-as-text",
+        f"{name!r} is text that holds numbers with {unit!r}, such as {labels[0]!r}: {len(labels)} categories "
+        "without an order.",
+        f"Convert it to numbers: X[{name!r}].str.strip().str.removesuffix({unit!r}).astype(float).",
+        f"Remove {unit!r} from it, so that it is read as numbers.",
     )
 
 

@@ -26,7 +26,8 @@ def readable(X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If X is a dict, an iterator, a LazyFrame, a structured array, or a malformed sparse matrix.
+        If X is a dict, an iterator, a LazyFrame, a structured array, a matrix, a frame with names of several types, or
+        a malformed sparse matrix.
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise InvalidInputError("X is a LazyFrame, whose values are not computed yet. Pass X.collect().")
@@ -34,9 +35,27 @@ def readable(X: Any) -> Any:
         raise InvalidInputError(
             f"X is a structured array with the fields {listed(X.dtype.names)}. Pass a data frame: pandas.DataFrame(X)."
         )
+    if isinstance(X, np.matrix):
+        raise InvalidInputError(
+            "X is a numpy.matrix, which scikit-learn does not support. Pass np.asarray(X)."
+        )
     require_values(X, "X")
+    _require_one_type_of_names(X)
     require_sound(X)
     return unmasked(X)
+
+
+def _require_one_type_of_names(X: Any) -> None:
+    """Raise if some columns of a data frame are named by text and others by something else, as scikit-learn does."""
+    if not nw.dependencies.is_pandas_dataframe(X):
+        return
+    kinds = sorted({type(name).__name__ for name in X.columns})
+    if "str" in kinds and len(kinds) > 1:
+        other = next(name for name in X.columns if not isinstance(name, str))
+        raise InvalidInputError(
+            f"Column names must be all text or all numbers, but X has names of the types {listed(kinds)}, such as "
+            f"{other!r}. Pass X.set_axis(X.columns.astype(str), axis=1)."
+        )
 
 
 def require_values(values: Any, name: str) -> None:

@@ -73,11 +73,9 @@ def explain(request: DataRequest, search: SearchRequest, wanted: ExplainRequest)
         raise UsageFailure("Name either data or a saved run with --from, not both.")
     if wanted.saved is not None:
         names, rows, trace, warnings = _from_file(wanted.saved)
-        owner = repr(wanted.saved)
+        features = resolve(wanted.feature, names, repr(wanted.saved))
     else:
-        names, rows, trace, warnings = _from_search(request, search)
-        owner = "--feature: the table"
-    features = resolve(wanted.feature, names, owner)
+        features, rows, trace, warnings = _from_search(request, search, wanted.feature)
     texts = [_explained(feature, rows, trace, warnings) for feature in features]
     with writing():
         click.echo(printable_lines("\n\n".join(texts)))
@@ -105,13 +103,18 @@ def _explained(
     return "\n".join([verdict, *odd, *asked])
 
 
-def _from_search(request: DataRequest, search: SearchRequest) -> tuple[list[str], list[Any], Any, list[Any]]:
-    from ppfs.cli._fitting import fitted
+def _from_search(
+    request: DataRequest, search: SearchRequest, wanted: Sequence[str]
+) -> tuple[list[str], list[Any], Any, list[Any]]:
+    """Search, after the names of the wanted columns are known to be right."""
+    from ppfs.cli._fitting import read_and_say, searched
     from ppfs.cli.output.result import result_document
 
-    data, selector = fitted(request, search)
+    data = read_and_say(request, search)
+    features = data.columns(wanted, "--feature")
+    selector = searched(data, search)
     result = result_document(selector, data, search)
-    return data.names, result["columns"], selector.trace_, result["warnings"]
+    return features, result["columns"], selector.trace_, result["warnings"]
 
 
 def _from_file(path: str) -> tuple[list[str], list[Any], Any, list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
@@ -30,7 +31,19 @@ class SectionedCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the flags, and keep them so that the command can be repeated."""
         ctx.meta["ppfs.arguments"] = list(args)
+        self._refuse_repeated(ctx, list(args))
         return super().parse_args(ctx, args)
+
+    def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
+        """Raise if a flag that takes one value is given twice: the first value would be lost."""
+        _, _, order = self.make_parser(ctx).parse_args(args)
+        for parameter, count in Counter(order).items():
+            is_switch = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)
+            if count > 1 and isinstance(parameter, click.Option) and not (parameter.multiple or is_switch):
+                name = max(parameter.opts, key=len)
+                raise click.UsageError(
+                    f"{name} is given {count} times, and takes one value. Leave all but one out.", ctx
+                )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags, section by section, in the order in which sections first appear."""

@@ -195,17 +195,18 @@ class PPI(PredictiveTest):
 
     def check_splits(self, splits: list[Split]) -> None:
         """Raise if there are too few splits for the significance test."""
-        name = f"splitter={type(self.splitter).__name__} makes {len(splits)} splits, which"
+        n_splits = f"{len(splits)} split{'s' if len(splits) != 1 else ''}"
+        name = f"splitter={type(self.splitter).__name__} makes {n_splits}, which"
         self._require_splits(len(splits), name, "Use a splitter that makes more")
 
     def _require_splits(self, n_splits: int, source: str, way_out: str) -> None:
         significance = SIGNIFICANCES[self.significance]
         if n_splits < significance.min_splits:
             smallest = significance.smallest(n_splits) if n_splits > 1 else 1.0
+            other = "" if self.significance == "paired-t" else ", or use significance='paired-t'"
             raise InvalidInputError(
                 f"{source} is too few for significance={self.significance!r}, whose smallest p-value would be "
-                f"{smallest:.3g}: at least {significance.min_splits} splits are needed. {way_out}, or use "
-                "significance='paired-t'."
+                f"{smallest:.3g}: at least {significance.min_splits} splits are needed. {way_out}{other}."
             )
 
     def labels_to_stratify(self, labels: NDArray[Any], table: Table, warn: bool) -> NDArray[Any] | None:
