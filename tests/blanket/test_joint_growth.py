@@ -147,6 +147,21 @@ def test_the_screen_puts_what_matters_beside_the_members_first(rng, link):
     assert first == (7 if link == "groups" else 5)
 
 
+def test_the_screen_takes_what_categories_among_the_members_explain(rng):
+    X = rng.normal(size=(400, 60))
+    X[:, 7] = rng.integers(0, 4, size=400)
+    # Column 9 repeats a part of what the categories of column 7 say; column 5 says something else.
+    X[:, 9] = (X[:, 7] == 2) + 0.5 * rng.normal(size=400)
+    y = 2.0 * (X[:, 7] == 2) + 0.3 * X[:, 5] + 0.5 * rng.normal(size=400)
+    kinds = np.arange(60) == 7
+    table = read_table(X, y, task="regression", owner=FisherZ(), categorical_features=kinds)
+    rest = [column for column in range(60) if column != 7]
+    assert most_promising_beside(table, table.target, [], rest, 3)[0] == 9
+    beside = most_promising_beside(table, table.target, [7], rest, 3)
+    assert beside[0] == 5
+    assert 9 not in beside
+
+
 def test_an_exclusive_or_of_two_is_found_by_a_model_of_all_columns(rng):
     X = rng.normal(size=(400, 8))
     y = np.sign(X[:, 0] * X[:, 1]) + 0.3 * rng.normal(size=400)

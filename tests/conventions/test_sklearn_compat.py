@@ -7,11 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.svm import SVC
 
 import ppfs
 from ppfs import PPFS
+from ppfs._conventions.sklearn_compat import method_of_bins
 from ppfs.independence._predictive.risks import boosting, forests
 from ppfs.wrappers import PermutationImportance, _shuffled_machine
 
@@ -73,3 +79,16 @@ def test_a_machine_whose_gamma_is_not_found_is_asked_for_all_rows(rows, monkeypa
     monkeypatch.setattr(_shuffled_machine, "gamma_of", lambda _machine: None)
     assert _shuffled_machine.ShuffledMachine.of(SVC(random_state=0).fit(*rows), rows[0]) is None
     np.testing.assert_allclose(importance.fit(*rows).importances_, quick, rtol=0, atol=1e-9)
+
+
+def test_bins_are_found_as_the_installed_version_finds_them():
+    X = np.random.default_rng(0).normal(size=(4000, 1))
+    model = HistGradientBoostingRegressor(
+        max_iter=1, max_leaf_nodes=200, max_bins=16, early_stopping=False, random_state=0
+    )
+    cuts = np.unique(model.fit(X, np.round(4 * X[:, 0]))._predictors[0][0].nodes["num_threshold"])
+    assert method_of_bins() is not None
+    edges = np.percentile(X[:, 0], np.linspace(0, 100, 17)[1:-1], method=method_of_bins())
+    cuts = [cut for cut in cuts if cut != 0.0]
+    assert len(cuts) > 5
+    assert set(cuts) <= set(edges)

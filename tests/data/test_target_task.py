@@ -74,6 +74,13 @@ def test_what_may_be_either_is_said_to_be(y, task, doubt):
 
 
 @pytest.mark.parametrize(
+    ("n_values", "n_rows", "is_doubtful"), [(50, 5, True), (51, 5, False), (50, 4, False)]
+)
+def test_up_to_fifty_consecutive_numbers_with_five_rows_each_may_be_labels(n_values, n_rows, is_doubtful):
+    assert bool(choose_task(np.arange(n_values).repeat(n_rows)).doubt) == is_doubtful
+
+
+@pytest.mark.parametrize(
     "y",
     [
         pd.Series(np.arange(40).repeat(2)).astype("category"),

@@ -211,3 +211,13 @@ def test_a_panel_continues_from_a_checkpoint(tmp_path, curved):
     assert (
         again.trace_.to_frame()["model_pvalues"].tolist() == fresh.trace_.to_frame()["model_pvalues"].tolist()
     )
+
+
+def test_the_notes_begin_with_the_models_and_how_they_are_joined():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    first = PPFS.calibrated(random_state=0).fit(X, y).trace_.notes[0]
+    assert first.startswith("a panel of models: LogisticRegression, ")
+    assert first.endswith("p-values combined by Cauchy's method")
+    alone = PPFS.calibrated(LogisticRegression(), random_state=0).fit(X, y).trace_.notes
+    assert not any("panel" in note for note in alone)

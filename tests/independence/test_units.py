@@ -179,8 +179,9 @@ def test_a_target_of_large_whole_numbers_is_told_apart():
         np.random.default_rng(0).lognormal(sigma=3, size=200),
         np.random.default_rng(0).uniform(0, 0.05, size=200),
         1e6 * np.random.default_rng(0).normal(size=200),
+        1000.0 + np.random.default_rng(0).permutation(200) / 4,  # far from zero, and exact in 32 bits
     ],
-    ids=["normal", "few values", "years", "temperatures", "lognormal", "shares", "large"],
+    ids=["normal", "few values", "years", "temperatures", "lognormal", "shares", "large", "quarters"],
 )
 def test_columns_that_a_tree_sees_as_they_are_are_left_alone(column):
     X = column[:, np.newaxis]
