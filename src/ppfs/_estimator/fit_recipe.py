@@ -19,6 +19,7 @@ from ppfs._data import (
     Task,
     backend_of,
     read_table,
+    require_one_type_of_names,
     warn_if_ambiguous,
     weights_among,
 )
@@ -233,6 +234,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             Whose parameters say how columns are read; None is this selector.
         """
         settings = self if settings is None else settings
+        require_one_type_of_names(X)
         table = read_table(
             X,
             y,

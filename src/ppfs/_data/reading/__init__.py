@@ -7,7 +7,7 @@ from ppfs._data.reading.finite import require_finite
 from ppfs._data.reading.kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
 from ppfs._data.reading.new_rows import NewRows
 from ppfs._data.reading.read import read_table
-from ppfs._data.reading.readable import readable
+from ppfs._data.reading.readable import readable, require_one_type_of_names
 from ppfs._data.reading.rows import only_rows, weights_among
 from ppfs._data.reading.target import read_target, require_two_classes
 
@@ -24,6 +24,7 @@ __all__ = [
     "read_target",
     "readable",
     "require_finite",
+    "require_one_type_of_names",
     "require_two_classes",
     "warn_if_ambiguous",
     "weights_among",

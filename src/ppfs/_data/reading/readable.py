@@ -26,8 +26,7 @@ def readable(X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If X is a dict, an iterator, a LazyFrame, a structured array, a matrix, a frame with names of several types, or
-        a malformed sparse matrix.
+        If X is a dict, an iterator, a LazyFrame, a structured array, a matrix or a malformed sparse matrix.
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise InvalidInputError("X is a LazyFrame, whose values are not computed yet. Pass X.collect().")
@@ -40,12 +39,11 @@ def readable(X: Any) -> Any:
             "X is a numpy.matrix, which scikit-learn does not support. Pass np.asarray(X)."
         )
     require_values(X, "X")
-    _require_one_type_of_names(X)
     require_sound(X)
     return unmasked(X)
 
 
-def _require_one_type_of_names(X: Any) -> None:
+def require_one_type_of_names(X: Any) -> None:
     """Raise if some columns of a data frame are named by text and others by something else, as scikit-learn does."""
     if not nw.dependencies.is_pandas_dataframe(X):
         return
