@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ppfs._comparison import compare
+    from ppfs._data import RowsInTime
     from ppfs.blanket import PPFS, PPFSCV
 
-__all__ = ["PPFS", "PPFSCV", "__version__", "compare"]
+__all__ = ["PPFS", "PPFSCV", "RowsInTime", "__version__", "compare"]
 
 
 def __getattr__(name: str) -> Any:
@@ -15,6 +16,10 @@ def __getattr__(name: str) -> Any:
         from ppfs import blanket
 
         return getattr(blanket, name)
+    if name == "RowsInTime":
+        from ppfs._data import RowsInTime
+
+        return RowsInTime
     if name == "compare":
         from ppfs._comparison import compare
 

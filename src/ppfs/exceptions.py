@@ -8,6 +8,7 @@ __all__ = [
     "AmbiguousTargetWarning",
     "CheckpointError",
     "CheckpointWarning",
+    "DependentRowsWarning",
     "EstimatorFailedError",
     "InvalidInputError",
     "PrecisionWarning",
@@ -44,6 +45,10 @@ class EstimatorFailedError(RuntimeError):
 
 class AmbiguousTargetWarning(UserWarning):
     """The target's numbers may be class labels or numeric values; the message names the parameter that decides."""
+
+
+class DependentRowsWarning(UserWarning):
+    """Neighboring rows are alike, so that they carry less information than independent rows."""
 
 
 class UnreachableAlphaWarning(UserWarning):

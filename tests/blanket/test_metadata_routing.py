@@ -107,7 +107,7 @@ def test_every_selector_can_be_asked_to_take_them(data, selector):
 def test_an_unknown_argument_of_fit_is_named():
     with pytest.raises(
         TypeError,
-        match=r"PPFS.fit\(\) got an unexpected argument 'weight'.*sample_weight, groups and sufficiency",
+        match=r"PPFS.fit\(\) got an unexpected argument 'weight'.*sample_weight, groups, time and sufficiency",
     ):
         PPFS().fit(np.ones((5, 2)), np.arange(5), weight=np.ones(5))
 

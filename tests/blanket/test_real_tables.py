@@ -17,6 +17,8 @@ from ppfs.datasets import load_dataset, make_blanket_problem
 from ppfs.independence import PPI, CrossFitPPI
 
 
+# Rows of the same class lie together in this file.
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.DependentRowsWarning")
 @pytest.mark.data
 @pytest.mark.parametrize(
     "model",
@@ -82,6 +84,7 @@ def test_the_blanket_is_found_among_categories_gaps_and_groups(planted, kind):
     assert set(selector.get_feature_names_out()) == columns
 
 
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.DependentRowsWarning")
 def test_a_column_that_identifies_the_group_is_selected_with_random_splits_and_rejected_with_groups():
     """Rows of a patient share an outcome that nothing else explains: knowing the patient is knowing the row."""
     rng = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from ppfs._comparison.methods import ALL, methods_of, ready
 from ppfs._comparison.peers import PEERS, selected_by_peer
 from ppfs._comparison.result import Comparison, MethodScores
 from ppfs._conventions import Progress, ProgressBar, RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._data import Table, Task, only_rows, read_table
+from ppfs._data import Table, Task, only_rows, read_table, time_of_rows
 from ppfs._fitting import (
     Scorer,
     estimator_for,
@@ -46,6 +46,7 @@ def compare(
     task: Task | Literal["auto"] = "auto",
     time_limit: float | None = None,
     groups: Any = None,
+    time: Any = None,
     sample_weight: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -89,6 +90,9 @@ def compare(
     groups : array-like of shape (n_rows,), default=None
         Labels of rows that belong together.
 
+    time : array-like of shape (n_rows,), str or RowsInTime, default=None
+        The order of the rows in time: folds are then runs of neighboring rows. See `ppfs.RowsInTime`.
+
     sample_weight : array-like of shape (n_rows,), default=None
         How much each row counts, in the searches of this library, in the model and in the scores.
 
@@ -128,12 +132,13 @@ def compare(
         owner="compare",
         sample_weight=sample_weight,
         groups=groups,
+        time=time,
     )
     entropy = root_entropy(random_state)
     seed = integer_seed(stream(entropy))
     model = _model(estimator, table.task, seed)
     scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
-    race = _Race(X, y, groups, sample_weight, table, model, scorer, scoring, seed, n_jobs)
+    race = _Race(X, y, groups, time, sample_weight, table, model, scorer, scoring, seed, n_jobs)
     tallies = [_Tally(name, method) for name, method in named.items()]
     share = None if time_limit is None else time_limit / len(tallies)
     divisions = _divisions(table, cv, seed)
@@ -184,6 +189,7 @@ class _Race:
     X: Any
     y: Any
     groups: Any
+    time: Any
     sample_weight: Any
     table: Table
     model: Any
@@ -221,6 +227,8 @@ class _Race:
         given = {name: only_rows(value, rows) for name, value in known.items() if value is not None}
         if not type(selector).__module__.startswith("ppfs."):
             given = {}
+        elif self.time is not None:
+            given["time"] = time_of_rows(self.time, rows)
         selector.fit(only_rows(self.X, rows), only_rows(self.y, rows), **given)
         return [int(column) for column in np.flatnonzero(selector.get_support())]
 
@@ -235,4 +243,4 @@ def _divisions(table: Table, cv: int, seed: int) -> list[tuple[Rows, Rows]]:
     if not 2 <= cv <= table.n_rows:
         raise InvalidInputError(f"cv={cv!r} must be between 2 and the number of rows, {table.n_rows}.")
     labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
-    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}")
+    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}", time=table.time)

@@ -23,7 +23,9 @@ from ppfs._data.reading import (
     require_finite,
     require_one_type_of_names,
     require_two_classes,
+    time_of_rows,
     warn_if_ambiguous,
+    warn_if_neighbors_are_alike,
     weights_among,
 )
 from ppfs._data.sources import (
@@ -36,6 +38,7 @@ from ppfs._data.sources import (
 )
 from ppfs._data.table import Table
 from ppfs._data.target_task import Task, agreed_task, choose_task
+from ppfs._data.time_order import RowsInTime, TimeOrder
 from ppfs._data.written_numbers import NumberStyle, is_number
 
 __all__ = [
@@ -55,9 +58,11 @@ __all__ = [
     "Matrix",
     "NewRows",
     "NumberStyle",
+    "RowsInTime",
     "Table",
     "Task",
     "TextFormat",
+    "TimeOrder",
     "agreed_task",
     "as_rows",
     "available_memory",
@@ -85,6 +90,8 @@ __all__ = [
     "require_one_type_of_names",
     "require_two_classes",
     "summary",
+    "time_of_rows",
     "warn_if_ambiguous",
+    "warn_if_neighbors_are_alike",
     "weights_among",
 ]

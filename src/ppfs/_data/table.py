@@ -20,6 +20,7 @@ from ppfs._data.ordering import ContentOrder
 from ppfs._data.storage import storage_of
 from ppfs._data.target import Target
 from ppfs._data.target_task import Task, TaskChoice
+from ppfs._data.time_order import TimeOrder
 from ppfs.exceptions import InvalidInputError
 
 # Changes the numbers of a matrix, given the number of categories of each column, 0 for numbers.
@@ -42,13 +43,17 @@ class CallersRows:
         The weight of each row. None: all are equal.
 
     groups : ndarray of shape (n_rows,), default=None
-        The number of the group that each row belongs to.
+        The number of the group that each row belongs to; with `time`, of its block of neighboring rows.
+
+    time : TimeOrder, default=None
+        The order of the rows in time.
     """
 
     n_callers: int
     kept: NDArray[np.intp] | None = None
     weights: NDArray[np.float64] | None = None
     groups: NDArray[np.intp] | None = None
+    time: TimeOrder | None = None
 
     def of_rows(self, index: NDArray[np.intp]) -> CallersRows:
         """Return some of the rows."""
@@ -57,6 +62,7 @@ class CallersRows:
             index if self.kept is None else self.kept[index],
             None if self.weights is None else self.weights[index],
             None if self.groups is None else self.groups[index],
+            None if self.time is None else self.time.of_rows(index),
         )
 
 
@@ -110,7 +116,7 @@ class Table:
         self.names, self.target = self.features.names, self.features.target
         self.n_features = self.target
         self._rows = CallersRows(self.n_rows) if rows is None else rows
-        self.weights, self.groups = self._rows.weights, self._rows.groups
+        self.weights, self.groups, self.time = self._rows.weights, self._rows.groups, self._rows.time
         self.kept_rows, self.n_callers_rows = self._rows.kept, self._rows.n_callers
 
     @classmethod

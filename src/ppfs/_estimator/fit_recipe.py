@@ -21,6 +21,7 @@ from ppfs._data import (
     read_table,
     require_one_type_of_names,
     warn_if_ambiguous,
+    warn_if_neighbors_are_alike,
     weights_among,
 )
 from ppfs._estimator.frame_selector import FrameSelector
@@ -54,13 +55,15 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     _sufficiency: Sufficiency | None = None
 
     @abstractmethod
-    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
         """Set the fitted attributes; called on an unfitted copy with parameters that were checked."""
 
     def _keep_from_failure(self, draft: Self, error: BaseException) -> None:
         """Keep what the next fit may reuse from the copy that failed."""
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sufficiency: bool = True, **params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, time: Any = None, sufficiency: bool = True, **params: Any
+    ) -> Self:
         """Select columns.
 
         Parameters
@@ -75,6 +78,11 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
+
+        time : array-like of shape (n_rows,), str or RowsInTime, default=None
+            The order of the rows in time, for series whose neighboring rows are alike: numbers or dates, the name of a
+            column of X, or "index" for the order of the rows. Folds are then blocks of neighboring rows, and blocks
+            count as observations. `ppfs.RowsInTime` sets the length of blocks and a gap around test parts.
 
         sufficiency : bool, default=True
             Whether `sufficiency_` can be read after the fit. Nothing is computed before it is read; until then the
@@ -92,11 +100,11 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         sample_weight = weights_among(params, self)
         with in_one_step(self) as draft:
             try:
-                draft._fit(X, y, groups=groups, sample_weight=sample_weight)
+                draft._fit(X, y, groups=groups, time=time, sample_weight=sample_weight)
             except BaseException as error:
                 self._keep_from_failure(draft, error)
                 raise
-            draft._keep_data(X, y, groups, sample_weight, sufficiency)
+            draft._keep_data(X, y, groups, time, sample_weight, wanted=sufficiency)
         return self
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -109,11 +117,13 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             shown["text/html"] += f"<p>{html.escape(text)}</p>"
         return shown
 
-    def _keep_data(self, X: Any, y: Any, groups: Any, sample_weight: Any, wanted: bool) -> None:
+    def _keep_data(self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, *, wanted: bool) -> None:
         from ppfs._verdicts import DataAtHand
 
         self._sufficiency = None
-        self._at_hand = DataAtHand.of(X, y, groups, sample_weight, self.n_features_in_) if wanted else None
+        self._at_hand = (
+            DataAtHand.of(X, y, groups, time, sample_weight, self.n_features_in_) if wanted else None
+        )
 
     @property
     def sufficiency_(self) -> Sufficiency:
@@ -132,7 +142,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
                     "measure_sufficiency(X, y)."
                 )
             kept.require_unchanged()
-            self.measure_sufficiency(kept.X, kept.y, groups=kept.groups, sample_weight=kept.sample_weight)
+            self.measure_sufficiency(
+                kept.X, kept.y, groups=kept.groups, time=kept.time, sample_weight=kept.sample_weight
+            )
         assert self._sufficiency is not None
         return self._sufficiency
 
@@ -144,6 +156,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         margin: float = 0.05,
         n_folds: int | None = None,
         groups: Any = None,
+        time: Any = None,
         sample_weight: Any = None,
     ) -> Sufficiency:
         """Measure how much better a model is with all columns than with the selected ones, and set `sufficiency_`.
@@ -163,7 +176,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         n_folds : int, default=None
             None is 5 for up to 100 columns, 3 for up to 1,000, and 2 for more.
 
-        groups, sample_weight : array-likes of shape (n_rows,), default=None
+        groups, time, sample_weight : array-likes of shape (n_rows,), default=None
             As in `fit`.
 
         Returns
@@ -174,7 +187,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
         check_is_fitted(self)
         self._sufficiency = sufficiency_of(
-            self, X, y, groups=groups, sample_weight=sample_weight, margin=margin, n_folds=n_folds
+            self, X, y, groups=groups, time=time, sample_weight=sample_weight, margin=margin, n_folds=n_folds
         )
         self._at_hand = None
         return self._sufficiency
@@ -199,7 +212,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             takes about two fits for wide tables and up to five for narrow ones.
 
         rows : array-likes
-            `sample_weight` and `groups`, where the selector was fitted with them.
+            `sample_weight`, `groups` and `time`, where the selector was fitted with them.
 
         Returns
         -------
@@ -220,6 +233,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         task: Task | Literal["auto"],
         decided_by: str | None,
         groups: Any,
+        time: Any,
         sample_weight: Any,
         settings: Any = None,
     ) -> Table:
@@ -244,10 +258,13 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             categorical_features=settings.categorical_features,
             sample_weight=sample_weight,
             groups=groups,
+            time=time,
             memory_limit=getattr(settings, "memory_limit", None),
         )
         if decided_by is not None:
             warn_if_ambiguous(table, decided_by)
+        if getattr(settings, "splitter", None) is None:
+            warn_if_neighbors_are_alike(table)
         self._see_columns(X, table)
         return table
 

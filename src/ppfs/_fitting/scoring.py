@@ -156,4 +156,4 @@ def _folds(table: Table, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDA
     if cv > table.n_rows:
         raise InvalidInputError(f"cv={cv} is more than the {table.n_rows} rows. Use fewer folds.")
     labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
-    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}")
+    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}", time=table.time)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+from ppfs._data import TimeOrder
 from ppfs.exceptions import InvalidInputError
 
 Rows = NDArray[np.intp]
@@ -26,6 +27,7 @@ def divide_into_folds(
     seed: int,
     *,
     called: str | None = None,
+    time: TimeOrder | None = None,
 ) -> list[tuple[Rows, Rows]]:
     """Return the rows outside and inside each fold.
 
@@ -39,6 +41,9 @@ def divide_into_folds(
 
     called : str, default=None
         The parameter in the caller's words, such as "cv=3"; None means `n_folds` of a search.
+
+    time : TimeOrder, default=None
+        Groups are then blocks of neighboring rows, and each fold is a run of neighboring blocks.
     """
     rows = np.empty((n_rows, 0))
     if groups is None:
@@ -50,6 +55,8 @@ def divide_into_folds(
             f"{called or f'n_folds={n_folds}'} needs at least {n_folds} groups, one in each fold, but there are "
             f"{n_groups}. Use fewer folds, or finer groups."
         )
+    if time is not None:
+        return _runs_of_blocks(groups, n_folds, time)
     if labels is not None:
         kept_in_proportion = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
         parts = list(kept_in_proportion.split(rows, labels, groups))
@@ -57,3 +64,17 @@ def divide_into_folds(
         if all(test.size for _, test in parts):
             return parts
     return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(rows, None, groups))
+
+
+def _runs_of_blocks(blocks: Rows, n_folds: int, time: TimeOrder) -> list[tuple[Rows, Rows]]:
+    """Return folds of neighboring blocks: a test part then has training rows on two sides only."""
+    parts = []
+    for number, run in enumerate(np.array_split(np.unique(blocks), n_folds)):
+        is_inside = np.isin(blocks, run)
+        train = time.apart(np.flatnonzero(~is_inside), np.flatnonzero(is_inside))
+        if not train.size:
+            raise InvalidInputError(
+                f"RowsInTime(gap={time.gap}) leaves no rows to train on for fold {number}. Use a smaller gap."
+            )
+        parts.append((train, np.flatnonzero(is_inside)))
+    return parts

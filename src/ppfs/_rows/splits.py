@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from ppfs._conventions import integer_seed, stream, warn_caller
+from ppfs._data import TimeOrder
 from ppfs._rows.folds import divide_into_folds, every_class_has
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 
@@ -68,6 +69,7 @@ def draw_splits(
     fold: int,
     n_draws: int = 1,
     groups: NDArray[np.intp] | None = None,
+    time: TimeOrder | None = None,
 ) -> list[Split]:
     """Draw the splits of one fold, each from the stream keyed by (fold, split).
 
@@ -81,6 +83,9 @@ def draw_splits(
 
     groups : ndarray of shape (n_rows,), default=None
         Rows of one group go to the same part; `labels` are then ignored.
+
+    time : TimeOrder, default=None
+        Leaves the rows around a test part out of its train part.
     """
     _require_room(n_rows, n_splits, n_draws, test_size)
     splits = []
@@ -91,6 +96,7 @@ def draw_splits(
             shuffle = GroupShuffleSplit
         divider = shuffle(n_splits=1, test_size=test_size, random_state=integer_seed(generator))
         train, test = next(divider.split(np.empty((n_rows, 0)), labels, groups))
+        train = train if time is None else time.apart(train, test)
         splits.append(with_draws(train, test, generator, n_draws))
     return splits
 
@@ -114,6 +120,7 @@ def draw_folds(
     fold: int,
     n_draws: int,
     groups: NDArray[np.intp] | None = None,
+    time: TimeOrder | None = None,
 ) -> list[Split]:
     """Divide the rows so that each is in exactly one test part; see `draw_splits`."""
     parts = divide_into_folds(
@@ -123,6 +130,7 @@ def draw_folds(
         n_folds,
         seed=integer_seed(stream(entropy, fold)),
         called=f"CrossFitPPI(n_folds={n_folds})",
+        time=time,
     )
     return [
         with_draws(train, test, stream(entropy, fold, number), n_draws)

@@ -52,6 +52,8 @@ def splits_of(
     if is_listed:
         # After the check, because a row that does not exist is not a row of weight 0.
         pairs = [_kept(table, *pair) for pair in pairs]
+    if table.time is not None:
+        pairs = [(table.time.apart(train, test), test) for train, test in pairs]
     if not pairs:
         raise InvalidInputError(f"splitter={splitter!r} makes no splits. At least one is needed.")
     for number, (train, test) in enumerate(pairs):
@@ -173,7 +175,11 @@ def _check(name: str, number: int, train: Rows, test: Rows, table: Table) -> Non
             f"Split {number} of splitter={name} has row {shared[0]} in both parts. A model must not be tested on "
             "rows that it was fitted on: leave the row out of one part."
         )
-    if table.groups is not None and np.intersect1d(table.groups[train], table.groups[test]).size:
+    if (
+        table.groups is not None
+        and table.time is None
+        and np.intersect1d(table.groups[train], table.groups[test]).size
+    ):
         raise InvalidInputError(
             f"Split {number} of splitter={name} has rows of one group in both parts. Use a splitter that keeps groups "
             "together, such as GroupKFold or LeaveOneGroupOut, or leave groups out of fit."

@@ -23,7 +23,7 @@ class DataAtHand:
 
     Attributes
     ----------
-    X, y, groups, sample_weight : objects
+    X, y, groups, time, sample_weight : objects
         As they were passed to ``fit``.
 
     digest : str
@@ -32,24 +32,27 @@ class DataAtHand:
     X: Any
     y: Any
     groups: Any
+    time: Any
     sample_weight: Any
     digest: str
 
     @classmethod
-    def of(cls, X: Any, y: Any, groups: Any, sample_weight: Any, n_columns: int) -> DataAtHand | None:
+    def of(
+        cls, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, n_columns: int
+    ) -> DataAtHand | None:
         """Keep the data of a fit; None for files, for tables of more than 64 MiB, and where no digest can be made."""
         if is_path(X):
             return None
         n_values = X.nnz if hasattr(X, "nnz") else n_rows_of(X) * n_columns
         if n_values * _BYTES_PER_VALUE > _MOST_BYTES:
             return None
-        parts = (X, y, groups, sample_weight)
+        parts = (X, y, groups, time, sample_weight)
         digest = _digest(parts)
         return None if digest is None else cls(*parts, digest)
 
     def require_unchanged(self) -> None:
         """Raise if an array was changed in place after the fit: its rows are not those of the selection."""
-        if _digest((self.X, self.y, self.groups, self.sample_weight)) != self.digest:
+        if _digest((self.X, self.y, self.groups, self.time, self.sample_weight)) != self.digest:
             raise InvalidInputError(
                 "X or y was changed after fit, so the rows that the selection was made from are gone. Call "
                 "measure_sufficiency(X, y) with the original data, or fit again."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ppfs._conventions import integer_seed, root_entropy, stream
-from ppfs._data import Table, only_rows, read_table
+from ppfs._data import Table, only_rows, read_table, time_of_rows
 from ppfs._fitting import DEFAULT_PANEL
 from ppfs._rows import divide_into_folds, every_class_has
 from ppfs._verdicts.measuring import Divided, measure_sufficiency
@@ -31,6 +31,7 @@ def sufficiency_of(
     y: Any,
     *,
     groups: Any = None,
+    time: Any = None,
     sample_weight: Any = None,
     margin: float = 0.05,
     n_folds: int | None = None,
@@ -62,6 +63,7 @@ def sufficiency_of(
         categorical_features=getattr(selector, "categorical_features", "auto"),
         sample_weight=sample_weight,
         groups=groups,
+        time=time,
     )
     _require_measurable(table)
     seed = integer_seed(stream(root_entropy(selector.random_state)))
@@ -71,7 +73,7 @@ def sufficiency_of(
         divided = Divided([(rest, aside)], 0)
     else:
         divided = _folds(table, n_folds, seed)
-    searching = _Repeated(selector, table, X, y, groups, sample_weight)
+    searching = _Repeated(selector, table, X, y, groups, time, sample_weight)
     test = getattr(getattr(selector, "selector_", selector), "independence_", None)
     asked = test if isinstance(test, PredictiveTest) else None
     return measure_sufficiency(
@@ -104,16 +106,21 @@ def _folds(table: Table, n_folds: int | None, seed: int) -> Divided:
         )
     is_labelled = table.task == "classification" and table.y.ndim == 1
     labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
-    return Divided(divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed), n_folds)
+    return Divided(
+        divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed, time=table.time), n_folds
+    )
 
 
 class _Repeated:
     """A search that is made again in some of the rows."""
 
-    def __init__(self, selector: Any, table: Table, X: Any, y: Any, groups: Any, sample_weight: Any) -> None:
+    def __init__(
+        self, selector: Any, table: Table, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any
+    ) -> None:
         self._selector, self._table = selector, table
         self._data = (X, y)
         self._rows = {"groups": groups, "sample_weight": sample_weight}
+        self._time = time
 
     def select(self, train: NDArray[np.intp]) -> Sequence[int]:
         """Return the features that a clone of the selector selects in some rows."""
@@ -122,6 +129,8 @@ class _Repeated:
         quiet = {"progress": False, "checkpoint": None}
         again.set_params(**{name: value for name, value in quiet.items() if hasattr(again, name)})
         given = {name: only_rows(value, rows) for name, value in self._rows.items() if value is not None}
+        if self._time is not None:
+            given["time"] = time_of_rows(self._time, rows)
         with warnings.catch_warnings():
             # The fit to all rows has warned already.
             warnings.simplefilter("ignore", UserWarning)

@@ -279,7 +279,7 @@ class PPFSCV(RefittedModel, Selector):
         check_is_fitted(self)
         return self.selector_._results_of(self.trace_, self.support_)
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
         base: BaseBlanketSelector = PPFS() if self.selector is None else self.selector
         base._validate_params()
         named = None if isinstance(self.candidates, str) else Candidates.of(self.candidates, base)
@@ -290,6 +290,7 @@ class PPFSCV(RefittedModel, Selector):
             or agreed_task(base._independence_test().declared_task(), base.task, type(base).__name__),
             decided_by=BY_ESTIMATOR,
             groups=groups,
+            time=time,
             sample_weight=sample_weight,
             settings=base,
         )

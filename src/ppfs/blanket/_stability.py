@@ -34,6 +34,7 @@ from ppfs._data import (
     is_path,
     read_table,
     readable,
+    time_of_rows,
 )
 from ppfs._estimator import Selector
 from ppfs._fitting import seeded
@@ -167,7 +168,7 @@ class StabilitySelection(Selector):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
         if is_path(X):
             raise InvalidInputError(
                 "StabilitySelection divides rows in memory, but X is a path. Read the columns into memory first."
@@ -179,12 +180,15 @@ class StabilitySelection(Selector):
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
-        halves = self._halves(X, y, groups)
+        blocks = groups
+        if time is not None:
+            blocks = read_table(X, y, task="auto", owner=self, groups=groups, time=time).groups
+        halves = self._halves(X, y, blocks)
         selector = PPFS.calibrated() if self.selector is None else self.selector
         entropy = root_entropy(self.random_state)
         searches = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(_found)(
-                selector, integer_seed(stream(entropy, number, 1)), X, y, groups, sample_weight, rows
+                selector, integer_seed(stream(entropy, number, 1)), X, y, groups, time, sample_weight, rows
             )
             for number, rows in enumerate(halves)
         )
@@ -285,11 +289,20 @@ class StabilitySelection(Selector):
 
 
 def _found(
-    selector: Any, seed: int, X: Any, y: Any, groups: Any, sample_weight: Any, rows: NDArray[np.intp]
+    selector: Any,
+    seed: int,
+    X: Any,
+    y: Any,
+    groups: Any,
+    time: Any,
+    sample_weight: Any,
+    rows: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
     """Return which columns a copy of the selector selects in some of the rows."""
     named = {"groups": groups, "sample_weight": sample_weight}
     params = {name: take_rows(value, rows) for name, value in named.items() if value is not None}
+    if time is not None:
+        params["time"] = time_of_rows(time, rows)
     one = seeded(selector, seed).fit(take_rows(X, rows), take_rows(y, rows), **params)
     support: NDArray[np.bool_] = one.get_support()
     return support

@@ -104,7 +104,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None, **params: Any) -> Self:
         """Find the Markov blanket of the target.
 
         Parameters
@@ -118,6 +118,9 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together; see `ppfs.PPFS.fit`.
 
+        time : array-like of shape (n_rows,), str or RowsInTime, default=None
+            The order of the rows in time; see `ppfs.PPFS.fit`.
+
         **params
             `sample_weight`, array-like of shape (n_rows,): how much each row counts; see `ppfs.PPFS.fit`.
 
@@ -130,7 +133,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
         with in_one_step(self) as draft:
             selector = self._selector(X, y)
             with _in_pyimpetus_words(type(self).__name__):
-                draft.selector_ = selector.fit(readable, y, groups=groups, **params)
+                draft.selector_ = selector.fit(readable, y, groups=groups, time=time, **params)
             validate_data(draft, readable, skip_check_array=True)
             if readable is not X:
                 # As in scikit-learn, names that are not strings are ignored.

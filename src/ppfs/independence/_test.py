@@ -93,6 +93,7 @@ class IndependenceTest(ABC, BaseEstimator):
         categorical_features: CategoricalFeatures = "auto",
         sample_weight: Any = None,
         groups: Any = None,
+        time: Any = None,
         task: Task | Literal["auto"] = "auto",
     ) -> IndependenceResult:
         """Answer one question about arrays or data frames.
@@ -125,6 +126,9 @@ class IndependenceTest(ABC, BaseEstimator):
         groups : array-like of shape (n_rows,), default=None
             The group of each row, for example the patient: rows of one group stay together in every split.
 
+        time : array-like of shape (n_rows,), str or RowsInTime, default=None
+            The order of the rows in time: values that sort them, the name of a column of X, or "index".
+
         task : {"auto", "classification", "regression"}, default="auto"
             Whether y holds labels or numbers. "auto" follows the test's estimator, or else the target: text,
             booleans and at most 20 distinct integers are labels.
@@ -143,6 +147,7 @@ class IndependenceTest(ABC, BaseEstimator):
             categorical_features=categorical_features,
             sample_weight=sample_weight,
             groups=groups,
+            time=time,
         )
         if self.reads_task:
             warn_if_ambiguous(table, BY_TASK)

@@ -99,7 +99,7 @@ class Report:
             As above.
 
         rows : array-likes
-            `sample_weight` and `groups`, if the search was fitted with them.
+            `sample_weight`, `groups` and `time`, if the search was fitted with them.
         """
         check_is_fitted(selector)
         model = getattr(selector, "estimator", None)

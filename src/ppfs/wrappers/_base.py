@@ -76,13 +76,14 @@ class BaseWrapper(Selector):
         Fitted attributes use numbers of the caller's columns.
         """
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
         table = self._read_table(
             X,
             y,
             task=task_of_estimator(self.estimator) or "auto",
             decided_by=BY_ESTIMATOR,
             groups=groups,
+            time=time,
             sample_weight=sample_weight,
         )
         if table.y.dtype.names is not None:

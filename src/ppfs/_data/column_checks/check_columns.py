@@ -8,6 +8,7 @@ from ppfs._data.column_checks.copies import copies
 from ppfs._data.column_checks.identifiers import identifiers
 from ppfs._data.column_checks.leakage import leaks
 from ppfs._data.column_checks.near_constant import near_constant
+from ppfs._data.column_checks.repeated_units import repeated_units
 from ppfs._data.column_checks.text import odd_texts
 from ppfs._data.column_checks.warning import ColumnWarning
 from ppfs._data.table import Table
@@ -28,7 +29,7 @@ def check_columns(table: Table) -> tuple[ColumnWarning, ...]:
             np.column_stack([table.values(column) for column in loaded]), table.y, names, table.task
         )
     found: dict[str, ColumnWarning] = {}
-    for look in (near_constant, leaks, odd_texts, identifiers, copies):
+    for look in (near_constant, leaks, odd_texts, identifiers, repeated_units, copies):
         for warning in look(table):
             found.setdefault(warning.column, warning)
     place = {name: number for number, name in enumerate(table.column_names)}

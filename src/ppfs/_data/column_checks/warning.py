@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["identifier", "dates", "numbers-as-text", "leakage", "near-constant", "copy"]
+Kind = Literal["identifier", "dates", "numbers-as-text", "leakage", "near-constant", "copy", "repeated-unit"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ColumnWarning:
     column : str
         Its name.
 
-    kind : {"identifier", "dates", "numbers-as-text", "leakage", "near-constant", "copy"}
+    kind : {"identifier", "dates", "numbers-as-text", "leakage", "near-constant", "copy", "repeated-unit"}
         The kind of the warning.
 
     finding : str

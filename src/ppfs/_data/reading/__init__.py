@@ -10,6 +10,7 @@ from ppfs._data.reading.read import read_table
 from ppfs._data.reading.readable import readable, require_one_type_of_names
 from ppfs._data.reading.rows import only_rows, weights_among
 from ppfs._data.reading.target import read_target, require_two_classes
+from ppfs._data.reading.time import time_of_rows, warn_if_neighbors_are_alike
 
 __all__ = [
     "BY_ESTIMATOR",
@@ -26,6 +27,8 @@ __all__ = [
     "require_finite",
     "require_one_type_of_names",
     "require_two_classes",
+    "time_of_rows",
     "warn_if_ambiguous",
+    "warn_if_neighbors_are_alike",
     "weights_among",
 ]

@@ -11,9 +11,11 @@ import numpy as np
 from ppfs._data.columns import Columns
 from ppfs._data.reading.rows import read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
+from ppfs._data.reading.time import time_order, time_values
 from ppfs._data.sources import ColumnSource, FileColumns, FileKinds, open_source
 from ppfs._data.table import CallersRows, Table
 from ppfs._data.target_task import Task
+from ppfs._data.time_order import RowsInTime
 from ppfs.exceptions import InvalidInputError
 
 # By default, columns of a file may take up to one of so many parts of the memory.
@@ -28,6 +30,7 @@ def read_file_table(
     owner: object,
     sample_weight: Any,
     groups: Any,
+    in_time: RowsInTime | None,
     memory_limit: int | None,
 ) -> Table:
     """Read a table whose columns stay in the file `path`.
@@ -37,11 +40,21 @@ def read_file_table(
     y, sample_weight, groups : array-like, or str
         A name refers to a column of the file, which is then not a feature.
 
+    in_time : RowsInTime or None
+        The order of the rows; a name as above.
+
     memory_limit : int or None
         The most bytes that columns may take in memory; None for a quarter of the machine's.
     """
     source = open_source(path)
-    named = [name for name in (y, sample_weight, groups) if isinstance(name, str)]
+    when = (
+        None
+        if in_time is None or (isinstance(in_time.order, str) and in_time.order == "index")
+        else in_time.order
+    )
+    named = [name for name in (y, sample_weight, groups, when) if isinstance(name, str)]
+    if in_time is not None and isinstance(when, str):
+        in_time = replace(in_time, order=source.column(when))
     y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
     target = typed_target(read_target(y, owner=owner), task, is_categorical=is_categorical(y))
     if len(target.values) != source.n_rows:
@@ -63,6 +76,11 @@ def read_file_table(
         target = replace(target, values=target.values[kept_rows])
         groups = None if groups is None else np.asarray(groups)[kept_rows]
     rows = CallersRows(source.n_rows, kept_rows, weights, read_groups(groups, storage.shape[0]))
+    if in_time is not None:
+        times = time_values(in_time, None, source.n_rows)
+        times = times if kept_rows is None else times[kept_rows]
+        order = time_order(in_time, times, target, None, groups)
+        rows = replace(rows, groups=order.blocks, time=order)
     return Table(columns, target, rows=rows)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from ppfs._conventions import n_rows_of
 from ppfs._data.naming import ColumnsLike
 from ppfs._data.reading.columns import read_columns
 from ppfs._data.reading.features import read_features
@@ -18,6 +20,7 @@ from ppfs._data.reading.masked import unmasked
 from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import only_rows, read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
+from ppfs._data.reading.time import as_rows_in_time, time_order, time_values, with_numbers_for_times
 from ppfs._data.sources import is_path
 from ppfs._data.table import CallersRows, Table
 from ppfs._data.target_task import Task
@@ -52,6 +55,7 @@ def read_table(
     categorical_features: CategoricalFeatures = "auto",
     sample_weight: Any = None,
     groups: Any = None,
+    time: Any = None,
     memory_limit: int | None = None,
 ) -> Table:
     """Read the arguments of ``fit`` into a `Table`, or raise if they are invalid.
@@ -86,6 +90,9 @@ def read_table(
     groups : array-like of shape (n_rows,), default=None
         Labels of rows that belong together, such as those of one patient.
 
+    time : array-like of shape (n_rows,), str or RowsInTime, default=None
+        The order of the rows in time; see `RowsInTime`.
+
     memory_limit : int, default=None
         If X is a path, the most bytes that its columns may take in memory. None: a quarter of the machine's.
 
@@ -94,6 +101,7 @@ def read_table(
     Table
     """
     y, sample_weight, groups = map(unmasked, (y, sample_weight, groups))
+    in_time = None if time is None else as_rows_in_time(time)
     if is_path(X):
         if feature_groups:
             raise InvalidInputError(
@@ -107,21 +115,25 @@ def read_table(
             owner=owner,
             sample_weight=sample_weight,
             groups=groups,
+            in_time=in_time,
             memory_limit=memory_limit,
         )
     X = readable(X)
     weights, kept_rows = read_weights(sample_weight, X, y)
+    times = None if in_time is None else time_values(in_time, X, n_rows_of(X))
+    if in_time is not None and times is not None:
+        X = with_numbers_for_times(X, in_time, times)
     if kept_rows is not None:
         check_consistent_length(X, groups)
-        X, y, groups = (only_rows(part, kept_rows) for part in (X, y, groups))
+        X, y, groups, times = (only_rows(part, kept_rows) for part in (X, y, groups, times))
     columns = with_kinds(read_columns(X, owner=owner), categorical_features)
     values = read_target(y, owner=owner)
     n_rows = columns.storage.shape[0]
     check_consistent_length(np.empty(n_rows), values)
     n_callers = n_rows if kept_rows is None else len(sample_weight)
-    return Table(
-        columns,
-        typed_target(values, task, is_categorical=is_categorical(y)),
-        read_features(feature_groups, columns),
-        CallersRows(n_callers, kept_rows, weights, read_groups(groups, n_rows)),
-    )
+    target = typed_target(values, task, is_categorical=is_categorical(y))
+    rows = CallersRows(n_callers, kept_rows, weights, read_groups(groups, n_rows))
+    if in_time is not None and times is not None:
+        order = time_order(in_time, times, target, columns, groups)
+        rows = replace(rows, groups=order.blocks, time=order)
+    return Table(columns, target, read_features(feature_groups, columns), rows)

@@ -30,7 +30,7 @@ def weights_among(params: dict[str, Any], owner: object) -> Any:
     if unknown:
         raise TypeError(
             f"{type(owner).__name__}.fit() got an unexpected argument {unknown[0]!r}. Beside X and y it takes "
-            "sample_weight, groups and sufficiency."
+            "sample_weight, groups, time and sufficiency."
         )
     return params.get("sample_weight")
 

@@ -42,5 +42,6 @@ def divisions(cv: Any, table: Table, entropy: int, n_repeats: int) -> list[tuple
             n_folds,
             integer_seed(stream(entropy, repeat)),
             called=f"cv={n_folds}",
+            time=table.time,
         )
     ]

@@ -121,7 +121,7 @@ class BaseBlanketSelector(Selector):
     def _set_findings(self, found: Found, callers: CallersColumns) -> None:
         """Set the fitted attributes that only this search has, from what `_find` returned in the chosen fold."""
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
         test = self._independence_test()
         table = self._read_table(
             X,
@@ -129,6 +129,7 @@ class BaseBlanketSelector(Selector):
             task=agreed_task(test.declared_task(), self.task, type(self).__name__),
             decided_by=BY_TASK if test.reads_task else None,
             groups=groups,
+            time=time,
             sample_weight=sample_weight,
         )
         _require_predictive_test(test, self.on_error, is_file=not table.is_in_memory)
@@ -155,7 +156,8 @@ class BaseBlanketSelector(Selector):
             trace.notes.append(f"independence test: {choice.reason}")
         with small_fits(table.n_rows):
             searched = self._search_parts(table, test, special, trace, shared)
-        trace.notes.extend(filter(None, [table.kinds.described(table.column_names)]))
+        in_time = None if table.time is None else table.time.described
+        trace.notes.extend(filter(None, [in_time, table.kinds.described(table.column_names)]))
         self._conclude(searched, special, trace, table)
         trace.data = summary_of(table)
         self.independence_ = test

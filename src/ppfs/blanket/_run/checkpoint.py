@@ -253,5 +253,5 @@ def _require_same(found: dict[str, str], wanted: dict[str, str], folder: Path) -
 
 def _difference(name: str, there: str | None, here: str | None) -> str:
     if name == "data":
-        return "the data (X, y, weights or groups)"
+        return "the data (X, y, weights, groups or time)"
     return f"{name}: {there} there, {here} here"

@@ -99,7 +99,8 @@ def digest_of(table: Table) -> bytes:
     digest = blake2b(digest_size=16)
     kinds = (table.n_levels, table.kinds.categorical_mask) if table.is_in_memory else ()
     target = (table.codes, table.classes)
-    for array in (*table.storage.content, *target, *kinds, table.weights, table.groups):
+    times = () if table.time is None else (table.time.positions, np.array([table.time.gap]))
+    for array in (*table.storage.content, *target, *kinds, table.weights, table.groups, *times):
         if array is None or isinstance(array, bytes):
             digest.update(array or b"none")
             continue

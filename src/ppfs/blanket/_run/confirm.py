@@ -117,6 +117,7 @@ class RowsAside:
             entropy=root_entropy(random_state),
             fold=_ASIDE,
             groups=table.groups,
+            time=table.time,
         )[0]
         held_out = np.sort(split.test)
         return cls(table.rows(np.sort(split.train)), table.rows(held_out), held_out)

@@ -78,7 +78,8 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
     is_labelled = table.task == "classification"
     labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
     seed = integer_seed(stream(entropy))
-    training = [rows for rows, _ in divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed)]
+    parts = divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed, time=table.time)
+    training = [rows for rows, _ in parts]
     if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
         raise InvalidInputError(
             f"With n_folds={n_folds} some fold's training part has one class only. Use fewer folds, or n_folds=0."

@@ -41,8 +41,11 @@ class DataRequest:
     drop, id : tuple of str
         Columns that are not searched; those of `id` are written to the output.
 
-    groups, weights : str or None
-        Columns with the groups and the weights of the rows.
+    groups, time, weights : str or None
+        Columns with the groups, the times and the weights of the rows.
+
+    gap : int
+        Rows around a test part that are left out of training.
 
     drop_missing_target : bool
         Whether rows without a target are left out.
@@ -60,6 +63,8 @@ class DataRequest:
     drop: tuple[str, ...]
     id: tuple[str, ...]
     groups: str | None
+    time: str | None
+    gap: int
     weights: str | None
     drop_missing_target: bool
 
@@ -109,6 +114,20 @@ _FLAGS = [
         help="Columns that identify the rows: not searched, but written by --output.",
     ),
     flag(_COLUMNS, "--groups", metavar="COLUMN", help="Rows with the same value here belong together."),
+    flag(
+        _COLUMNS,
+        "--time",
+        metavar="COLUMN",
+        help="Numbers or dates that give the order of the rows in time; index if the rows are in order.",
+    ),
+    flag(
+        _COLUMNS,
+        "--gap",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="With --time: rows around each test part that are left out of training.",
+    ),
     flag(_COLUMNS, "--weights", metavar="COLUMN", help="Weights of the rows."),
     flag(_COLUMNS, "--drop-missing-target", is_flag=True, help="Leave out rows without a target."),
 ]

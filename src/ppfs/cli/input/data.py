@@ -72,7 +72,7 @@ class Input:
     target : str
         The name of `y`.
 
-    groups, weights : vector or None
+    groups, time, weights : vector or None
         As ``fit`` takes them.
 
     rows : FrameRead or None
@@ -91,6 +91,7 @@ class Input:
     names: list[str]
     target: str
     groups: Any = None
+    time: Any = None
     weights: Any = None
     rows: FrameRead | None = None
     ids: tuple[str, ...] = ()
@@ -139,5 +140,5 @@ class Input:
 
     def fit_arguments(self) -> dict[str, Any]:
         """Return the arguments of ``fit`` after X and y."""
-        given = {"groups": self.groups, "sample_weight": self.weights}
+        given = {"groups": self.groups, "time": self.time, "sample_weight": self.weights}
         return {name: value for name, value in given.items() if value is not None}

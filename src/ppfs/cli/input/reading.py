@@ -21,6 +21,9 @@ from ppfs.cli.input.typed_files import typed_frame
 _STREAMED = (".npy", ".zarr", ".h5", ".hdf5", ".h5ad")
 # Numbers that make a target numeric, even if there are other texts among them.
 _MOST_CLASSES = 20
+# The value of --time for rows that are in order.
+_INDEX = "index"
+
 _EXAMPLE = "for example: ppfs select data.csv --target price"
 
 
@@ -102,13 +105,19 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     quoted = repr(table.name)
     require_column(target, names, quoted)
     ids = resolve(request.id, names, f"--id: {quoted}")
+    _refuse_useless({"gap": request.gap if request.time is None else 0}, "it needs --time")
+    when = None if request.time == _INDEX and _INDEX not in names else request.time
     aside = {
         target,
         *ids,
         *resolve(request.drop, names, f"--drop: {quoted}"),
         *(
             require_column(column, names, f"{flag}: {quoted}")
-            for flag, column in (("--groups", request.groups), ("--weights", request.weights))
+            for flag, column in (
+                ("--groups", request.groups),
+                ("--time", when),
+                ("--weights", request.weights),
+            )
             if column is not None
         ),
     }
@@ -128,6 +137,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
         names=columns,
         target=target,
         groups=None if request.groups is None else _complete(frame, request.groups, "--groups", table),
+        time=_time(request, frame, when, table),
         weights=None if request.weights is None else _complete(frame, request.weights, "--weights", table),
         rows=kept,
         ids=tuple(ids),
@@ -182,6 +192,16 @@ def _complete(frame: Any, column: str, flag: str, table: FrameRead) -> Any:
     return frame[column].to_numpy()
 
 
+def _time(request: DataRequest, frame: Any, column: str | None, table: FrameRead) -> Any:
+    """Return the order of the rows as ``fit`` takes it."""
+    if request.time is None:
+        return None
+    from ppfs import RowsInTime
+
+    order = _INDEX if column is None else _complete(frame, column, "--time", table)
+    return RowsInTime(order, gap=request.gap)
+
+
 def _refuse_dates(frame: Any) -> None:
     dates = [str(name) for name, dtype in frame.dtypes.items() if getattr(dtype, "kind", "") in "mM"]
     if dates:
@@ -194,7 +214,7 @@ def _refuse_dates(frame: Any) -> None:
 def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Input:
     from ppfs._data import open_source
 
-    unusable = [flag for flag in ("drop", "id", "groups", "weights") if getattr(request, flag)]
+    unusable = [flag for flag in ("drop", "id", "groups", "time", "weights") if getattr(request, flag)]
     if unusable:
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
     if not Path(data).exists():
@@ -230,7 +250,7 @@ def _dataset(request: DataRequest) -> Input:
     if not hasattr(data.X, "tocsr"):
         table = FrameRead(data.name, data.to_frame(), lambda rows: _numbered(rows, 1), [])
         return _divided(request, table, data.target_name)
-    unusable = [flag for flag in ("drop", "id", "groups", "weights") if getattr(request, flag)]
+    unusable = [flag for flag in ("drop", "id", "groups", "time", "weights") if getattr(request, flag)]
     if unusable:
         raise UsageFailure(
             f"--{unusable[0]} needs named columns, and {data.name!r} is a sparse matrix. Leave it out."

@@ -15,8 +15,8 @@ def require_plain_rows(table: Table, user: str) -> None:
         )
     if table.groups is not None:
         raise InvalidInputError(
-            f"{user} needs independent rows, so it does not support groups. Use PPI, whose splits keep groups "
-            "together, or CrossFitPPI, which tests groups instead of rows."
+            f"{user} needs independent rows, so it does not support {'groups' if table.time is None else 'time'}. Use "
+            "PPI, whose splits keep groups of rows together, or CrossFitPPI, which tests groups instead of rows."
         )
     if table.codes.ndim > 1:
         what = "a structured array" if table.y.dtype.names is not None else f"{table.y.shape[1]} columns"

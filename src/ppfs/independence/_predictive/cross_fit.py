@@ -242,8 +242,8 @@ class CrossFitPPI(PredictiveTest):
             )
         if is_counting and table.groups is not None:
             raise InvalidInputError(
-                "significance='randomisation' needs independent rows, but groups were passed to fit, and rows of a "
-                "group are not drawn together. Use significance='paired-t'."
+                "significance='randomisation' needs independent rows, but groups or time were passed to fit, and rows "
+                "of a group are not drawn together. Use significance='paired-t'."
             )
         if self.early_stop and not is_counting:
             raise InvalidInputError(
@@ -265,6 +265,7 @@ class CrossFitPPI(PredictiveTest):
             fold=fold,
             n_draws=self.n_draws,
             groups=table.groups,
+            time=table.time,
         )
 
     def check_splits(self, splits: list[Split]) -> None:
@@ -287,7 +288,8 @@ class CrossFitPPI(PredictiveTest):
         if problem.pair_groups is not None:
             differences = _group_sums(differences, problem.pair_groups)
         # Columns for counting are chosen by a liberal tail: a column that is not chosen is lost.
-        freedom = None if is_screened else effective_freedom(differences)
+        is_liberal = is_screened and problem.is_counted
+        freedom = None if is_liberal else effective_freedom(differences)
         return seen_by_each_other(differences, n_coefficients, freedom)
 
     def smallest_pvalue(self, n_splits: int) -> float:

@@ -231,6 +231,7 @@ class PPI(PredictiveTest):
             fold=fold,
             n_draws=self.n_draws,
             groups=table.groups,
+            time=table.time,
         )
 
     def assess(

@@ -55,6 +55,9 @@ class Problem:
 
     loss_unit : float
         A loss of 1 in the caller's units, a power of two: `y` may be shifted and scaled for a tree.
+
+    is_counted : bool
+        Whether small p-values of growth may be counted by permutations.
     """
 
     estimator: Any
@@ -70,6 +73,7 @@ class Problem:
     groups: NDArray[np.intp] | None = None
     frame: FrameColumns | None = None
     loss_unit: float = 1.0
+    is_counted: bool = True
 
     #: The workers that suit parallel fits of this model: None leaves the choice to joblib.
     prefers: ClassVar[Literal["threads"] | None] = None

@@ -90,6 +90,7 @@ class TargetProblems:
             table.groups,
             frame_for(estimator, table),
             unit ** LOSS_POWERS.get(loss.name, 0),
+            is_counted=table.time is None,
         )
 
     def forget(self, target: int) -> None:

@@ -1,0 +1,54 @@
+"""Columns that say which unit, such as a patient, a row belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from ppfs._data.block import dense_column
+from ppfs._data.column_checks.warning import ColumnWarning
+from ppfs._data.table import Table
+
+# Words that name a unit with several rows, alone or beside "id", "number" and the like.
+_UNITS = "patient|subject|person|customer|client|user|participant|household|student|animal|device|family"
+_NAMED = re.compile(
+    rf"(?:(?:{_UNITS})s?[ _.-]?(?:id|no|nr|num|number|code|key)?|\w+[ _.-](?:id|ID)|\w+[a-z]I[Dd])\Z"
+)
+_WORDS_ALONE = re.compile(rf"(?:{_UNITS})s?\Z")
+# Fewer units than this may be the levels of a factor; a unit has at least two rows on average.
+_FEWEST_UNITS = 10
+# Units whose rows lie together and are equally many: no numeric column looks like this by chance.
+_FEWEST_EQUAL_UNITS = 20
+
+
+def repeated_units(table: Table) -> Iterator[ColumnWarning]:
+    """Yield columns that look like identifiers of units with several rows each, where no groups were passed."""
+    n = table.n_rows
+    if table.groups is not None or table.is_sparse:
+        return
+    head = table.X[: min(n, 64)]
+    with np.errstate(invalid="ignore"):
+        is_whole = np.array([bool((head[:, c] % 1 == 0).all()) for c in range(head.shape[1])])
+    is_suspect = is_whole & ~table.facts.has_missing & ~table.facts.is_constant
+    for column in np.flatnonzero(is_suspect).tolist():
+        name = str(table.column_names[column])
+        values = dense_column(table.X, column)
+        is_named = _NAMED.match(name.lower() if _WORDS_ALONE.match(name.lower()) else name) is not None
+        n_changes = int(np.count_nonzero(values[1:] != values[:-1]))
+        if not is_named and n_changes > n // 2:
+            continue
+        units, counts = np.unique(values, return_counts=True)
+        if not _FEWEST_UNITS <= units.size <= n // 2:
+            continue
+        is_sorted = units.size > _FEWEST_EQUAL_UNITS and n_changes == units.size - 1
+        if is_named or (is_sorted and counts.min() == counts.max()):
+            yield ColumnWarning(
+                name,
+                "repeated-unit",
+                f"{name!r} looks like the identifier of {units.size} units with {n / units.size:.1f} rows each: rows "
+                "of one unit are not independent.",
+                f"If they belong together, pass groups=X[{name!r}] to fit, and leave the column out.",
+                f"If they belong together, add --groups {name!r}.",
+            )
