@@ -44,7 +44,7 @@ if _config.DISABLE_JIT:  # Plain Python has no access to the compiler's instruct
         return int(word).bit_count()
 
 else:
-    from numba.core import types
+    from numba import types
     from numba.extending import intrinsic
 
     def _count_trailing_zeros(_context: Any, word: Any) -> Any:

@@ -18,10 +18,7 @@ from pathlib import Path
 from pickle import dumps
 from typing import Any
 
-from numba.core import caching
-
-# Numba has no type hints for it.
-_caching: Any = caching
+from ppfs._engine.jit.numba_private import caching
 
 _DIGEST_SIZE = 32
 _FILE_PARTS = ("_source_stamp", "_version", "_index_path", "_data_path", "_dump", "_load_index", "_load_data")
@@ -35,7 +32,7 @@ class OtherSourcesError(OSError):
     """A file of the cache was compiled from other sources. Numba then proceeds as if the file did not exist."""
 
 
-class CheckedFiles(_caching.IndexDataCacheFile):
+class CheckedFiles(caching.IndexDataCacheFile):
     """Numba's index and data files, each with a digest that is checked before the content is interpreted."""
 
     def load(self, key: Any) -> Any:
@@ -85,7 +82,7 @@ class CheckedFiles(_caching.IndexDataCacheFile):
         return super()._load_data(name)
 
 
-class KernelCache(_caching.FunctionCache):
+class KernelCache(caching.FunctionCache):
     """A kernel's cache on disk. If it fails, the kernel is compiled in memory, with one warning per process.
 
     Parameters

@@ -2,25 +2,22 @@
 
 from typing import Any
 
-from numba.core import event
-
 from ppfs._engine.jit.compile_time import compilation_ends, compilation_starts
+from ppfs._engine.jit.numba_private import event
 
-_events: Any = event
 
-
-class CompileListener(_events.Listener):
+class CompileListener(event.Listener):
     """Measures the time of compilation."""
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, _event: Any) -> None:
         """Record that compilation starts."""
         compilation_starts()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, _event: Any) -> None:
         """Record that compilation ends."""
         compilation_ends()
 
 
 def take_the_time() -> None:
     """Start to measure the time of compilation."""
-    _events.register("numba:compile", CompileListener())
+    event.register("numba:compile", CompileListener())

@@ -11,11 +11,7 @@ The classes rest on private parts of Numba: `compiler_of` looks whether they are
 
 from typing import Any
 
-from numba.core import codegen, compiler
-
-# Numba has no type hints for them.
-_codegen: Any = codegen
-_compiler: Any = compiler
+from ppfs._engine.jit.numba_private import codegen, compiler
 
 _LIBRARY_PARTS = (
     "_ensure_finalized",
@@ -58,7 +54,7 @@ class _Nowhere:
         """Do nothing."""
 
 
-class KernelLibrary(_codegen.JITCodeLibrary):
+class KernelLibrary(codegen.JITCodeLibrary):
     """The code of a kernel and of all that it calls."""
 
     def _optimize_final_module(self) -> None:
@@ -71,7 +67,7 @@ class KernelLibrary(_codegen.JITCodeLibrary):
             passes.run(self._final_module, options)
 
 
-class PartLibrary(_codegen.JITCodeLibrary):
+class PartLibrary(codegen.JITCodeLibrary):
     """The code of a part, to be linked into that of a kernel."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -96,7 +92,7 @@ class PartLibrary(_codegen.JITCodeLibrary):
         self._finalized = True
 
 
-class KernelCompiler(_compiler.Compiler):
+class KernelCompiler(compiler.Compiler):
     """Numba's compiler, with a library of ours."""
 
     library: type[Any] = KernelLibrary
@@ -122,7 +118,7 @@ class PartCompiler(KernelCompiler):
 
 def compiler_of(kind: type[KernelCompiler]) -> dict[str, Any]:
     """Return the option that makes Numba use a compiler; none where Numba is built another way."""
-    is_known = all(hasattr(_codegen.JITCodeLibrary, name) for name in _LIBRARY_PARTS) and hasattr(
-        _codegen.CPUCodegen, "_module_pass_manager"
+    is_known = all(hasattr(codegen.JITCodeLibrary, name) for name in _LIBRARY_PARTS) and hasattr(
+        codegen.CPUCodegen, "_module_pass_manager"
     )
     return {"pipeline_class": kind} if is_known else {}

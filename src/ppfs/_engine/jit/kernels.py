@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ppfs._engine.jit import numba_private
 from ppfs._engine.jit.compile_listener import take_the_time
 from ppfs._engine.jit.compiler import KernelCompiler, PartCompiler, compiler_of
 from ppfs._engine.jit.disk_cache import keep_on_disk
@@ -34,12 +35,6 @@ uint64 = cast(Callable[[int], int], np.uint64)
 _njit: Any = numba.njit
 _INTERNAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **compiler_of(PartCompiler)}
 
-# Numba counts references to arrays in every function with array arguments, by atomic instructions that take a sixth of
-# the time of short loops. Functions that allocate no arrays have nothing to free, so they need not count.
-# Both options must be explicit: without one, a function inherits that of its first caller.
-_UNCOUNTED, _COUNTED = {"_nrt": False}, {"_nrt": True}
-
-
 take_the_time()
 
 
@@ -60,12 +55,12 @@ def kernel(function: AnyFunction) -> AnyFunction:
     `ppfs._engine.jit.disk_cache`. ``error_model="numpy"`` omits the checks for division by zero, which prevent loops
     from being vectorized; no kernel divides by an empty count.
     """
-    return _compiled_kernel(function, _UNCOUNTED)
+    return _compiled_kernel(function, numba_private.UNCOUNTED)
 
 
 def allocating_kernel(function: AnyFunction) -> AnyFunction:
     """Compile a kernel that allocates arrays, itself or through an `allocating_function`."""
-    return _compiled_kernel(function, _COUNTED)
+    return _compiled_kernel(function, numba_private.COUNTED)
 
 
 def _compiled_kernel(function: AnyFunction, more: dict[str, Any]) -> AnyFunction:
@@ -88,7 +83,8 @@ def kernel_part(function: AnyFunction) -> AnyFunction:
     function itself.
     """
     return cast(
-        AnyFunction, _njit(error_model="numpy", forceinline=True, **_UNCOUNTED, **_INTERNAL)(function)
+        AnyFunction,
+        _njit(error_model="numpy", forceinline=True, **numba_private.UNCOUNTED, **_INTERNAL)(function),
     )
 
 
@@ -97,12 +93,12 @@ def kernel_function(function: AnyFunction) -> AnyFunction:
 
     It neither allocates nor returns arrays, because their references would not be counted.
     """
-    return cast(AnyFunction, _njit(error_model="numpy", **_UNCOUNTED, **_INTERNAL)(function))
+    return cast(AnyFunction, _njit(error_model="numpy", **numba_private.UNCOUNTED, **_INTERNAL)(function))
 
 
 def allocating_function(function: AnyFunction) -> AnyFunction:
     """Compile a function that allocates arrays, and that only an `allocating_kernel` calls."""
-    return cast(AnyFunction, _njit(error_model="numpy", **_COUNTED, **_INTERNAL)(function))
+    return cast(AnyFunction, _njit(error_model="numpy", **numba_private.COUNTED, **_INTERNAL)(function))
 
 
 def summing_part(function: AnyFunction) -> AnyFunction:
@@ -112,5 +108,7 @@ def summing_part(function: AnyFunction) -> AnyFunction:
     """
     return cast(
         AnyFunction,
-        _njit(error_model="numpy", fastmath={"reassoc", "contract"}, **_UNCOUNTED, **_INTERNAL)(function),
+        _njit(error_model="numpy", fastmath={"reassoc", "contract"}, **numba_private.UNCOUNTED, **_INTERNAL)(
+            function
+        ),
     )
