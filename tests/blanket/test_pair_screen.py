@@ -7,7 +7,7 @@ from reference.pair_scores import pair_score, quarter
 
 from ppfs._data.reading import read_table
 from ppfs._engine import score_pairs, whole_k_log_k
-from ppfs.blanket._steps import pair_screen
+from ppfs.blanket._steps import column_values, pair_screen
 from ppfs.blanket._steps.pair_screen import all_pairs, most_promising_pairs, n_pairs, quarters_of
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import GSquared
@@ -134,7 +134,7 @@ def test_as_many_columns_are_read_at_once_as_have_the_allowed_number_of_values(m
         widths.append(len(columns))
         return block(columns, *others)
 
-    monkeypatch.setattr(pair_screen, "_SCORES_AT_ONCE", 3 * 40)
+    monkeypatch.setattr(column_values, "_ENTRIES_AT_ONCE", 3 * 40)
     monkeypatch.setattr(table.storage, "block", watched)
     most_promising_pairs(table, range(7), NONE, 5, None)
     assert max(widths) == 3

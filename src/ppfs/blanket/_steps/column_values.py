@@ -24,7 +24,7 @@ def numeric_columns(table: Table, features: Sequence[int]) -> tuple[list[int], F
 
 
 def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
-    """Yield features of one column each with their values, so many at a time that they take some megabytes."""
+    """Yield some features at a time with the values of their columns, which take a few megabytes."""
     n_at_once = max(1, _ENTRIES_AT_ONCE // max(table.n_rows, 1))
     for start in range(0, len(features), n_at_once):
         some = list(features[start : start + n_at_once])

@@ -12,10 +12,11 @@ from scipy.stats import rankdata
 
 from ppfs import _engine
 from ppfs._conventions import Floats
-from ppfs._data import Table, dense_column
+from ppfs._data import Table
+from ppfs.blanket._steps.column_values import dense_blocks
 from ppfs.exceptions import InvalidInputError
 
-# The number of scores held at once, and of values read at once: a few megabytes.
+# The number of scores held at once: a few megabytes.
 _SCORES_AT_ONCE = 2**20
 
 Pair = tuple[int, int]
@@ -58,9 +59,11 @@ def most_promising_pairs(
         not depend on the order of the columns.
     """
     labels, n_classes = _labels(table)
-    columns = np.array([column for feature in features for column in table.columns[feature]], dtype=np.intp)
     owner = np.array([feature for feature in features for _ in table.columns[feature]], dtype=np.intp)
-    quarters = _quarters(table, columns)
+    quarters = np.empty((owner.size, table.n_rows), dtype=np.uint8)
+    columns = (column for _, values in dense_blocks(table, features) for column in values.T)
+    for place, column in enumerate(columns):
+        quarters[place] = quarters_of(column)
     firsts, seconds = _highest(quarters, labels, n_classes, owner, settled, at_most, effective_n_jobs(n_jobs))
     return list(dict.fromkeys(zip(owner[firsts].tolist(), owner[seconds].tolist(), strict=True)))
 
@@ -84,19 +87,6 @@ def quarters_of(values: Floats) -> NDArray[np.uint8]:
     """
     known = np.where(np.isnan(values), np.inf, values)
     quarters: NDArray[np.uint8] = ((rankdata(known) - 0.5) * (4.0 / values.size)).astype(np.uint8)
-    return quarters
-
-
-def _quarters(table: Table, columns: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return the quarters of some columns, shape (n_columns, n_rows)."""
-    quarters = np.empty((columns.size, table.n_rows), dtype=np.uint8)
-    n_at_once = max(1, _SCORES_AT_ONCE // table.n_rows)
-    for first in range(0, columns.size, n_at_once):
-        some = columns[first : first + n_at_once].tolist()
-        names = tuple(table.column_names[column] for column in some)
-        X = table.storage.block(some, table.n_levels[some], names).read().X
-        for place in range(len(some)):
-            quarters[first + place] = quarters_of(dense_column(X, place))
     return quarters
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ppfs._conventions import Floats
 from ppfs._trace import PAIRS
-from ppfs.blanket._steps.correction import adjust
+from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.pair_screen import Pair, all_pairs, most_promising_pairs, n_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 
@@ -57,9 +57,8 @@ def grow_by_pairs(
             "the p-values are adjusted for all pairs"
         )
     answers = _ask(inquiry, pairs)
-    pvalues = np.ones(n_all)
-    pvalues[: len(pairs)] = [max(result.pvalue for _, result in answered) for answered in answers]
-    adjusted = adjust(pvalues, correction or "bh")[: len(pairs)]
+    pvalues = np.array([max(result.pvalue for _, result in answered) for answered in answers])
+    adjusted = adjust_among(pvalues, correction or "bh", n_all)
     return _enter(inquiry, pairs, answers, adjusted, settled)
 
 
