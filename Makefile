@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-portable test-cpus test-oldest test-pythons test-scale test-browser docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-private test-oldest test-pythons test-scale test-browser docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -36,10 +36,14 @@ unit: $(VENV)/test.stamp
 
 # As other machines run the tests: with the code of other processors, the oldest versions that pyproject.toml allows, and
 # other Pythons, of which those that are not here are named and left out. An hour or two on two cores.
-test-portable: test-cpus test-oldest test-pythons
+test-portable: test-cpus test-private test-oldest test-pythons
 
 test-cpus: $(VENV)/test.stamp
 	$(BIN)/python tests/portable/cpus.py
+
+# The tests of the engine as if each private part of Numba that it uses were missing.
+test-private: $(VENV)/test.stamp
+	$(BIN)/python tests/portable/without.py
 
 # Old versions beside newer ones warn of each other.
 OLDEST := .venv-oldest

@@ -1,8 +1,6 @@
 """Private parts of scikit-learn: without them, models are fitted through its interface, with the same answers."""
 
-import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,22 +13,10 @@ from sklearn.ensemble import (
 )
 from sklearn.svm import SVC
 
-import ppfs
 from ppfs import PPFS
 from ppfs._conventions.sklearn_compat import method_of_bins
 from ppfs.independence._predictive.risks import boosting, forests
 from ppfs.wrappers import PermutationImportance, _shuffled_machine
-
-PRIVATE = re.compile(r"(?:from|import) sklearn[\w.]*\._|from sklearn[\w.]* import .*\b_\w")
-
-
-def test_one_file_names_them():
-    named = [
-        path.name
-        for path in Path(ppfs.__file__).parent.rglob("*.py")
-        if PRIVATE.search(path.read_text(encoding="utf-8"))
-    ]
-    assert named == ["sklearn_compat.py"]
 
 
 @pytest.fixture
