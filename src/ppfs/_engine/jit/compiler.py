@@ -23,7 +23,7 @@ _LIBRARY_PARTS = (
 )
 
 
-class QuickFlags(_compiler.Flags):
+class QuickFlags(compiler.Flags):
     """Numba's options of a compilation, compared by those that are set.
 
     Numba looks up every operator of every function under a key that holds the options, and compares all thirty of
@@ -33,7 +33,7 @@ class QuickFlags(_compiler.Flags):
     __slots__ = ()
 
     def __eq__(self, other: object) -> Any:
-        if not isinstance(other, _compiler.Flags):
+        if not isinstance(other, compiler.Flags):
             return NotImplemented
         if self._values == other._values:
             return True
@@ -44,7 +44,7 @@ class QuickFlags(_compiler.Flags):
         return _HASH_OF_FLAGS
 
 
-_HASH_OF_FLAGS = hash(_compiler.Flags())
+_HASH_OF_FLAGS = hash(compiler.Flags())
 
 
 class _Nowhere:
