@@ -1,0 +1,60 @@
+"""Test risks of trees on single columns, on the device; the twin of `one_column/tree_risks.py`."""
+
+import numpy as np
+
+from ppfs._engine.cuda.columns import DeviceColumns
+from ppfs._engine.cuda.device import Device, DeviceArray
+from ppfs._engine.cuda.trees import DeviceTrees
+
+# Bytes of memory that the threads of one launch may take.
+_MOST_MEMORY = 2**31
+
+# Threads of a block that looks for neighbors.
+_NEIGHBOR_THREADS = 128
+
+# Vectors over the classes that a thread needs beside those of its nodes: losses, and rows right and wrong.
+_OWN_VECTORS = 5
+
+
+def device_column_risks(columns: DeviceColumns, trees: DeviceTrees) -> tuple[DeviceArray, DeviceArray]:
+    """Return what `prepared_column_risks` does, for columns in the device's memory.
+
+    Columns of distinct values are answered by neighbors, where classes weigh the same; all others leaf by leaf.
+    """
+    device = trees.device
+    xp = device.xp
+    shape = (columns.n_columns, trees.n_splits)
+    base, permuted = xp.empty(shape, dtype=np.float64), xp.empty(shape, dtype=np.float64)
+    ties = xp.empty(columns.n_columns, dtype=np.int32)
+    shared_bytes = _bytes_of_line(columns.n_rows)
+    is_quick = trees.neighbors is not None and "class_weights" not in trees.arrays
+    if is_quick and shared_bytes <= device.shared_memory:
+        arguments = (trees.record(columns, ties, None), *(trees.neighbors or ()), ties, base, permuted)
+        device.launch("neighbor_risks", columns.n_columns, _NEIGHBOR_THREADS, arguments, shared_bytes)
+        left = xp.flatnonzero(ties).astype(np.int32)
+    else:
+        mark_ties(device, columns, trees, ties)
+        left = xp.arange(columns.n_columns, dtype=np.int32)
+    n_cells = trees.cells_per_thread(_OWN_VECTORS)
+    at_once = max(1, _MOST_MEMORY // (8 * n_cells * trees.n_splits))
+    for start in range(0, int(left.size), at_once):
+        some = left[start : start + at_once]
+        n_threads = int(some.size) * trees.n_splits
+        memory = xp.empty((n_cells, n_threads), dtype=np.float64)
+        arguments = (trees.record(columns, ties, memory), some, np.int32(some.size), base, permuted)
+        device.launch_over(f"{trees.kind}_tree_risks", n_threads, arguments)
+    return base, permuted
+
+
+def mark_ties(device: Device, columns: DeviceColumns, trees: DeviceTrees, ties: DeviceArray) -> None:
+    """Say of each column what ties it has, where kernels ask for it."""
+    if trees.scalars["is_counted"]:
+        arguments = (columns.values, np.int32(columns.n_rows), ties)
+        device.launch("mark_ties", columns.n_columns, _NEIGHBOR_THREADS, arguments)
+    else:
+        ties.fill(0)
+
+
+def _bytes_of_line(n_rows: int) -> int:
+    """Return how much shared memory `neighbor_risks` takes: counts, and half of a value, a word and a label per row."""
+    return 128 * 4 + (n_rows + 2) * (8 + 8 + 1)
