@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
     from ppfs._engine.boosting.rules import BoostingRules
     from ppfs._engine.boosting.scores import Outcome
+    from ppfs._engine.cuda.device import Device, cuda_device, missing_for_cuda
+    from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
+    from ppfs._engine.cuda.trees import DeviceTrees
     from ppfs._engine.inputs.sorted_columns import SortedColumns, fits_float32
     from ppfs._engine.inputs.splits import Splits
     from ppfs._engine.jit.compile_time import before_compiling, compile_seconds
@@ -73,6 +76,9 @@ _MODULES = {
     "boosting.problem": ("BoostingProblem", "prepare_boosting"),
     "boosting.rules": ("BoostingRules",),
     "boosting.scores": ("Outcome",),
+    "cuda.device": ("Device", "cuda_device", "missing_for_cuda"),
+    "cuda.growth": ("column_risks_on", "row_losses_on"),
+    "cuda.trees": ("DeviceTrees",),
     "inputs.sorted_columns": ("SortedColumns", "fits_float32"),
     "inputs.splits": ("Splits",),
     "jit.compile_time": ("before_compiling", "compile_seconds"),

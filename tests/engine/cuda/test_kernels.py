@@ -18,7 +18,7 @@ from ppfs._engine import (
     prepared_column_risks,
     prepared_column_row_losses,
 )
-from ppfs._engine.cuda.columns import sort_on_device
+from ppfs._engine.cuda.columns import refuse_bad, sort_on_device
 from ppfs._engine.cuda.tree_risks import device_column_risks
 from ppfs._engine.cuda.tree_rows import device_row_losses
 from ppfs._engine.cuda.trees import DeviceTrees
@@ -29,8 +29,15 @@ def device(request):
     return simulated_device(is_backwards=request.param)
 
 
+def sorted_on(device, X):
+    is_bad = device.xp.zeros(1, dtype=np.int32)
+    columns = sort_on_device(device, X, is_bad)
+    refuse_bad(is_bad)
+    return columns
+
+
 def risks_on(device, X, prepared):
-    return device_column_risks(sort_on_device(device, np.asarray(X)), DeviceTrees.of(device, prepared))
+    return device_column_risks(sorted_on(device, X), DeviceTrees.of(device, prepared))
 
 
 def risks_on_cpu(X, prepared):
@@ -49,7 +56,7 @@ def test_columns_are_sorted_as_on_the_cpu(device, n_rows, dtype, order):
     rng = np.random.default_rng(n_rows)
     X = np.column_stack([rng.normal(size=n_rows), rng.integers(-2, 3, size=n_rows), np.full(n_rows, -0.0)])
     X = np.asarray(X, dtype=dtype, order=order)
-    found = sort_on_device(device, X)
+    found = sorted_on(device, X)
     expected = SortedColumns.from_dense(X).arrays
     np.testing.assert_array_equal(found.rows.ravel(), expected.rows)
     np.testing.assert_array_equal(found.values.ravel(), expected.values)
@@ -59,7 +66,7 @@ def test_columns_are_sorted_as_on_the_cpu(device, n_rows, dtype, order):
 def test_long_columns_are_sorted_in_global_memory(device, monkeypatch):
     monkeypatch.setattr("ppfs._engine.cuda.columns._MOST_SHARED_KEYS", 16)
     X = np.random.default_rng(0).integers(-9, 9, size=(50, 3)).astype(float)
-    found = sort_on_device(device, X[:, ::2])
+    found = sorted_on(device, X[:, ::2])
     expected = SortedColumns.from_dense(X[:, ::2]).arrays
     np.testing.assert_array_equal(found.rows.ravel(), expected.rows)
     np.testing.assert_array_equal(found.values.ravel(), expected.values)
@@ -72,7 +79,7 @@ def test_numbers_that_are_not_finite_are_refused(device, value, most_shared, mon
     X = np.ones((10, 2))
     X[3, 1] = value
     with pytest.raises(ValueError, match="not a finite float32 number"):
-        sort_on_device(device, X)
+        sorted_on(device, X)
 
 
 @settings(max_examples=150)
@@ -153,7 +160,7 @@ def assert_same_rows(device, problem, n_draws, weights, rng):
     draws = [np.array([rng.permutation(test.size) for _ in range(n_draws)]) for test in splits.test]
     drawn = make_draws(splits, draws)
     trees = DeviceTrees.of(device, prepared)
-    found = device_row_losses(sort_on_device(device, problem.X), trees, drawn)
+    found = device_row_losses(sorted_on(device, problem.X), trees, drawn)
     base, replaced, by_draw = prepared_column_row_losses(SortedColumns.from_dense(problem.X), prepared, drawn)
     np.testing.assert_array_equal(found[0], base[:, drawn.rows])
     np.testing.assert_array_equal(found[1], replaced[:, drawn.rows])
@@ -167,7 +174,7 @@ def test_row_losses_of_more_folds_than_a_word(device):
     splits = Splits(folds.train, folds.test, folds.permutations)
     prepared = prepare_columns(rng.integers(0, 2, size=70), 2, splits, TreeRules(loss="brier"))
     drawn = make_draws(splits, [np.zeros((2, 1), dtype=np.int64)] * 70)
-    found = device_row_losses(sort_on_device(device, X), DeviceTrees.of(device, prepared), drawn)
+    found = device_row_losses(sorted_on(device, X), DeviceTrees.of(device, prepared), drawn)
     base, replaced, by_draw = prepared_column_row_losses(SortedColumns.from_dense(X), prepared, drawn)
     np.testing.assert_array_equal(found[0], base[:, drawn.rows])
     np.testing.assert_array_equal(found[1], replaced[:, drawn.rows])

@@ -36,18 +36,15 @@ class DeviceColumns(NamedTuple):
         return int(self.values.shape[1])
 
 
-def sort_on_device(device: Device, X: DeviceArray) -> DeviceColumns:
+def sort_on_device(device: Device, X: DeviceArray, is_bad: DeviceArray) -> DeviceColumns:
     """Sort the columns of a matrix in the device's memory.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_columns), float32 or float64
         Finite numbers that fit float32, in any memory layout.
-
-    Raises
-    ------
-    ValueError
-        If a number is missing, infinite, or too large for 32 bits.
+    is_bad : array of shape (1,), int32
+        Set to 1 if a number is missing, infinite, or too large for 32 bits; see `refuse_bad`.
     """
     xp = device.xp
     n_rows, n_columns = X.shape
@@ -55,7 +52,6 @@ def sort_on_device(device: Device, X: DeviceArray) -> DeviceColumns:
     steps = tuple(np.int64(step // X.itemsize) for step in X.strides)
     values = xp.empty((n_columns, n_rows), dtype=np.float32)
     rows = xp.empty((n_columns, n_rows), dtype=np.int32)
-    is_bad = xp.zeros(1, dtype=np.int32)
     n_keys = max(2, 1 << int(n_rows - 1).bit_length())
     if n_keys <= min(_MOST_SHARED_KEYS, device.shared_memory // 8):
         n_threads = max(32, min(_MOST_THREADS, n_keys // 2))
@@ -67,15 +63,13 @@ def sort_on_device(device: Device, X: DeviceArray) -> DeviceColumns:
         device.launch_over(f"keys_of_{kind}", keys.size, (X, *steps, np.int32(n_rows), n_all, keys, is_bad))
         keys.sort(axis=1)
         device.launch_over("unpack_keys", keys.size, (keys, n_all, values, rows))
+    return DeviceColumns(values, rows)
+
+
+def refuse_bad(is_bad: DeviceArray) -> None:
+    """Raise if `sort_on_device` met a number that it cannot sort. This waits for the device."""
     if bool(is_bad[0]):
         raise ValueError(
             "The data hold a value that is not a finite float32 number, and the engine compares in float32. "
             "Rescale the column, or use a model that works in float64."
         )
-    return DeviceColumns(values, rows)
-
-
-def bytes_per_column(X: Any) -> int:
-    """Return how much memory of the device sorting one column of a matrix takes."""
-    n_rows = int(X.shape[0])
-    return n_rows * (int(X.itemsize) + 8 + (16 if n_rows > _MOST_SHARED_KEYS else 0))

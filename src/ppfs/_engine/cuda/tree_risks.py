@@ -31,18 +31,17 @@ def device_column_risks(columns: DeviceColumns, trees: DeviceTrees) -> tuple[Dev
     if is_quick and shared_bytes <= device.shared_memory:
         arguments = (trees.record(columns, ties, None), *(trees.neighbors or ()), ties, base, permuted)
         device.launch("neighbor_risks", columns.n_columns, _NEIGHBOR_THREADS, arguments, shared_bytes)
-        left = xp.flatnonzero(ties).astype(np.int32)
     else:
+        is_quick = False
         mark_ties(device, columns, trees, ties)
-        left = xp.arange(columns.n_columns, dtype=np.int32)
     n_cells = trees.cells_per_thread(_OWN_VECTORS)
     at_once = max(1, _MOST_MEMORY // (8 * n_cells * trees.n_splits))
-    for start in range(0, int(left.size), at_once):
-        some = left[start : start + at_once]
-        n_threads = int(some.size) * trees.n_splits
-        memory = xp.empty((n_cells, n_threads), dtype=np.float64)
-        arguments = (trees.record(columns, ties, memory), some, np.int32(some.size), base, permuted)
-        device.launch_over(f"{trees.kind}_tree_risks", n_threads, arguments)
+    for start in range(0, columns.n_columns, at_once):
+        n_some = min(at_once, columns.n_columns - start)
+        memory = xp.empty((n_cells, n_some * trees.n_splits), dtype=np.float64)
+        record = trees.record(columns, ties, memory)
+        bounds = (np.int32(start), np.int32(n_some), np.int32(is_quick))
+        device.launch_over(f"{trees.kind}_tree_risks", memory.shape[1], (record, *bounds, base, permuted))
     return base, permuted
 
 

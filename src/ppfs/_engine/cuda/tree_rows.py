@@ -52,10 +52,3 @@ def device_row_losses(
     device.launch_over("row_losses", base.size, (*shared, base, replaced))
     device.launch_over("draw_totals", by_draw.size, (*shared, by_draw))
     return base, replaced, by_draw
-
-
-def bytes_per_column(trees: DeviceTrees, drawn: DrawnRows) -> int:
-    """Return how much memory of the device the losses of one column take."""
-    n_rows = trees.scalars["n_rows"]
-    n_numbers = trees.cells_per_thread(1) * trees.n_splits + n_rows * trees.n_outputs
-    return 8 * (n_numbers + 2 * int(drawn.rows.size) + int(drawn.sources.shape[0]))

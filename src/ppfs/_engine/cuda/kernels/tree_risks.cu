@@ -95,10 +95,11 @@ struct LimitedTrees {
 };
 
 template <class Kind>
-DEVICE void write_risks(const Trees& all, const int* columns, int n_columns, double* base, double* permuted) {
+DEVICE void write_risks(const Trees& all, int first, int n_columns, int is_rest, double* base, double* permuted) {
   long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (thread >= n_columns * all.n_splits) return;
-  int column = columns[thread / all.n_splits], split = (int)(thread % all.n_splits);
+  int column = first + (int)(thread / all.n_splits), split = (int)(thread % all.n_splits);
+  if (is_rest && all.ties[column] == DISTINCT) return;
   Cells memory = {all.memory + thread, all.n_threads};
   Tree tree = tree_of(all, column, split);
   bool is_counted = all.is_counted && all.ties[column] != ENTANGLED;
@@ -110,11 +111,14 @@ DEVICE void write_risks(const Trees& all, const int* columns, int n_columns, dou
   permuted[out] = sink.total(1) / all.total_weights[split];
 }
 
-// One thread per split and column of `columns`; fills `base` and `permuted` (all columns, n_splits) with mean losses.
-KERNEL full_tree_risks(const Trees* shared, const int* columns, int n_columns, double* base, double* permuted) {
-  write_risks<FullTrees>(*shared, columns, n_columns, base, permuted);
+// One thread per split and column, from column `first` on; fills `base` and `permuted` (n_columns, n_splits) with mean
+// losses. With `is_rest`, columns of distinct values are left as they are: `neighbor_risks` answered about them.
+KERNEL full_tree_risks(const Trees* shared, int first, int n_columns, int is_rest, double* base,
+                          double* permuted) {
+  write_risks<FullTrees>(*shared, first, n_columns, is_rest, base, permuted);
 }
 
-KERNEL limited_tree_risks(const Trees* shared, const int* columns, int n_columns, double* base, double* permuted) {
-  write_risks<LimitedTrees>(*shared, columns, n_columns, base, permuted);
+KERNEL limited_tree_risks(const Trees* shared, int first, int n_columns, int is_rest, double* base,
+                          double* permuted) {
+  write_risks<LimitedTrees>(*shared, first, n_columns, is_rest, base, permuted);
 }

@@ -1,0 +1,81 @@
+"""Risks of trees on the columns of a matrix, wherever it is: the device's answer in the host's memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ppfs._engine.cuda.columns import refuse_bad, sort_on_device
+from ppfs._engine.cuda.device import Device, DeviceArray
+from ppfs._engine.cuda.pieces import pieces_on
+from ppfs._engine.cuda.tree_risks import device_column_risks
+from ppfs._engine.cuda.tree_rows import device_row_losses
+from ppfs._engine.cuda.trees import DeviceTrees
+from ppfs._engine.jit.kernels import Float64s
+from ppfs._engine.trees.row_losses import DrawnRows
+
+# Bytes of losses by row that the device holds at a time.
+_BYTES_OF_ROWS = 2**31
+
+
+def column_risks_on(device: Device, X: Any, draws: Sequence[DeviceTrees]) -> tuple[Float64s, Float64s]:
+    """Return the risks of each column, before and after permutations.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns), float32 or float64
+        In the memory of the host, or of the device.
+    draws : sequence of DeviceTrees
+        One for each permutation.
+
+    Returns
+    -------
+    base, permuted : arrays of shape (n_columns, n_splits)
+        ``permuted`` is the mean over the permutations.
+
+    Raises
+    ------
+    ValueError
+        If a number is missing, infinite, or too large for 32 bits.
+    """
+    is_bad = device.xp.zeros(1, dtype=np.int32)
+    parts: list[tuple[DeviceArray, DeviceArray]] = []
+    for piece in pieces_on(device, X):
+        columns = sort_on_device(device, piece, is_bad)
+        answers = [device_column_risks(columns, trees) for trees in draws]
+        permuted = answers[0][1]
+        for _, more in answers[1:]:
+            permuted += more
+        parts.append((answers[0][0], permuted / len(draws) if len(draws) > 1 else permuted))
+    refuse_bad(is_bad)
+    base, permuted = (_joined(device, [part[which] for part in parts]) for which in range(2))
+    return base, permuted
+
+
+def row_losses_on(
+    device: Device, X: Any, trees: DeviceTrees, drawn: DrawnRows
+) -> tuple[Float64s, Float64s, Float64s]:
+    """Return the losses of the tested rows, before and after permutations, and the totals of the draws.
+
+    Returns
+    -------
+    base, replaced : arrays of shape (n_columns, n_tested)
+    by_draw : array of shape (n_columns, n_draws)
+    """
+    is_bad = device.xp.zeros(1, dtype=np.int32)
+    n_rows = X.shape[0]
+    n_numbers = trees.cells_per_thread(1) * trees.n_splits + n_rows * (trees.n_outputs + 2)
+    n_bytes = max(1, _BYTES_OF_ROWS // (8 * n_numbers)) * n_rows * X.itemsize
+    parts = []
+    for piece in pieces_on(device, X, min(n_bytes, 2**26)):
+        found = device_row_losses(sort_on_device(device, piece, is_bad), trees, drawn)
+        parts.append([device.to_host(array) for array in found])
+    refuse_bad(is_bad)
+    base, replaced, by_draw = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return base, replaced, by_draw
+
+
+def _joined(device: Device, parts: list[DeviceArray]) -> Float64s:
+    """Copy the rows of several arrays to one of the host."""
+    joined: Float64s = np.concatenate([device.to_host(part) for part in parts])
+    return joined
