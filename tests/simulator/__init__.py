@@ -7,6 +7,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from ppfs._engine.cuda.device import Device
 from ppfs._engine.cuda.source import kernel_source
 
 _HERE = Path(__file__).parent
+# The simulator has one set of fibers.
+_ONE_AT_A_TIME = Lock()
+
 _COMPILERS = ("g++", "clang++", "c++")
 
 
@@ -35,7 +39,8 @@ class SimulatedDevice(Device):
         kept = [_as_argument(argument) for argument in arguments]
         pointers = (ctypes.c_void_p * len(kept))(*(ctypes.addressof(one) for one in kept))
         run = self._library[f"simulate_{kernel}"]
-        run(n_blocks, n_threads, shared_bytes, int(self._is_backwards), pointers)
+        with _ONE_AT_A_TIME:
+            run(n_blocks, n_threads, shared_bytes, int(self._is_backwards), pointers)
 
     def address(self, array):
         return array.ctypes.data

@@ -57,11 +57,15 @@ class Block:
         The number of categories of each column, 0 for numbers.
 
     names : tuple of str
+
+    on_device : array, default=None
+        The same columns in the memory of a GPU, if they are there.
     """
 
     X: Matrix
     n_levels: NDArray[np.intp]
     names: tuple[str, ...]
+    on_device: Any = None
 
     def read(self) -> Block:
         """Return the block itself: its columns are in memory."""
@@ -87,5 +91,8 @@ class Block:
         if columns.size == self.n_columns:
             return self
         return Block(
-            self.X[:, columns], self.n_levels[columns], tuple(self.names[column] for column in columns)
+            self.X[:, columns],
+            self.n_levels[columns],
+            tuple(self.names[column] for column in columns),
+            None if self.on_device is None else self.on_device[:, columns],
         )

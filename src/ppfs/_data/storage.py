@@ -117,9 +117,25 @@ class DenseColumns(_MemoryColumns):
     Parameters
     ----------
     matrix : ndarray of shape (n_rows, n_columns)
+
+    on_device : array, default=None
+        The same matrix in the memory of a GPU, if the caller passed it there.
     """
 
     is_sparse = False
+
+    def __init__(self, matrix: Matrix, on_device: Any = None) -> None:
+        super().__init__(matrix)
+        self.on_device = on_device
+
+    def view(self, columns: Sequence[int], n_levels: NDArray[np.intp], names: tuple[str, ...]) -> Block:
+        """Return some columns as `block` does: neighboring ones as a view, in a GPU's memory too if they are there."""
+        first, end = columns[0], columns[-1] + 1
+        if is_compact(self.matrix.dtype) or end - first != len(columns) or not _ascend(columns):
+            return self.block(columns, n_levels, names)
+        some = slice(first, end)
+        on_device = None if self.on_device is None else self.on_device[:, some]
+        return Block(self.matrix[:, some], n_levels, names, on_device)
 
     @property
     def bytes_per_column(self) -> int:
@@ -139,7 +155,7 @@ class DenseColumns(_MemoryColumns):
 
     def of_rows(self, index: NDArray[np.intp]) -> DenseColumns:
         """Return the same columns with some of the rows."""
-        return DenseColumns(self.matrix[index])
+        return DenseColumns(self.matrix[index], None if self.on_device is None else self.on_device[index])
 
 
 class SparseColumns(_MemoryColumns):
@@ -172,9 +188,13 @@ class SparseColumns(_MemoryColumns):
         return SparseColumns(self.matrix.tocsr()[index].tocsc())
 
 
-def storage_of(X: Matrix) -> Storage:
-    """Return the columns of a matrix in memory."""
-    return SparseColumns(X) if sp.issparse(X) else DenseColumns(X)
+def storage_of(X: Matrix, on_device: Any = None) -> Storage:
+    """Return the columns of a matrix in memory, which may be in a GPU's memory too."""
+    return SparseColumns(X) if sp.issparse(X) else DenseColumns(X, on_device)
+
+
+def _ascend(columns: Sequence[int]) -> bool:
+    return bool((np.diff(columns) == 1).all())
 
 
 def vector_digest(values: NDArray[Any], n_levels: int) -> bytes:

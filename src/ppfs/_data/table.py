@@ -17,7 +17,7 @@ from ppfs._data.facts import ColumnFacts
 from ppfs._data.features import Features
 from ppfs._data.kinds import ColumnKinds
 from ppfs._data.ordering import ContentOrder
-from ppfs._data.storage import storage_of
+from ppfs._data.storage import DenseColumns, storage_of
 from ppfs._data.target import Target
 from ppfs._data.target_task import Task, TaskChoice
 from ppfs._data.time_order import TimeOrder
@@ -285,12 +285,18 @@ class Table:
             taken = chosen.tocsr() if sp.issparse(chosen) else np.ascontiguousarray(chosen)
         return taken if self._lens is None else self._lens(taken, self.n_levels_of(variables))
 
-    def block(self, variables: Sequence[int]) -> AnyBlock:
-        """Return some variables of one column each, for a task of the growth phase; the target may be among them."""
+    def block(self, variables: Sequence[int], *, as_view: bool = False) -> AnyBlock:
+        """Return some variables of one column each, for a task of the growth phase; the target may be among them.
+
+        With `as_view`, neighboring columns of an array are a view of it, whose memory layout is the caller's.
+        """
         n_levels, names = self.n_levels_of(variables), self.names_of(variables)
         if self.target in variables:
             return Block(self.take(variables), n_levels, names)
-        return self.storage.block(self.features.columns_of(variables), n_levels, names)
+        columns = self.features.columns_of(variables)
+        if as_view and isinstance(self.storage, DenseColumns):
+            return self.storage.view(columns, n_levels, names)
+        return self.storage.block(columns, n_levels, names)
 
     def places(self, variables: Sequence[int]) -> list[slice]:
         """Return where the columns of each variable are in ``take(variables)``."""

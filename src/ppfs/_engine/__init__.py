@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from ppfs._engine.tables.counting import count_cells, likelihood_ratios, rank_levels
     from ppfs._engine.tables.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
     from ppfs._engine.trees.row_losses import DrawnRows
-    from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules
+    from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules, is_exhaustive
 
 #: The module of every public name.
 _MODULES = {
@@ -115,7 +115,7 @@ _MODULES = {
     "tables.counting": ("count_cells", "likelihood_ratios", "rank_levels"),
     "tables.pair_scores": ("N_QUARTERS", "score_pairs", "whole_k_log_k"),
     "trees.row_losses": ("DrawnRows",),
-    "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TreeRules"),
+    "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TreeRules", "is_exhaustive"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_HOMES)

@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import output_config, warn_caller
-from ppfs._data import is_path, open_source, readable
+from ppfs._data import is_on_device, is_path, open_source, readable
 from ppfs.exceptions import InvalidInputError
 
 
@@ -53,6 +53,8 @@ class FrameSelector(SelectorMixin):
         check_is_fitted(self)
         if is_path(X):
             return self._transform_file(X)
+        if is_on_device(X):
+            return self._transform_on_device(X)
         X = readable(X)
         wanted = output_config("transform", estimator=self)["dense"]
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
@@ -97,6 +99,14 @@ class FrameSelector(SelectorMixin):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "No features were selected")
             return super().transform(X)
+
+    def _transform_on_device(self, X: Any) -> Any:
+        """Return the selected columns of an array of a GPU, where it is."""
+        if X.shape[1] != self.support_.size:
+            raise InvalidInputError(
+                f"X has {X.shape[1]} columns, but {self.support_.size} were seen in fit. Pass the columns of the fit."
+            )
+        return X[:, np.flatnonzero(self.get_support()).tolist()]
 
     def _transform_file(self, path: Any) -> Any:
         """Read the selected columns of a file, by name where it has names."""

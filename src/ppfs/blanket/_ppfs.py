@@ -142,7 +142,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     independence : IndependenceTest or str, default=None
         The test, an instance or a name; None is "ppi", the paper's test. "cross-fit-ppi" is the cross-fitted test with
         the parameters given here: `estimator`, `growth_estimator`, `stratify`, `n_draws`, `conditional`, `loss`,
-        `class_weight`, `impute`, `splitter` and `task`. "auto", "g2" and the other names of `IAMB` have no model. An
+        `class_weight`, `impute`, `splitter`, `task` and `device`. "auto", "g2" and the other names of `IAMB` have no model. An
         instance has its own parameters. A parameter that would have no effect is an error.
 
     random_state : int, Generator, RandomState or None, default=None
@@ -151,6 +151,11 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     n_jobs : int, default=None
         Number of parallel fits; ``joblib.parallel_config`` chooses the backend. The result is the same for any number
         and backend.
+
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where the growth phase runs: "cuda" is an NVIDIA GPU, which grows decision trees on dense columns and needs
+        CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The answers are the
+        same; see docs/gpu.md.
 
     progress : bool or "log", default=False
         Show a bar for growth and one for shrink, on stderr, in terminals and notebooks. "log" writes a line from time
@@ -322,6 +327,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         independence: IndependenceTest | str | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         progress: Progress = False,
         always_keep: ColumnsLike = (),
         condition_on: ColumnsLike = (),
@@ -356,6 +362,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         self.independence = independence
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.progress = progress
         self.always_keep = always_keep
         self.condition_on = condition_on

@@ -25,6 +25,7 @@ _OF_A_TEST = (
     "class_weight",
     "impute",
     "splitter",
+    "device",
     *_OF_THE_PAPERS_TEST,
 )
 
@@ -87,6 +88,7 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         "loss",
         "impute",
         "n_jobs",
+        "device",
         "interactions",
         "growth",
         "second_look",

@@ -2,6 +2,7 @@
 
 from ppfs._data.reading.ambiguous_target import BY_ESTIMATOR, BY_TASK, warn_if_ambiguous
 from ppfs._data.reading.columns import column_names
+from ppfs._data.reading.device_arrays import is_on_device
 from ppfs._data.reading.files import available_memory
 from ppfs._data.reading.finite import require_finite
 from ppfs._data.reading.kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
@@ -20,6 +21,7 @@ __all__ = [
     "NewRows",
     "available_memory",
     "column_names",
+    "is_on_device",
     "only_rows",
     "read_table",
     "read_target",

@@ -27,8 +27,11 @@ from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
 
-def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
-    """Read X: plain numbers as they are, everything else column by column."""
+def read_columns(X: Any, *, owner: object, min_rows: int = 2, on_device: Any = None) -> Columns:
+    """Read X: plain numbers as they are, everything else column by column.
+
+    `on_device` is the same matrix in the memory of a GPU, if it is there.
+    """
     names = column_names(X)
     check = partial(
         check_array,
@@ -54,7 +57,7 @@ def read_columns(X: Any, *, owner: object, min_rows: int = 2) -> Columns:
     for column, part in coded_parts.items():
         n_levels[column] = len(part.labels)
     return Columns(
-        storage_of(matrix),
+        storage_of(matrix, on_device),
         tuple(names or [f"x{i}" for i in range(n_columns)]),
         n_levels,
         ColumnKinds(matrix, n_levels, from_values=True),

@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length
 from ppfs._conventions import n_rows_of
 from ppfs._data.naming import ColumnsLike
 from ppfs._data.reading.columns import read_columns
+from ppfs._data.reading.device_arrays import matrix_on_device, to_host
 from ppfs._data.reading.features import read_features
 from ppfs._data.reading.files import read_file_table
 from ppfs._data.reading.kinds import CategoricalFeatures, with_kinds
@@ -63,7 +64,7 @@ def read_table(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_rows, n_columns), or path
-        The columns: numbers, booleans (0 and 1), text and categories. A missing number is NaN; missing
+        The columns, in the memory of the host or of a GPU: numbers, booleans (0 and 1), text and categories. A missing number is NaN; missing
         values in a column of categories are a category of their own. Missing and infinite numbers pass;
         the test decides whether it accepts them.
 
@@ -100,7 +101,9 @@ def read_table(
     -------
     Table
     """
-    y, sample_weight, groups = map(unmasked, (y, sample_weight, groups))
+    y, sample_weight, groups = (unmasked(to_host(part)) for part in (y, sample_weight, groups))
+    on_device = matrix_on_device(X)
+    X = to_host(X)
     in_time = None if time is None else as_rows_in_time(time)
     if is_path(X):
         if feature_groups:
@@ -126,7 +129,8 @@ def read_table(
     if kept_rows is not None:
         check_consistent_length(X, groups)
         X, y, groups, times = (only_rows(part, kept_rows) for part in (X, y, groups, times))
-    columns = with_kinds(read_columns(X, owner=owner), categorical_features)
+        on_device = None if on_device is None else on_device[kept_rows]
+    columns = with_kinds(read_columns(X, owner=owner, on_device=on_device), categorical_features)
     values = read_target(y, owner=owner)
     n_rows = columns.storage.shape[0]
     check_consistent_length(np.empty(n_rows), values)

@@ -27,6 +27,7 @@ _OF_ANY_TEST = {
     "impute": "impute",
     "splitter": "splitter",
     "task": "task",
+    "device": "device",
 }
 
 

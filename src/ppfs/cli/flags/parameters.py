@@ -131,6 +131,7 @@ class SearchRequest:
     feature_group: tuple[str, ...]
     random_state: int
     n_jobs: int | None
+    device: str | None
     on_error: str | None
     memory_limit: int | None
     checkpoint: str | None
@@ -336,6 +337,12 @@ _FLAGS = [
     ),
     seed_flag,
     jobs_flag,
+    flag(
+        _RUN,
+        "--device",
+        type=click.Choice(["cpu", "cuda", "auto"]),
+        help="Where the growth phase runs; 'cuda' is an NVIDIA GPU and needs CuPy.  [default: cpu]",
+    ),
     flag(
         _RUN,
         "--on-error",

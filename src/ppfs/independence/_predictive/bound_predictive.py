@@ -15,6 +15,7 @@ from ppfs._rows import Exchange
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, Answers, IndependenceResult
 from ppfs.independence._bound import Binding, BoundTest, growing_batches
 from ppfs.independence._predictive.combined_models import PanelGrowth, PanelMembers
+from ppfs.independence._predictive.devices import DeviceChoice, choose_device
 from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.marginal import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.predictive_test import PredictiveTest
@@ -66,6 +67,7 @@ class BoundPredictiveTest(BoundTest):
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
         self._risks_of(table.target, self._panel_of(n_others=1))
+        self._device = self._choose_device(table.target)
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
@@ -87,6 +89,8 @@ class BoundPredictiveTest(BoundTest):
             for risks in self._risks_of(self.table.target, self._panel_of(n_others))
         }
         notes = sorted({risks.note for risks in about_target})
+        if self._device.note:
+            notes.append(self._device.note)
         if self.models:
             notes.insert(
                 0, f"a panel of models: {', '.join(self.models)}; p-values combined by Cauchy's method"
@@ -146,9 +150,16 @@ class BoundPredictiveTest(BoundTest):
         if target not in self._growths:
             members = self._panel_of(n_others=0)
             sources = self._risks_of(target, members)
-            parts = tuple(Growth(self._test, source.problem, source.grower()) for source in sources)
+            device = self._device if target == self.table.target else self._choose_device(target)
+            parts = tuple(Growth(self._test, source.problem, device.grower(source)) for source in sources)
             self._growths[target] = PanelGrowth(parts, members) if self.models else parts[0]
         return self._growths[target]
+
+    def _choose_device(self, target: int) -> DeviceChoice:
+        """Return where the models of questions given nothing are grown."""
+        if self._test.device == "cpu":
+            return DeviceChoice(False, "")
+        return choose_device(self._test.device, self._risks_about(target, is_marginal=True), self.table)
 
     def exact_tail(self, target: int) -> PermutationTail | None:
         """Return what counts small p-values given nothing by refitting rearranged columns, or None."""

@@ -104,6 +104,11 @@ class PanelGrowth:
         """The kind of workers that suits all models."""
         return "threads" if all(part.prefers == "threads" for part in self.parts) else None
 
+    @property
+    def takes_views(self) -> bool:
+        """Whether blocks may be views of the caller's array."""
+        return all(part.takes_views for part in self.parts)
+
     def prepare(self) -> None:
         """Make what all blocks share, before several threads need it at once."""
         for part in self.parts:

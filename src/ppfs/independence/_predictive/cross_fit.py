@@ -118,6 +118,11 @@ class CrossFitPPI(PredictiveTest):
     n_jobs : int, default=None
         Parallel fits; ``joblib.parallel_config`` chooses the backend.
 
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where single columns are tested: "cuda" is an NVIDIA GPU, which grows decision trees on dense columns and needs
+        CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The answers are the
+        same; see docs/gpu.md.
+
     Notes
     -----
     A chance pattern that two rows share counts twice: when the first is tested by a model fitted on the second, and the
@@ -197,6 +202,7 @@ class CrossFitPPI(PredictiveTest):
         marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.estimator = estimator
         self.n_folds = n_folds
@@ -215,6 +221,7 @@ class CrossFitPPI(PredictiveTest):
         self.marginal_estimator = marginal_estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
         return BoundPredictiveTest(table, binding, self)

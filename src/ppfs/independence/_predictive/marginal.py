@@ -69,6 +69,9 @@ class BlockFunction(Protocol):
     @property
     def prefers(self) -> Literal["threads"] | None: ...
 
+    @property
+    def takes_views(self) -> bool: ...
+
     def prepare(self) -> None: ...
 
     def quick_part(self) -> BlockFunction | None: ...
@@ -111,6 +114,11 @@ class Growth:
     def prefers(self) -> Literal["threads"] | None:
         """The kind of workers that suits the model."""
         return self.grower.prefers
+
+    @property
+    def takes_views(self) -> bool:
+        """Whether blocks may be views of the caller's array."""
+        return self.grower.takes_views
 
     def prepare(self) -> None:
         """Make what all blocks share, before several threads need it at once."""
@@ -220,7 +228,7 @@ def grow_blocks(
         blocks,
         n_jobs=n_workers,
         prefer=growth.prefers,
-        prepare=lambda block: table.block(block.tolist()),
+        prepare=lambda block: table.block(block.tolist(), as_view=growth.takes_views),
         describe=lambda block: f"the block of {block.size} columns {listed(_names(table, block))}",
     )
     yield from zip(blocks, found, strict=True)

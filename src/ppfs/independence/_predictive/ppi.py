@@ -117,6 +117,11 @@ class PPI(PredictiveTest):
     n_jobs : int, default=None
         Parallel fits; ``joblib.parallel_config`` chooses the backend.
 
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where single columns are tested: "cuda" is an NVIDIA GPU, which grows decision trees on dense columns and needs
+        CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The answers are the
+        same; see docs/gpu.md.
+
     Notes
     -----
     The splits share rows, so the B differences are dependent and the paper's p-values are too small: a true null is
@@ -163,6 +168,7 @@ class PPI(PredictiveTest):
         marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.estimator = estimator
         self.n_splits = n_splits
@@ -180,6 +186,7 @@ class PPI(PredictiveTest):
         self.marginal_estimator = marginal_estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
         return BoundPredictiveTest(table, binding, self)

@@ -50,6 +50,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "task": [StrOptions({"auto", "classification", "regression"})],
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": N_JOBS_RULE,
+    "device": [StrOptions({"cpu", "cuda", "auto"})],
 }
 
 
@@ -73,6 +74,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     marginal_estimator: Any
     random_state: RandomStateLike
     n_jobs: int | None
+    device: str
 
     is_by_row: bool = False
     loss_of_probabilities: str = "log-loss"

@@ -21,10 +21,14 @@ class Grower(ABC):
 
     prefers : {"threads", None}
         "threads" where the work releases the GIL.
+
+    takes_views : bool
+        Whether blocks may be views of the caller's array, of any memory layout, instead of copies.
     """
 
     bytes_per_block: ClassVar[int]
     prefers: ClassVar[Literal["threads"] | None]
+    takes_views: ClassVar[bool] = False
 
     @property
     def is_quick(self) -> bool:

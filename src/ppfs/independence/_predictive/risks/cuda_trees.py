@@ -1,0 +1,67 @@
+"""Trees on single columns, grown on a GPU."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ppfs import _engine
+from ppfs._data import Block, Table
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.trees import TreeGrower
+
+#: The models whose growth has kernels, for messages.
+SERVED = "decision trees of scikit-learn on dense columns"
+
+
+class CudaTreeGrower(TreeGrower):
+    """Grows a tree on each column of a block, in every split, on a GPU: the answers of `TreeGrower`."""
+
+    bytes_per_block = 2**28
+    takes_views = True
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        device = _engine.cuda_device()
+        X = block.X if block.on_device is None else block.on_device
+        unused = np.zeros(block.n_columns, dtype=bool)
+        if not self.problem.is_by_row:
+            base, replaced = _engine.column_risks_on(device, X, self._trees)
+            return PairedRisks(base, replaced, unused)
+        base, replaced, totals = _engine.row_losses_on(device, X, self._trees[0], self._draws)
+        return PairedRisks(base, replaced, unused, totals / base.shape[1])
+
+    def prepare(self) -> None:
+        """Convert the problem to arrays in the memory of the GPU."""
+        super().prepare()
+        _ = self._trees
+
+    @cached_property
+    def _trees(self) -> list[_engine.DeviceTrees]:
+        device = _engine.cuda_device()
+        return [_engine.DeviceTrees.of(device, prepared) for prepared in self._prepared]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
+
+
+def cuda_grower(grower: Grower) -> CudaTreeGrower:
+    """Return what grows the same models on a GPU; see `refusal_on_cuda`."""
+    assert isinstance(grower, TreeGrower)
+    return CudaTreeGrower(grower.problem, grower.rules)
+
+
+def refusal_on_cuda(grower: Grower, table: Table) -> str | None:
+    """Return why these models cannot be grown on a GPU, or None if they can."""
+    if not isinstance(grower, TreeGrower):
+        return f"there are kernels for {SERVED} only"
+    if table.is_sparse:
+        return "there are kernels for dense columns only"
+    rules = grower.rules
+    if rules.criterion in ("entropy", "log_loss") and not _engine.is_exhaustive(rules.limits(table.n_rows)):
+        # The logarithm of a GPU differs in its last bit, which may decide between two cuts.
+        return f"limited trees have no kernel for criterion={rules.criterion!r}"
+    return None
