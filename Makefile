@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-portable test-cpus test-private test-oldest test-pythons test-scale test-browser docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-private test-oldest test-pythons test-scale test-browser test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -72,6 +72,11 @@ test-scale: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/scale/tall.py --sizes 10000 100000
 	$(BIN)/python benchmarks/scale/wide.py --fresh --jobs 2 --sizes 10000 100000
 	$(BIN)/python benchmarks/scale/wide.py --jobs 2 --cases "linear, .npy" "tree, then linear, .npy" "linear, column shards"
+
+# What needs an NVIDIA GPU, on a machine that has one.
+test-gpu: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
+	$(BIN)/pytest -m gpu
 
 doctest: $(VENV)/test.stamp
 	$(BIN)/pytest -n auto --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs

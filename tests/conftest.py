@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from ppfs._engine import missing_for_cuda
+
 # The same examples in every run, so that a suite that passed here passes anywhere;
 # `--hypothesis-profile=explore` looks further.
 settings.register_profile("pinned", derandomize=True, deadline=None, database=None)
@@ -30,13 +32,16 @@ def data_folder():
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what needs the benchmark data where they are missing."""
-    if "PPFS_DATA" in os.environ or _SHARED.is_dir():
-        return
-    skip = pytest.mark.skip(reason="the benchmark data are not here: set PPFS_DATA to their folder")
+    """Skip what needs the benchmark data, or a GPU, where they are missing."""
+    has_data = "PPFS_DATA" in os.environ or _SHARED.is_dir()
+    missing = {
+        "data": None if has_data else "the benchmark data are not here: set PPFS_DATA to their folder",
+        "gpu": missing_for_cuda() if any("gpu" in item.keywords for item in items) else None,
+    }
     for item in items:
-        if "data" in item.keywords:
-            item.add_marker(skip)
+        for mark, reason in missing.items():
+            if reason is not None and item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

@@ -71,7 +71,13 @@ def _library():
     listed = "\n".join(f"SIMULATED({name})" for name in names)
     (folder / "kernels.cpp").write_text(f"{source}\n{listed}\n")
     command = [compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Werror"]
-    command += ["-Wno-unknown-pragmas", f"-I{_HERE}", "-o", str(folder / "kernels.so"), str(folder / "kernels.cpp")]
+    command += [
+        "-Wno-unknown-pragmas",
+        f"-I{_HERE}",
+        "-o",
+        str(folder / "kernels.so"),
+        str(folder / "kernels.cpp"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     library = ctypes.CDLL(str(folder / "kernels.so"))

@@ -1,43 +1,53 @@
-"""The CUDA kernels, simulated, against the engine of the CPU."""
+"""The CUDA kernels, simulated and on a GPU where there is one, against the engine of the CPU."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine.problems import COLUMN_KINDS, draw_folds, draw_splits, problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from simulator import simulated_device
 
+from engine.problems import COLUMN_KINDS, draw_folds, draw_splits, problems
 from ppfs._engine import (
     SortedColumns,
     Splits,
     TreeRules,
+    cuda_device,
     make_draws,
     prepare_columns,
     prepared_column_risks,
     prepared_column_row_losses,
 )
 from ppfs._engine.cuda.columns import refuse_bad, sort_on_device
+from ppfs._engine.cuda.growth import column_risks_on
+from ppfs._engine.cuda.pieces import pieces_on
 from ppfs._engine.cuda.tree_risks import device_column_risks
 from ppfs._engine.cuda.tree_rows import device_row_losses
 from ppfs._engine.cuda.trees import DeviceTrees
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["forwards", "backwards"])
+@pytest.fixture(scope="module", params=["forwards", "backwards", pytest.param("gpu", marks=pytest.mark.gpu)])
 def device(request):
-    return simulated_device(is_backwards=request.param)
+    if request.param == "gpu":
+        return cuda_device()
+    return simulated_device(is_backwards=request.param == "backwards")
 
 
 def sorted_on(device, X):
     is_bad = device.xp.zeros(1, dtype=np.int32)
-    columns = sort_on_device(device, X, is_bad)
+    columns = sort_on_device(device, X if device.xp is np else device.xp.asarray(X), is_bad)
     refuse_bad(is_bad)
     return columns
 
 
+def on_host(device, columns):
+    return type(columns)(*map(device.to_host, columns))
+
+
 def risks_on(device, X, prepared):
-    return device_column_risks(sorted_on(device, X), DeviceTrees.of(device, prepared))
+    answers = device_column_risks(sorted_on(device, X), DeviceTrees.of(device, prepared))
+    return [device.to_host(answer) for answer in answers]
 
 
 def risks_on_cpu(X, prepared):
@@ -56,7 +66,7 @@ def test_columns_are_sorted_as_on_the_cpu(device, n_rows, dtype, order):
     rng = np.random.default_rng(n_rows)
     X = np.column_stack([rng.normal(size=n_rows), rng.integers(-2, 3, size=n_rows), np.full(n_rows, -0.0)])
     X = np.asarray(X, dtype=dtype, order=order)
-    found = sorted_on(device, X)
+    found = on_host(device, sorted_on(device, X))
     expected = SortedColumns.from_dense(X).arrays
     np.testing.assert_array_equal(found.rows.ravel(), expected.rows)
     np.testing.assert_array_equal(found.values.ravel(), expected.values)
@@ -66,7 +76,7 @@ def test_columns_are_sorted_as_on_the_cpu(device, n_rows, dtype, order):
 def test_long_columns_are_sorted_in_global_memory(device, monkeypatch):
     monkeypatch.setattr("ppfs._engine.cuda.columns._MOST_SHARED_KEYS", 16)
     X = np.random.default_rng(0).integers(-9, 9, size=(50, 3)).astype(float)
-    found = sorted_on(device, X[:, ::2])
+    found = on_host(device, sorted_on(device, X[:, ::2]))
     expected = SortedColumns.from_dense(X[:, ::2]).arrays
     np.testing.assert_array_equal(found.rows.ravel(), expected.rows)
     np.testing.assert_array_equal(found.values.ravel(), expected.values)
@@ -160,7 +170,7 @@ def assert_same_rows(device, problem, n_draws, weights, rng):
     draws = [np.array([rng.permutation(test.size) for _ in range(n_draws)]) for test in splits.test]
     drawn = make_draws(splits, draws)
     trees = DeviceTrees.of(device, prepared)
-    found = device_row_losses(sorted_on(device, problem.X), trees, drawn)
+    found = [device.to_host(one) for one in device_row_losses(sorted_on(device, problem.X), trees, drawn)]
     base, replaced, by_draw = prepared_column_row_losses(SortedColumns.from_dense(problem.X), prepared, drawn)
     np.testing.assert_array_equal(found[0], base[:, drawn.rows])
     np.testing.assert_array_equal(found[1], replaced[:, drawn.rows])
@@ -174,11 +184,28 @@ def test_row_losses_of_more_folds_than_a_word(device):
     splits = Splits(folds.train, folds.test, folds.permutations)
     prepared = prepare_columns(rng.integers(0, 2, size=70), 2, splits, TreeRules(loss="brier"))
     drawn = make_draws(splits, [np.zeros((2, 1), dtype=np.int64)] * 70)
-    found = device_row_losses(sorted_on(device, X), DeviceTrees.of(device, prepared), drawn)
+    trees = DeviceTrees.of(device, prepared)
+    found = [device.to_host(one) for one in device_row_losses(sorted_on(device, X), trees, drawn)]
     base, replaced, by_draw = prepared_column_row_losses(SortedColumns.from_dense(X), prepared, drawn)
     np.testing.assert_array_equal(found[0], base[:, drawn.rows])
     np.testing.assert_array_equal(found[1], replaced[:, drawn.rows])
     np.testing.assert_array_equal(found[2], by_draw)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_matrices_in_pieces(device, dtype, order, monkeypatch):
+    """Pieces of the host's memory: the next is copied while the device works on this one."""
+    monkeypatch.setattr(
+        "ppfs._engine.cuda.growth.pieces_on", lambda device, X, *_: pieces_on(device, X, 5000)
+    )
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(90, 200)), dtype=dtype, order=order)
+    splits = draw_splits(rng, 90, 7)
+    draws = [prepare_columns(rng.integers(0, 3, size=90), 3, splits, TreeRules())] * 2
+    found = column_risks_on(device, X, [DeviceTrees.of(device, one) for one in draws])
+    for one, other in zip(found, risks_on_cpu(X, draws[0]), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_near_ties_are_among_the_problems():

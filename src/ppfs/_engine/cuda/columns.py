@@ -1,6 +1,6 @@
 """Columns sorted on the device."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -114,7 +114,9 @@ def missing_for_cuda() -> str | None:
     try:
         cupy: Any = import_module("cupy")
         n_devices = cupy.cuda.runtime.getDeviceCount()
-    except Exception as error:  # CuPy raises errors of its own for a missing driver, and import errors for others.
+    except (
+        Exception
+    ) as error:  # CuPy raises errors of its own for a missing driver, and import errors for others.
         return f"CuPy finds no NVIDIA GPU ({type(error).__name__}: {error}): check the driver with nvidia-smi"
     return None if n_devices else "CuPy finds no NVIDIA GPU: check the driver with nvidia-smi"
 
