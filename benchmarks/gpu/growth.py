@@ -101,7 +101,8 @@ def print_cases(device: Any, share: float, n_cores: int, wanted: list[str] | Non
     xp = device.xp
     wait = xp.cuda.Device().synchronize
     print(
-        "| trees of | rows x columns, B | sort, s | trees, s | answers on the host, s | ns a fit | CPU, ns | ratio | bandwidth |"
+        "| trees of | rows x columns, B | sort, s | trees, s | with answers on the host, s | ns a fit "
+        "| CPU, ns | ratio | bandwidth |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, n_rows, n_columns, n_splits, n_classes, kind, rules in CASES:
@@ -201,7 +202,8 @@ def main() -> None:
     device, n_cores = cuda_device(), len(os.sched_getaffinity(0))
     share = 0.1 if arguments.quick else 1.0
     print(
-        f"ppfs {__version__}, NumPy {np.__version__}, CuPy {device.xp.__version__}, {device.name}, {n_cores} cores, seed {SEED}\n"
+        f"ppfs {__version__}, NumPy {np.__version__}, CuPy {device.xp.__version__}, {device.name}, {n_cores} cores, "
+        f"seed {SEED}\n"
     )
     if "cases" in arguments.tables:
         print_cases(device, share, n_cores, arguments.cases)

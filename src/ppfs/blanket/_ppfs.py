@@ -142,8 +142,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     independence : IndependenceTest or str, default=None
         The test, an instance or a name; None is "ppi", the paper's test. "cross-fit-ppi" is the cross-fitted test with
         the parameters given here: `estimator`, `growth_estimator`, `stratify`, `n_draws`, `conditional`, `loss`,
-        `class_weight`, `impute`, `splitter`, `task` and `device`. "auto", "g2" and the other names of `IAMB` have no model. An
-        instance has its own parameters. A parameter that would have no effect is an error.
+        `class_weight`, `impute`, `splitter`, `task` and `device`. "auto", "g2" and the other names of `IAMB` have no
+        model. An instance has its own parameters. A parameter that would have no effect is an error.
 
     random_state : int, Generator, RandomState or None, default=None
         Seeds folds, splits, knockoffs, and estimators without a seed of their own.

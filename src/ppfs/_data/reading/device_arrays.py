@@ -33,7 +33,7 @@ def to_host(values: Any) -> Any:
 
 
 def matrix_on_device(values: Any) -> Any:
-    """Return a matrix of floats that is in the memory of a GPU as a CuPy array, without a copy; None for anything else."""
+    """Return a matrix of floats in the memory of a GPU as a CuPy array, without a copy; None for anything else."""
     if not is_on_device(values) or find_spec("cupy") is None:
         return None
     matrix = import_module("cupy").asarray(values.detach() if _is_cuda_tensor(values) else values)

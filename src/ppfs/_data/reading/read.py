@@ -64,9 +64,9 @@ def read_table(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_rows, n_columns), or path
-        The columns, in the memory of the host or of a GPU: numbers, booleans (0 and 1), text and categories. A missing number is NaN; missing
+        The columns: numbers, booleans (0 and 1), text and categories. A missing number is NaN; missing
         values in a column of categories are a category of their own. Missing and infinite numbers pass;
-        the test decides whether it accepts them.
+        the test decides whether it accepts them. Arrays may be in the memory of a GPU.
 
     y : array-like of shape (n_rows,) or (n_rows, n_outputs)
         The target. Several numeric columns are a regression with several outputs. A structured

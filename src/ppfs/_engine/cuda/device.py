@@ -48,7 +48,7 @@ class Device(ABC):
         arguments: Sequence[Any],
         shared_bytes: int = 0,
     ) -> None:
-        """Run a kernel: so many blocks of so many threads each. Arguments are arrays of this device and NumPy scalars."""
+        """Run a kernel: so many blocks of so many threads. Arguments are arrays of this device and NumPy scalars."""
 
     @abstractmethod
     def address(self, array: DeviceArray) -> int:
