@@ -102,7 +102,8 @@ def read_table(
     Table
     """
     y, sample_weight, groups = (unmasked(to_host(part)) for part in (y, sample_weight, groups))
-    on_device = matrix_on_device(X)
+    # A column of times becomes numbers: the table is then not the array that the caller passed.
+    on_device = matrix_on_device(X) if time is None else None
     X = to_host(X)
     in_time = None if time is None else as_rows_in_time(time)
     if is_path(X):
