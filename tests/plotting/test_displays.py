@@ -10,6 +10,7 @@ from ppfs import PPFS, PPFSCV
 from ppfs.blanket import StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
+    AtLeastDisplay,
     BlanketDisplay,
     ImportanceDisplay,
     PValueDisplay,
@@ -240,3 +241,27 @@ def test_sufficiency_needs_data(frame):
     selector = PPFS(n_splits=10, random_state=0).fit(*frame, sufficiency=False)
     with pytest.raises(InvalidInputError, match="measure_sufficiency"):
         SufficiencyDisplay.from_estimator(selector)
+
+
+def test_at_least_draws_the_bounds(frame):
+    selector = PPFS.calibrated(confirm=0.4, always_keep=["b", "c"], random_state=0).fit(*frame)
+    display = AtLeastDisplay.from_estimator(selector, ax=Figure().subplots())
+    expected = [selector.at_least(selector.confirmed_.features[: k + 1]) for k in range(len(display.bounds))]
+    assert display.bounds.tolist() == expected
+
+
+def test_at_least_needs_rows_that_were_held_out(selector):
+    with pytest.raises(InvalidInputError, match="confirm"):
+        AtLeastDisplay.from_estimator(selector)
+
+
+def test_importances_are_shown_beside_what_would_have_been_found(frame):
+    X, y = frame
+    selector = PPFS.calibrated(random_state=0).fit(X, y)
+    display = ImportanceDisplay.from_estimator(selector, ax=Figure().subplots())
+    lines = [line.get_xdata()[0] for line in display.ax_.lines if line.get_linestyle() == "--"]
+    assert sorted(lines) == sorted(display.detectable)
+    assert set(display.detectable) <= {
+        selector.trace_.outcome.detectable.alone,
+        selector.trace_.outcome.detectable.given,
+    }

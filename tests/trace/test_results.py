@@ -23,6 +23,8 @@ COLUMNS = [
     "phase",
     "reason",
     "redundant_with",
+    "detectable",
+    "at_least",
 ]
 
 

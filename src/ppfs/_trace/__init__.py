@@ -3,6 +3,7 @@
 from ppfs._trace.batch import StepBatch
 from ppfs._trace.data import DataSummary, summary_of, target_name
 from ppfs._trace.deciding import DecidingSteps
+from ppfs._trace.detectable import Detectable
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.plain import as_plain, from_plain
 from ppfs._trace.question_arrays import QuestionArrays
@@ -18,7 +19,7 @@ from ppfs._trace.steps import (
     Decision,
     Step,
 )
-from ppfs._trace.words import NO_ADDITION, NO_LINK
+from ppfs._trace.words import NO_ADDITION, NO_LINK, UNDECIDED
 
 __all__ = [
     "FAVORABLE",
@@ -29,9 +30,11 @@ __all__ = [
     "NO_LINK",
     "PAIRS",
     "SECOND_LOOK",
+    "UNDECIDED",
     "DataSummary",
     "DecidingSteps",
     "Decision",
+    "Detectable",
     "FeatureResults",
     "Outcome",
     "QuestionArrays",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ppfs._trace.detectable import Detectable
 from ppfs._trace.steps import FAVORABLE, Step
 
 
@@ -50,6 +51,9 @@ class Outcome:
     closest : dict of int to int
         For features that were not selected, the selected one that they are most strongly associated with, where one
         stands out.
+
+    detectable : Detectable or None
+        The smallest effects that would have been found; None where the power of the test is not known.
     """
 
     blanket: tuple[int, ...]
@@ -62,6 +66,7 @@ class Outcome:
     closest: Mapping[int, int] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
     chosen: tuple[int, ...] | None = None
+    detectable: Detectable | None = None
 
     @property
     def selected(self) -> tuple[int, ...]:

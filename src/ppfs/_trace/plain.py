@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from ppfs._trace.batch import StepBatch
+from ppfs._trace.detectable import Detectable
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.record import Trace
 from ppfs._trace.steps import Decision, Step
@@ -91,6 +92,9 @@ def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
         "left_out": [[feature, why] for feature, why in outcome.left_out.items()],
         "closest": [[feature, member] for feature, member in outcome.closest.items()],
         "reasons": [[feature, why] for feature, why in outcome.reasons.items()],
+        "detectable": None
+        if outcome.detectable is None
+        else {name: _finite(value) for name, value in asdict(outcome.detectable).items()},
     }
 
 
@@ -142,5 +146,15 @@ def _outcome(plain: Mapping[str, Any]) -> Outcome:
         # Absent in files of earlier versions.
         closest={int(feature): int(member) for feature, member in plain.get("closest", ())},
         reasons={int(feature): str(why) for feature, why in plain.get("reasons", ())},
+        detectable=_detectable(plain.get("detectable")),
         chosen=None if plain.get("chosen") is None else tuple(map(int, plain["chosen"])),
+    )
+
+
+def _detectable(plain: Mapping[str, Any] | None) -> Detectable | None:
+    if plain is None:
+        return None
+    numbers = {name: plain[name] for name in ("alone", "given", "weakest")}
+    return Detectable(
+        **{name: math.nan if value is None else float(value) for name, value in numbers.items()}
     )

@@ -31,6 +31,8 @@ _TYPES = {
     "phase": nw.String(),
     "reason": nw.String(),
     "redundant_with": nw.List(nw.String()),
+    "detectable": nw.Float64(),
+    "at_least": nw.Float64(),
 }
 
 
@@ -73,6 +75,9 @@ class FeatureResults:
 
     superseders : list of list of str
         The features that made it redundant.
+
+    detectable : list of float
+        The smallest effect that would have been found; NaN for selected features, and where that is not known.
     """
 
     adjusted_pvalues: list[float]
@@ -80,6 +85,7 @@ class FeatureResults:
     phases: list[str]
     reasons: list[str]
     superseders: list[list[str]]
+    detectable: list[float]
 
 
 def feature_results(trace: Trace) -> FeatureResults:
@@ -103,6 +109,7 @@ def feature_results(trace: Trace) -> FeatureResults:
         phases=read.phases,
         reasons=read.reasons,
         superseders=superseders,
+        detectable=read.detectable.tolist(),
     )
 
 
@@ -113,6 +120,7 @@ class _Read:
         n = len(trace.names)
         self._outcome = outcome
         self.adjusted_pvalues: Floats = np.full(n, np.nan)
+        self.detectable: Floats = np.full(n, np.nan)
         self.phases = [""] * n
         self.reasons = [""] * n
         self.dropped: set[int] = set()
@@ -132,6 +140,8 @@ class _Read:
         is_plain = np.array([feature not in self._special for feature in features.tolist()], dtype=bool)
         features, within = features[is_plain], within[is_plain]
         self.adjusted_pvalues[features] = batch.adjusted_pvalues[within]
+        if self._outcome.detectable is not None:
+            self.detectable[features] = self._outcome.detectable.alone
         for is_first in (True, False):
             alike = np.flatnonzero(batch.is_first[within] == is_first)
             if not alike.size:
@@ -147,6 +157,8 @@ class _Read:
         if step is None:
             return
         self.adjusted_pvalues[feature] = step.adjusted_pvalue
+        if self._outcome.detectable is not None and feature not in self._special:
+            self.detectable[feature] = self._outcome.detectable.of(step)
         self.phases[feature] = step.phase
         if step.decision == "dropped" and feature not in self._outcome.filled_up:
             self.dropped.add(feature)

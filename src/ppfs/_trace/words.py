@@ -15,6 +15,8 @@ Call = Callable[[int | None], str]
 #: Why a column was not selected, where a test given nothing or given the others decided.
 NO_LINK = "no evidence of a link on its own"
 NO_ADDITION = "no evidence that it adds to the others"
+#: The same, where the rows would not have shown an effect as large as that of a selected column.
+UNDECIDED = "undecided: an effect like that of the weakest selected column could have been missed"
 
 
 # What a feature was tested given, where the list of columns would be long.
@@ -47,7 +49,22 @@ def verdict(
         "" if feature in (*outcome.blanket, *outcome.selected) else _redundancy(feature, outcome, steps, call)
     )
     fate = _fate(feature, outcome, decided_by, call, models)
-    return f"{call(feature)} {fate}.{redundant}{_folds(feature, outcome)}"
+    hidden = _hidden(feature, outcome, decided_by)
+    return f"{call(feature)} {fate}.{redundant}{hidden}{_folds(feature, outcome)}"
+
+
+def _hidden(feature: int, outcome: Outcome, step: Step | None) -> str:
+    """Return what the rows would have shown about a feature that was not selected."""
+    told = {*outcome.selected, *outcome.condition_on, *outcome.left_out, *outcome.reasons}
+    if step is None or outcome.detectable is None or feature in told:
+        return ""
+    smallest, weakest = outcome.detectable.of(step), outcome.detectable.weakest
+    if isnan(smallest):
+        return ""
+    found = f" These rows find an effect of {smallest:.3g} with probability 0.8"
+    if outcome.detectable.hides(step):
+        return f"{found}, and the weakest selected column has {weakest:.3g}: undecided."
+    return f"{found}."
 
 
 def _redundancy(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -> str:
@@ -80,6 +97,8 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
         return "no test was against it" if is_selected else "too few rows to tell"
     if is_selected:
         return "the target depends on it" + (" given the others" if step.others else "")
+    if outcome.detectable is not None and outcome.detectable.hides(step):
+        return UNDECIDED
     return NO_ADDITION if step.others and (step.decision == "dropped" or step.phase in _JOINTLY) else NO_LINK
 
 

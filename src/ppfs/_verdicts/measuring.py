@@ -213,6 +213,15 @@ def _predicted(
         return predict(fitted, X[test], output, table.classes)
 
 
+def losses_in_sample(table: Table, estimator: Any, features: Sequence[int]) -> Floats:
+    """Return the losses of a model in the rows that it was fitted on."""
+    rows = np.arange(table.n_rows)
+    loss = _common_loss("auto", [estimator], table.task)
+    predicted = _predicted(table, estimator, features, rows, rows, loss.output, 0)
+    truth = table.codes.astype(np.intp) if table.task == "classification" else table.y
+    return np.asarray(loss.rows(truth, predicted), dtype=np.float64)
+
+
 def _common_loss(loss: Any, models: Sequence[Any], task: Task) -> Loss:
     """Return a loss that all models of a panel can be compared by."""
     if loss == "auto" and task == "classification":

@@ -11,17 +11,20 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
 from ppfs._data import CategoricalFeatures, ColumnsLike, Table, Task
 from ppfs._fitting import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
 from ppfs._printable import listed
 from ppfs._rows import ClassWeight, Stratify
+from ppfs.blanket._run.at_least import at_least_curve, at_least_of
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.blanket._run.confirm import Confirmation, search_and_confirm
 from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
+from ppfs.blanket._run.power import state_power
 from ppfs.blanket._run.reused_answers import ReusedAnswers
-from ppfs.blanket._steps.correction import CORRECTIONS
+from ppfs.blanket._steps.correction import CORRECTIONS, level_of
 from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.blanket._steps.joint_growth import (
     bind_to_all,
@@ -220,7 +223,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     results_ : data frame
         One row per column, in the library of the caller's frame: `column`, `selected`, `importance` with
         `importance_low` and `importance_high`, `pvalue`, `adjusted_pvalue`, `stability`, `phase`, `reason`,
-        `redundant_with`.
+        `redundant_with`, `detectable`, `at_least`.
 
     sufficiency_ : Sufficiency
         What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
@@ -431,8 +434,41 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     _rows_aside: NDArray[np.intp] | None = None
 
     def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
-        search = partial(super()._fit_table, test=test, shared=shared)
+        search = partial(self._fit_and_state_power, test=test, shared=shared)
         self.confirmed_ = search_and_confirm(self, table, test, self.confirm, search)
+
+    def _fit_and_state_power(
+        self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None
+    ) -> None:
+        super()._fit_table(table, test, shared)
+        level = partial(level_of, self.alpha, self.correction)
+        state_power(self.trace_, table, self.independence_, self.alpha, level)
+
+    def at_least(self, columns: Collection[int | str] | None = None, *, alpha: float | None = None) -> int:
+        """Return how many of some columns are related to the target, at least.
+
+        The bound follows from the p-values of `confirmed_` by closed testing with Simes' test. With probability
+        1 - alpha it holds for all sets of columns at once: pick them after looking at the results, as often as you
+        like. "Related" means that the target depends on the column given the other selected ones.
+
+        Parameters
+        ----------
+        columns : collection of int or str, default=None
+            Columns, by number or name. Those that were not selected have no p-value and add nothing. None means all
+            selected columns.
+
+        alpha : float, default=None
+            The level; None is that of the search.
+
+        Returns
+        -------
+        int
+        """
+        check_is_fitted(self)
+        return at_least_of(self.confirmed_, columns, self.alpha if alpha is None else alpha, self.trace_)
+
+    def _further_results(self) -> dict[str, list[Any]]:
+        return {"at_least": at_least_curve(self.confirmed_, self.alpha, len(self.support_))}
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         jointly: list[Answered] = []

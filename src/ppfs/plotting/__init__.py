@@ -1,5 +1,6 @@
 """Plots of a selection, as Display classes in scikit-learn's style: ``SomeDisplay.from_estimator(selector)``."""
 
+from ppfs.plotting._at_least import AtLeastDisplay
 from ppfs.plotting._blanket import BlanketDisplay
 from ppfs.plotting._importance import ImportanceDisplay
 from ppfs.plotting._pvalues import PValueDisplay
@@ -10,6 +11,7 @@ from ppfs.plotting._sufficiency import SufficiencyDisplay
 from ppfs.plotting._timeline import TimelineDisplay
 
 __all__ = [
+    "AtLeastDisplay",
     "BlanketDisplay",
     "ImportanceDisplay",
     "PValueDisplay",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
-from ppfs.plotting._canvas import DROPPED, SELECTED, Display, axes_for, ink, plain, shown, tidy
+from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, Display, axes_for, ink, plain, shown, tidy
 from ppfs.plotting._results import results_of
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class ImportanceDisplay(Display):
         self.lows = lows
         self.highs = highs
         self.selected = selected
+        self.detectable: tuple[float, ...] = ()
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:
@@ -102,6 +103,8 @@ class ImportanceDisplay(Display):
             results.numbers("importance_high")[rank],
             selected[rank],
         )
+        smallest = results.numbers("detectable")
+        display.detectable = tuple(np.unique(smallest[np.isfinite(smallest)]).tolist())
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
@@ -122,6 +125,9 @@ class ImportanceDisplay(Display):
         plain(ax.get_yticklabels())
         ax.invert_yaxis()
         ax.axvline(0, color=ink(), alpha=0.4, linewidth=0.8)
+        for number, smallest in enumerate(self.detectable):
+            label = "" if number else "would be found with probability 0.8"
+            ax.axvline(smallest, color=ACCENT, linewidth=1.2, linestyle="--", label=label or "_")
         ax.set_xlabel("rise in risk without the column")
         if self.selected.any() and not self.selected.all():
             ax.legend(frameon=False, loc="lower right")

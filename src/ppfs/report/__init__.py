@@ -3,5 +3,6 @@
 from ppfs.report._report import Report
 from ppfs.report._summary import column_rows as column_rows
 from ppfs.report._summary import result_of as result_of
+from ppfs.report._verdicts import measure as measure
 
 __all__ = ["Report"]

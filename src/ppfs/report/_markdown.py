@@ -7,6 +7,7 @@ from typing import Any
 
 from ppfs._printable import printable
 from ppfs.report._summary import notes_for_readers
+from ppfs.report._verdicts import at_least_in_words
 
 _MOST_COLUMNS = 200
 
@@ -27,6 +28,8 @@ def markdown_page(summary: dict[str, Any]) -> str:
     lines += ["## Columns", "", *_table(summary), ""]
     if summary["confirmation"]:
         lines += ["## Confirmed on rows held out", "", f"{_escaped(summary['confirmation']['summary'])}.", ""]
+    if summary["at_least"]:
+        lines += [f"{_escaped(at_least_in_words(summary['at_least']))}.", ""]
     lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in notes_for_readers(summary)), ""]
     lines += ["## How to repeat it", ""]
     if summary["command"] is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
+    AtLeastDisplay,
     BlanketDisplay,
     ImportanceDisplay,
     PValueDisplay,
@@ -100,6 +101,16 @@ def pictures_of(selector: Any) -> list[Picture]:
                 "the margin.",
                 (7.0, 2.6),
                 lambda ax: SufficiencyDisplay.from_estimator(selector, ax=ax),
+            )
+        )
+    if getattr(selector, "confirmed_", None) is not None:
+        wanted.append(
+            (
+                "How many of the first columns are related?",
+                "A lower bound for the most important column, for the two most important ones, and so on. It holds for "
+                "all of them together.",
+                (7.0, 3.0),
+                lambda ax: AtLeastDisplay.from_estimator(selector, ax=ax),
             )
         )
     pictures = []

@@ -15,7 +15,7 @@ from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
-from ppfs.report._verdicts import measure, sufficiency_of
+from ppfs.report._verdicts import at_least_of, measure, sufficiency_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
@@ -141,6 +141,7 @@ def result_of(selector: Any) -> dict[str, Any]:
         "chosen_fold": next((fold.number for fold in folds if fold.is_chosen), None),
         "confirmation": confirmation_of(selector),
         "sufficiency": sufficiency_of(selector),
+        "at_least": at_least_of(selector),
         "warnings": [{**asdict(each), "message": each.message} for each in selector.warnings_],
         "notes": list(trace.notes),
     }
@@ -278,7 +279,15 @@ def _shares(selections: tuple[tuple[str, ...], ...], names: list[str]) -> list[f
 def _columns(selector: Any) -> dict[str, list[Any]]:
     """Return the table of results, column by column."""
     results = results_of(selector)
-    numbers = ("importance", "importance_low", "importance_high", "pvalue", "adjusted_pvalue", "stability")
+    numbers = (
+        "importance",
+        "importance_low",
+        "importance_high",
+        "pvalue",
+        "adjusted_pvalue",
+        "stability",
+        "detectable",
+    )
     return {
         "column": results.texts("column"),
         "selected": results.flags("selected").tolist(),

@@ -135,4 +135,12 @@
 
   headers();
   sort();
+
+  const top = document.getElementById("top");
+  if (top) {
+    const bounds = top.dataset.bounds.split(",");
+    top.addEventListener("input", () => {
+      document.getElementById("topsaid").textContent = `${top.value}: at least ${bounds[top.value - 1]}`;
+    });
+  }
 })();

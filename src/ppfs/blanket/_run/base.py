@@ -222,7 +222,9 @@ class BaseBlanketSelector(Selector):
         lower end is above 0 if the p-value is below `alpha`; NaN for tests without a direction), `pvalue`,
         `adjusted_pvalue`, `stability` (share of the folds that selected it), `phase`, `reason`, `redundant_with` (a
         list with the selected column that made a dropped one redundant, or that it is closest to; empty if none stands
-        out).
+        out), `detectable` (for columns that were not selected, the smallest importance that would have been found with
+        probability 0.8; NaN where the power of the test is not known), `at_least` (with `confirm`: how many of this
+        column and the more important ones are related to the target, at least).
         """
         check_is_fitted(self)
         return self._results_of(self.trace_, self.support_)
@@ -235,7 +237,12 @@ class BaseBlanketSelector(Selector):
             importances=self.importances_,
             level=self.alpha if isinstance(self.independence_, PredictiveTest) else None,
             backend=self._backend,
+            further=self._further_results(),
         )
+
+    def _further_results(self) -> dict[str, list[Any]]:
+        """Return columns of the results that only this search has."""
+        return {}
 
     def _keep_from_failure(self, draft: Self, error: BaseException) -> None:
         """Keep the answers that a search had before it failed, so that fitting again continues from them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def results_frame(
     importances: NDArray[np.float64],
     level: float | None,
     backend: Any,
+    further: Mapping[str, list[Any]],
 ) -> Any:
     """Return the table.
 
@@ -38,6 +40,9 @@ def results_frame(
 
     backend : str or None
         The library of the caller's frame; None takes one that is installed.
+
+    further : mapping of str to list
+        Further columns of the table.
     """
     by_feature = feature_results(trace)
     features = trace.features_of_columns()
@@ -54,6 +59,8 @@ def results_frame(
         "phase": [by_feature.phases[feature] for feature in features],
         "reason": [by_feature.reasons[feature] for feature in features],
         "redundant_with": [by_feature.superseders[feature] for feature in features],
+        "detectable": [by_feature.detectable[feature] for feature in features],
+        **further,
     }
     return results_table(values, backend)
 

@@ -80,6 +80,11 @@ class Delivery:
 
     @cached_property
     def _result(self) -> dict[str, Any]:
+        from ppfs.report import measure
+
+        if self.output.report is not None:
+            # The result and the report say the same.
+            measure(self.selector)
         needs_columns = self._format != "names" or self.output.save is not None
         return result_document(self.selector, self.data, self.search, with_columns=needs_columns)
 

@@ -83,12 +83,14 @@ def headline(result: Result) -> str:
 
 def closing(result: Result) -> str:
     """Return why the other columns were not selected, and how they were tested."""
-    from ppfs._trace import NO_ADDITION, NO_LINK
+    from ppfs._trace import NO_ADDITION, NO_LINK, UNDECIDED
 
     outside = [row["reason"] for row in result["columns"] if not row["selected"]]
     n_weak, n_redundant = outside.count(NO_LINK), outside.count(NO_ADDITION)
-    n_other = len(outside) - n_weak - n_redundant
-    other = f", {n_other} for other reasons" if n_other else ""
+    n_undecided = outside.count(UNDECIDED)
+    n_other = len(outside) - n_weak - n_redundant - n_undecided
+    other = f", {n_undecided} undecided because a small effect could have been missed" if n_undecided else ""
+    other += f", {n_other} for other reasons" if n_other else ""
     parts = [f"Method {result['method']}"]
     if result["test"]:
         parts.append(f"p-values of the test: {result['test']}")

@@ -1,0 +1,74 @@
+"""How many of the most important columns are related to the target, at least."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ppfs._conventions import Floats
+from ppfs.exceptions import InvalidInputError
+from ppfs.plotting._canvas import SELECTED, Display, axes_for, ink, tidy
+from ppfs.plotting._results import results_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class AtLeastDisplay(Display):
+    """The lower bound on the number of related columns among the first, the first two, and so on.
+
+    Parameters
+    ----------
+    bounds : ndarray of shape (n_selected,)
+        For the most important column, for the two most important ones, and so on.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes with the plot.
+
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    """
+
+    def __init__(self, bounds: Floats) -> None:
+        self.bounds = bounds
+
+    @classmethod
+    def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:
+        """Draw the bounds of a search that held rows out.
+
+        Parameters
+        ----------
+        selector : fitted search
+            With `confirm`.
+
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        AtLeastDisplay
+        """
+        bounds = results_of(selector).numbers("at_least")
+        if not np.isfinite(bounds).any():
+            raise InvalidInputError(
+                f"This {type(selector).__name__} has no bounds to draw. Fit PPFS with confirm=0.3 to hold rows out."
+            )
+        return cls(np.sort(bounds[np.isfinite(bounds)])).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw on axes, or on a new figure."""
+        ax = axes_for(ax, figsize=(6.4, 3.0))
+        first = np.arange(1, len(self.bounds) + 1)
+        ax.step(
+            first, self.bounds, where="mid", color=SELECTED, linewidth=2, label="at least so many are related"
+        )
+        ax.plot(first, first, color=ink(), linestyle=":", linewidth=1.2, label="all of them")
+        ax.set_xlabel("most important columns")
+        ax.set_ylabel("related to the target")
+        ax.set_ylim(bottom=0)
+        ax.legend(frameon=False)
+        tidy(ax)
+        return self._drawn_on(ax)
