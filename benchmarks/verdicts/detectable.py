@@ -3,7 +3,7 @@
     python benchmarks/verdicts/detectable.py --tables 100
 
 Tables of 500 rows: three strong columns, one with a planted effect, and 16 columns of noise. A pilot table without the
-planted effect states what is detectable; tables with that effect then count how often the column is selected. The
+planted effect states what is detectable; tables with that effect, times the factor of the link, then count how often the column is selected. The
 effect is that of the question that decides about columns of noise: the column alone.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ppfs import PPFS
+from ppfs._verdicts.detectable import OTHER_LINKS
 
 N_ROWS, N_STRONG, N_NOISE = 500, 3, 16
 PLANTED = N_STRONG
@@ -81,7 +82,7 @@ def main() -> None:
         for task in ("regression", "classification"):
             effect = stated(task)
             for link in LINKS:
-                strength = strength_of(link, task, effect)
+                strength = strength_of(link, task, effect * OTHER_LINKS[link])
                 fits = [
                     PPFS.calibrated(random_state=table).fit(*draw(link, task, strength, table))
                     for table in range(args.tables)
@@ -89,7 +90,7 @@ def main() -> None:
                 found = np.mean([fit.support_[PLANTED] for fit in fits])
                 alone = np.mean([fit.trace_[PLANTED].effect for fit in fits])
                 print(
-                    f"{task:<16}{link:<14}{args.tables:>7}{effect:>9.4f}{found:>8.0%}{alone:>12.4f}",
+                    f"{task:<16}{link:<14}{args.tables:>7}{effect * OTHER_LINKS[link]:>9.4f}{found:>8.0%}{alone:>12.4f}",
                     flush=True,
                 )
 

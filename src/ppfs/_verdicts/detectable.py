@@ -17,9 +17,10 @@ from ppfs.independence import CrossFitPPI, FisherZ, IndependenceTest
 # The probability with which an effect is found.
 POWER = 0.8
 
-# Of the rows that the best test of a line would need, the share that the panel's test makes use of: measured by
-# benchmarks/verdicts/detectable.py.
-_EFFICIENCY = 1.0
+# The effect that the panel's test finds, as a multiple of what the best test of a line would find, and the effects of
+# other links as multiples of a line's: measured by benchmarks/verdicts/detectable.py.
+_OF_THE_PANEL = 1.2
+OTHER_LINKS = {"line": 1.0, "saturating": 1.1, "step": 1.4, "parabola": 1.7}
 
 # More regressors than this share of the rows leave no spread to speak of.
 _MOST_REGRESSORS = 0.5
@@ -38,7 +39,8 @@ def detectable_of(
 
     A column that explains the share f2 of what is unexplained without it is found with probability 0.8 where
     ``n * f2 = (z(level / 2) + z(0.2))**2``. Replacing it by another row's value raises the mean squared error, or the
-    Brier score, by ``2 * f2`` times what is unexplained. Nothing is fitted again but one line of the selected columns.
+    Brier score, by ``2 * f2`` times what is unexplained. The panel's test needs a little more, as measured. The effects
+    are those of lines. Nothing is fitted again but one line of the selected columns.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def detectable_of(
     elif isinstance(test, CrossFitPPI) and test.loss in _LOSSES and _is_measured(table):
         spreads = (_spread(table), _left_by(table, blanket))
         alone, given = (
-            2 * spread * distance**2 / (rows * _EFFICIENCY)
+            2 * _OF_THE_PANEL * spread * distance**2 / rows
             for spread, distance in zip(spreads, distances, strict=True)
         )
     else:

@@ -53,8 +53,8 @@ def at_least_in_words(found: dict[str, Any]) -> str:
     parts.append(f"at least {bounds[-1]} of {'all ' * (n > 1)}{n} selected column{'s' * (n > 1)}")
     return (
         f"On the rows held out, {' and '.join(parts)} {'is' if n == 1 else 'are'} related to the target given the "
-        f"others; bounds for all sets of columns hold together with probability {1 - found['alpha']:.0%} (closed testing with "
-        "Simes' test)"
+        f"others; bounds for all sets of columns hold together with probability {1 - found['alpha']:.0%} (closed "
+        "testing with Simes' test)"
     )
 
 
