@@ -3,7 +3,8 @@
     python benchmarks/verdicts/detectable.py --tables 100
 
 Tables of 500 rows: three strong columns, one with a planted effect, and 16 columns of noise. A pilot table without the
-planted effect states what is detectable; tables with that effect, times the factor of the link, then count how often the column is selected. The
+planted effect states what is detectable; tables with that effect, times the factor
+of the link, then count how often the column is selected. The
 effect is that of the question that decides about columns of noise: the column alone.
 """
 
@@ -89,8 +90,9 @@ def main() -> None:
                 ]
                 found = np.mean([fit.support_[PLANTED] for fit in fits])
                 alone = np.mean([fit.trace_[PLANTED].effect for fit in fits])
+                planted = effect * OTHER_LINKS[link]
                 print(
-                    f"{task:<16}{link:<14}{args.tables:>7}{effect * OTHER_LINKS[link]:>9.4f}{found:>8.0%}{alone:>12.4f}",
+                    f"{task:<16}{link:<14}{args.tables:>7}{planted:>9.4f}{found:>8.0%}{alone:>12.4f}",
                     flush=True,
                 )
 
