@@ -64,7 +64,7 @@ def at_least_section(found: dict[str, Any] | None) -> str:
         return ""
     n = len(found["bounds"])
     return (
-        '<section class="confirmed" id="atleast"><h2>How many of the first columns are related?</h2>'
+        '<section class="confirmed" id="bounds"><h2>How many of the first columns are related?</h2>'
         f"<p>{escape(at_least_in_words(found))}.</p>"
         f'<p><label>The top <input id="top" type="range" min="1" max="{n}" value="{n}" '
         f'data-bounds="{",".join(map(str, found["bounds"]))}" aria-describedby="topsaid"></label> '
