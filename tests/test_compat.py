@@ -13,6 +13,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -278,3 +279,8 @@ def test_the_threshold_decides():
     )
     assert set(strict.MB) < set(lenient.MB)
     assert (strict.selector_.alpha, lenient.selector_.alpha) == (0.001, 0.4)
+
+
+def test_names_need_a_fit():
+    with pytest.raises(NotFittedError):
+        PPIMBC(DecisionTreeClassifier()).get_feature_names_out()

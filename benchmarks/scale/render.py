@@ -81,7 +81,11 @@ def workers_block(results: Mapping[str, Any]) -> list[str]:
 
 
 def plan_cases_block(results: Mapping[str, Any]) -> list[str]:
-    return [plan.cases_table(results["cases"])]
+    return [
+        plan.cases_table(results["cases"]),
+        "Ten more tables, drawn after the estimates were last changed:",
+        plan.cases_table(results["fresh"]),
+    ]
 
 
 def plan_block(results: Mapping[str, Any]) -> list[str]:

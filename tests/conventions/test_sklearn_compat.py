@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -14,7 +15,11 @@ from sklearn.ensemble import (
 from sklearn.svm import SVC
 
 from ppfs import PPFS
-from ppfs._conventions.sklearn_compat import method_of_bins
+from ppfs._conventions.sklearn_compat import (
+    method_of_bins,
+    scales_in_input_type,
+    separates_missing_from_one_value,
+)
 from ppfs.independence._predictive.risks import boosting, forests
 from ppfs.wrappers import PermutationImportance, _shuffled_machine
 
@@ -78,3 +83,9 @@ def test_bins_are_found_as_the_installed_version_finds_them():
     cuts = [cut for cut in cuts if cut != 0.0]
     assert len(cuts) > 5
     assert set(cuts) <= set(edges)
+
+
+def test_scaling_is_done_as_the_installed_version_does_it():
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    assert scales_in_input_type() == (version >= (1, 8))
+    assert separates_missing_from_one_value() == (version >= (1, 8))

@@ -230,3 +230,10 @@ def test_the_target_that_was_replaced_is_no_twin():
     table = Table.of(values[:, None], values, "a", "regression")
     assert table.order.has_twin(1, {0})
     assert not table.with_target(values[::-1]).order.has_twin(1, {0})
+
+
+def test_a_part_of_the_rows_knows_the_labels_of_all():
+    X = np.arange(6.0)[:, np.newaxis]
+    table = read_table(X, np.array(["a", "b", "c"] * 2), task="classification", owner="PPFS")
+    assert table.rows(np.array([0, 1])).known_labels.tolist() == ["a", "b", "c"]
+    assert read_table(X, X[:, 0] / 3, task="regression", owner="PPFS").known_labels.size == 0

@@ -147,6 +147,19 @@ def test_a_search_that_selects_nothing_can_be_drawn(ax):
     ImportanceDisplay.from_estimator(nothing, ax=Figure().subplots())
 
 
+def test_a_blanket_is_drawn_without_axes(ax):
+    BlanketDisplay(["a"], [1.0], {}, "y").plot(ax=ax)
+    assert not ax.axison
+
+
+def test_the_chosen_size_has_a_ring(ax):
+    sizes, scores = np.array([1.0, 2.0]), np.array([0.7, 0.6])
+    ScoreSizeDisplay(sizes, scores, np.full(2, 0.1), labels=[], chosen=1).plot(ax=ax)
+    ring = ax.collections[-1]
+    assert ring.get_offsets().tolist() == [[2.0, 0.6]]
+    assert len(ring.get_facecolor()) == 0
+
+
 def test_the_front_joins_what_nothing_smaller_outdoes(ax):
     sizes, scores = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.7, 0.6, 0.9, 0.9])
     ScoreSizeDisplay(sizes, scores, np.full(4, 0.1), labels=["a", "b", "c", "d"], chosen=2).plot(ax=ax)
