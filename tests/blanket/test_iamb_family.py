@@ -187,3 +187,10 @@ def test_the_pc_step_keeps_what_is_always_kept_without_asking(search):
 )
 def test_the_pc_step_keeps_neighbours_and_spouses_only(edges, n_nodes, expected):
     assert keep_joined(inquiry_about(edges, n_nodes), range(n_nodes - 1), None) == expected
+
+
+def test_a_column_that_only_all_other_members_separate_is_left_out():
+    """Column 0 reaches the target, node 4, through 1, 2 and 3: it is joined to it until all three are given."""
+    edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)]
+    assert set(keep_joined(inquiry_about(edges, 5), [0, 1, 2, 3], None)) == {1, 2, 3}
+    assert set(keep_joined(inquiry_about(edges, 5), [0, 1, 2, 3], 2)) == {0, 1, 2, 3}

@@ -177,3 +177,9 @@ def test_shards_must_hold_the_same_rows(data, tmp_path):
     pq.write_table(pa.table({"other": X[:70, 0]}), folder / "99.parquet")
     with pytest.raises(InvalidInputError, match=r"same rows.*has 80.*has 70"):
         PPFS().fit(folder, y)
+
+
+def test_the_size_of_a_sparse_column_is_that_of_its_stored_values(tmp_path):
+    X = sp.csc_array(np.eye(40)[:, :8])
+    source = open_source(_write_h5ad(tmp_path / "X.h5ad", X))
+    assert source.bytes_per_column == 1 + 12

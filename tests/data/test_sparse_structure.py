@@ -120,3 +120,10 @@ def test_sound_matrices_pass_unchanged(form):
     selector = PPFS(random_state=0).fit(X, y)
     assert selector.blanket_.tolist() == PPFS(random_state=0).fit(before, y).blanket_.tolist()
     np.testing.assert_array_equal(X.toarray(), before)
+
+
+def test_the_index_that_is_outside_is_named_and_none_that_is_inside():
+    matrix = sp.csr_array(np.eye(4)[np.arange(12) % 4])
+    matrix.indices[7] = 9
+    with pytest.raises(InvalidInputError, match="must be from 0 to 3, but one of them is 9"):
+        PPFS(n_splits=5).fit(matrix, np.arange(12) % 2)
