@@ -90,11 +90,23 @@ def test_jobs_change_nothing(n_jobs):
     assert test.evaluate(X, y, 0) == alone.evaluate(X, y, 0)
 
 
-def test_weights_and_categories_are_left_to_the_estimators():
-    X, y = make("numbers")
-    table = read_table(X, y, task="auto", owner="test", sample_weight=np.linspace(1, 2, len(y)))
-    notes = CrossFitPPI(BoostedLinearRegressor(), random_state=0).bind(table).notes()
-    assert "weights of rows" in notes[0]
+@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize(("n_rows", "max_bins"), [(150, 255), (150, 20)])
+def test_the_engine_weights_rows_as_the_estimators_do(task, n_rows, max_bins):
+    """With 20 bins there are more values than bins, whose edges do not depend on the weights."""
+    X, y = make(task, missing=0.05, n_rows=n_rows)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, size=n_rows)
+    weights[::7] = 0.0
+    ours, theirs = (
+        PPFS(model(max_bins=max_bins), n_splits=8, alpha=0.3, random_state=0).fit(X, y, sample_weight=weights)
+        for model in KINDS[task]
+    )
+    unweighted = PPFS(KINDS[task][0](max_bins=max_bins), n_splits=8, alpha=0.3, random_state=0).fit(X, y)
+    assert any("is grown by the engine" in note for note in ours.trace_.notes)
+    assert ours.blanket_.tolist() == theirs.blanket_.tolist()
+    np.testing.assert_allclose(ours.pvalues_, theirs.pvalues_, rtol=1e-6)
+    np.testing.assert_allclose(ours.importances_, theirs.importances_, rtol=1e-6, atol=1e-9)
+    assert not np.allclose(ours.importances_, unweighted.importances_, rtol=1e-3)
 
 
 @pytest.mark.parametrize(("n_classes", "n_outputs"), [(0, 1), (2, 1), (3, 3)])

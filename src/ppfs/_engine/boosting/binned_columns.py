@@ -197,10 +197,10 @@ def bin_columns(
             are_categories,
             train_parts.roles,
             places,
-            train_parts.weights,
+            problem.bin_weights,
             limits,
             np.empty(n_rows),
-            None if train_parts.weights is None else np.empty(n_rows),
+            None if problem.bin_weights is None else np.empty(n_rows),
             bins,
         )
         return bins

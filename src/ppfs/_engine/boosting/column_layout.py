@@ -21,7 +21,7 @@ class Layout(NamedTuple):
     test_bins: Int64s  # (n_test,) -1 for a missing value
     test_values: Float64s  # (n_test,)
     weights: Float64s | None  # (n_rows,) of the train rows, if rows have weights
-    running: Float64s | None  # (n_rows,) running sums of the weights
+    running: Float64s | None  # (n_rows,) running sums of the weights, if they are used for the bins
 
 
 @kernel_part
@@ -29,9 +29,10 @@ def _note_weight(
     place: int, row: int, weights: Float64s | None, laid_out: Float64s | None, running: Float64s | None
 ) -> None:
     """Record the weight of a row, if rows have weights."""
-    if weights is not None and laid_out is not None and running is not None:
+    if weights is not None and laid_out is not None:
         laid_out[place] = weights[row]
-        running[place] = weights[row] + (running[place - 1] if place else 0.0)
+        if running is not None:
+            running[place] = weights[row] + (running[place - 1] if place else 0.0)
 
 
 @kernel_part
@@ -82,7 +83,9 @@ def lay_out(
     return n_missing, n_edges + 1
 
 
-def make_layout(n_rows: int, n_test: int, max_bins: int, *, is_weighted: bool) -> Layout:
+def make_layout(
+    n_rows: int, n_test: int, max_bins: int, *, is_weighted: bool, has_weighted_bins: bool
+) -> Layout:
     """Allocate memory for splits with up to the given numbers of rows."""
     return Layout(
         values=np.empty(n_rows),
@@ -92,5 +95,5 @@ def make_layout(n_rows: int, n_test: int, max_bins: int, *, is_weighted: bool) -
         test_bins=np.empty(n_test, dtype=np.int64),
         test_values=np.empty(n_test),
         weights=np.empty(n_rows) if is_weighted else None,
-        running=np.empty(n_rows) if is_weighted else None,
+        running=np.empty(n_rows) if has_weighted_bins else None,
     )

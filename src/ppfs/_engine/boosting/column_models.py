@@ -247,5 +247,11 @@ def _make_work(n_rows: int, problem: BoostingProblem) -> tuple[Layout, Rounds, G
         hessian=np.empty((n_trees, n_rows)),
         table=np.empty((n_trees, max_bins + 1)),
     )
-    layout = make_layout(n_rows, n_test, max_bins, is_weighted=problem.train_parts.weights is not None)
+    layout = make_layout(
+        n_rows,
+        n_test,
+        max_bins,
+        is_weighted=problem.train_parts.weights is not None,
+        has_weighted_bins=problem.bin_weights is not None,
+    )
     return layout, rounds, make_growing(n_rows, max_bins, n_leaves)

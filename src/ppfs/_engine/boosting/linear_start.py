@@ -82,6 +82,7 @@ def boosted_linear_rules(
         min_samples_leaf=1,
         l2_regularization=parameters["l2_regularization"] / share,
         max_bins=parameters["max_bins"],
+        has_weighted_bins=False,
         min_hessian=parameters["min_leaf_weight"] / share,
         loss=loss or ("log-loss" if n_classes else "squared"),
     )
@@ -129,19 +130,21 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
     for split, rows in enumerate(problem.train):
         kind, n_trees = int(problem.train_parts.kinds[split]), int(problem.train_parts.n_trees[split])
         # Columns are contiguous in memory, so the sums of a column do not depend on its neighbors.
-        center, scale, Z = _standardized(np.asfortranarray(columns[rows]), None)
+        own = problem.weights_of(split)
+        center, scale, Z = _standardized(np.asfortranarray(columns[rows]), own)
         lines[:, split, :, 2] = center[:, np.newaxis]
         if kind == Kind.ONE_CLASS:
             continue
         labels, regressors = problem.train_parts.labels[split, rows], np.ascontiguousarray(Z[np.newaxis])
         if kind == Kind.NUMBERS:
-            slopes, intercept, _ = ridge_columns(regressors, np.ones(rows.size), labels, alpha, True)
+            weights = np.ones(rows.size) if own is None else own
+            slopes, intercept, _ = ridge_columns(regressors, weights, labels, alpha, True)
             intercepts = intercept[:, np.newaxis]
         else:
             n_classes, tolerance = max(2, n_trees), _TOLERANCE * rows.size
-            codes, nothing = labels.astype(np.int64), np.empty(0)
+            codes, weights = labels.astype(np.int64), np.empty(0) if own is None else own
             scores, intercepts = logistic_columns(
-                regressors, codes, nothing, n_classes, alpha, True, n_classes > 2, tolerance
+                regressors, codes, weights, n_classes, alpha, True, n_classes > 2, tolerance
             )
             slopes, intercepts = _by_tree(scores[:, :, 0]), _by_tree(intercepts)
         lines[:, split, :n_trees, 1] = slopes / scale[:, np.newaxis]
@@ -157,7 +160,8 @@ def fit_starts(
     def run(split: int) -> LinearStart:
         rows, train_parts = problem.train[split], problem.train_parts
         kind, n_trees = int(train_parts.kinds[split]), int(train_parts.n_trees[split])
-        return fit_linear(X[rows], train_parts.labels[split, rows], kind, n_trees, alpha)
+        labels = train_parts.labels[split, rows]
+        return fit_linear(X[rows], labels, kind, n_trees, alpha, problem.weights_of(split))
 
     return run_tasks(run, range(problem.n_splits), n_threads)
 

@@ -117,6 +117,11 @@ class BoostingProblem:
         """Largest number of trees per round."""
         return int(self.baseline.shape[1])
 
+    @property
+    def bin_weights(self) -> Float64s | None:
+        """Weights of the rows where bins are made, shape (n_rows,), or None."""
+        return self.train_parts.weights if self.rules.has_weighted_bins else None
+
     def weights_of(self, split: int) -> Float64s | None:
         """Weights of the rows of a train part, shape (n_train,)."""
         weights = self.train_parts.weights

@@ -48,6 +48,8 @@ class BoostingRules:
     quantiles : {"averaged_inverted_cdf", "midpoint"}
         How the edges of bins are computed for a column with more than `max_bins` values, by NumPy's name of the method.
         The method changed between versions of scikit-learn.
+    has_weighted_bins : bool
+        Whether such edges are weighted quantiles where rows have weights, as in scikit-learn.
     min_hessian : float
         The smallest sum of hessians of a leaf. It is a constant in scikit-learn.
     loss : {"log-loss", "brier", "zero-one", "squared", "absolute"}
@@ -62,6 +64,7 @@ class BoostingRules:
     l2_regularization: float = 0.0
     max_bins: int = 255
     quantiles: str = "averaged_inverted_cdf"
+    has_weighted_bins: bool = True
     min_hessian: float = _MIN_HESSIAN
     loss: str = "log-loss"
 

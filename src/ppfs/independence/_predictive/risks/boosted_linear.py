@@ -58,8 +58,6 @@ class BoostedLinearRisks(BoostingRisks):
         """Return why the engine cannot fit these models to these data, or None if it can."""
         if not is_boosted_linear(problem.estimator):
             return OTHER_KIND
-        if problem.weights.fit is not None:
-            return "the engine does not know weights of rows"
         if problem.impute is not None or table.is_sparse:
             return "the engine fits these models to columns as they are"
         return refusal_of_target(table, problem) or refusal_of_size(problem, _rules_of(problem))
