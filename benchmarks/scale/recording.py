@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,16 @@ def describe_machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "load before": round(load, 2),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": {name: _version(name) for name in LIBRARIES},
     }
+
+
+def _version(name: str) -> str:
+    """Return the version of a library; ppfs may be run from its sources."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "from source"
 
 
 def machine_lines(machine: Mapping[str, Any]) -> list[str]:
