@@ -20,9 +20,6 @@ from ppfs.models import default_panel
 # Positions in the default panel.
 _LINE, _PRODUCTS = 0, 2
 
-# Products are used given at most this many other columns: with 20 of them a model has 252 regressors.
-_MOST_FOR_PRODUCTS = 20
-
 
 @dataclass(frozen=True)
 class DefaultMember:
@@ -55,11 +52,8 @@ class DefaultMember:
         return 2.0 if self.number == _LINE else 1.0
 
     def is_asked_given(self, n_others: int) -> bool:
-        """Return whether it is used for a column given `n_others` others.
-
-        Given nothing there are no products, and given many columns there are more products than rows.
-        """
-        return self.number != _PRODUCTS or 1 <= n_others <= _MOST_FOR_PRODUCTS
+        """Return whether it is used for a column given `n_others` others: given nothing there are no products."""
+        return self.number != _PRODUCTS or n_others > 0
 
 
 # Steps that keep missing values.

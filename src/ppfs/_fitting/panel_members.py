@@ -76,8 +76,7 @@ def task_of_members(estimator: Any, parameter: str = "estimator") -> Task | None
 def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -> list[Any]:
     """Return the models for a table: all that the caller lists, or those of the default panel that can be fitted to it.
 
-    The linear model takes any table; the others take dense columns, the trees one output, and products need features
-    of one numeric column each.
+    The linear model takes any table; the others take dense columns, and the trees one output.
     """
     models = members_of(estimator, parameter)
     if not isinstance(estimator, str):
@@ -85,8 +84,7 @@ def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -
     if table.is_sparse:
         return [DefaultMember(0, is_sparse=True)]
     line, curves, products, trees = models
-    makes_products = not (table.is_mixed or table.has_feature_groups)
-    return [line, curves, *[products] * makes_products, *[trees] * (table.codes.ndim == 1)]
+    return [line, curves, products, *[trees] * (table.codes.ndim == 1)]
 
 
 def accepted_input(estimator: Any, task: Task) -> InputTags:

@@ -31,6 +31,11 @@ class StepBatch:
 
     model_pvalues : ndarray of shape (n_steps, n_models) or None
         The p-value of each model of a panel; None without a panel.
+
+    may_be_too_small : ndarray of bool, shape (n_steps,), or None
+        None if none is.
+
+    explained : ndarray of shape (n_steps, 2) or None
     """
 
     fold: int
@@ -47,6 +52,8 @@ class StepBatch:
     target: int | None = None
     withheld: tuple[int, ...] = ()
     model_pvalues: Floats | None = None
+    may_be_too_small: NDArray[np.bool_] | None = None
+    explained: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -66,7 +73,13 @@ class StepBatch:
             self.target,
             self.withheld,
             () if self.model_pvalues is None else tuple(self.model_pvalues[number].tolist()),
+            self.may_be_too_small is not None and bool(self.may_be_too_small[number]),
+            self._explained(number),
         )
+
+    def _explained(self, number: int) -> tuple[float, ...]:
+        is_measured = self.explained is not None and not np.isnan(self.explained[number, 0])
+        return tuple(self.explained[number].tolist()) if self.explained is not None and is_measured else ()
 
     def __iter__(self) -> Iterator[Step]:
         return (self[number] for number in range(len(self)))

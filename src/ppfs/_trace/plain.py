@@ -82,6 +82,8 @@ def _plain_part(part: Step | StepBatch) -> dict[str, Any]:
         "is_reliable": [step.is_reliable for step in steps],
         "decisions": [step.decision for step in steps],
         "model_pvalues": [[_finite(pvalue) for pvalue in step.model_pvalues] for step in steps],
+        "may_be_too_small": [step.may_be_too_small for step in steps],
+        "explained": [list(step.explained) for step in steps],
     }
 
 
@@ -106,7 +108,7 @@ def _steps(part: Mapping[str, Any], n_features: int) -> list[Step]:
     features = [int(feature) for feature in part["features"]]
     if features and not 0 <= min(features) <= max(features) <= n_features:
         raise ValueError(f"a step is about feature {max(features)}, and there are {n_features}")
-    numbers = [[math.nan if value is None else float(value) for value in part[name]] for name in _NUMBERS]
+    numbers = [_numbers(part[name]) for name in _NUMBERS]
     decisions: Sequence[Any] = part["decisions"]
     if not _DECISIONS.issuperset(decisions):
         raise ValueError(f"unknown decisions {sorted(set(decisions) - _DECISIONS)}")
@@ -126,12 +128,26 @@ def _steps(part: Mapping[str, Any], n_features: int) -> list[Step]:
             bool(is_reliable),
             target,
             withheld,
-            tuple(math.nan if value is None else float(value) for value in of_models),
+            _numbers(of_models),
+            bool(rest[0]),
+            _numbers(rest[1]),
         )
-        for feature, pvalue, statistic, effect, adjusted, decision, is_reliable, of_models in zip(
-            features, *numbers, decisions, part["is_reliable"], part["model_pvalues"], strict=True
+        for feature, pvalue, statistic, effect, adjusted, decision, is_reliable, of_models, *rest in zip(
+            features,
+            *numbers,
+            decisions,
+            part["is_reliable"],
+            part["model_pvalues"],
+            # Absent in files of earlier versions.
+            part.get("may_be_too_small", [False] * len(features)),
+            part.get("explained", [()] * len(features)),
+            strict=True,
         )
     ]
+
+
+def _numbers(values: Sequence[float | None]) -> tuple[float, ...]:
+    return tuple(math.nan if value is None else float(value) for value in values)
 
 
 def _outcome(plain: Mapping[str, Any]) -> Outcome:

@@ -37,7 +37,13 @@ _FRAME_TYPES = {
 }
 
 # Only with a panel of models.
-_PANEL_TYPES = {"seen_by": nw.String(), "model_pvalues": nw.List(nw.Float64())}
+_PANEL_TYPES = {
+    "seen_by": nw.String(),
+    "model_pvalues": nw.List(nw.Float64()),
+    "may_be_too_small": nw.Boolean(),
+    "target_explained": nw.Float64(),
+    "feature_explained": nw.Float64(),
+}
 
 
 class Trace:
@@ -268,7 +274,9 @@ class Trace:
         data frame
             `given` lists the names of the features that the question was conditioned on. With a panel, `model_pvalues`
             lists the p-value of each of `models`, and `seen_by` is the model with the smallest one, if the answer
-            was in favor of the column.
+            was in favor of the column. `may_be_too_small` marks p-values that may be too small, because models of the
+            target and of the column given the others both missed a part; `target_explained` and `feature_explained`
+            are the shares of both that the others explain.
         """
         columns = [self._frame_columns(part) for part in self._parts]
         types = _FRAME_TYPES | (_PANEL_TYPES if self.models else {})
@@ -295,6 +303,8 @@ class Trace:
                 "n_withheld": [len(part.withheld)],
                 "seen_by": [self._seen_by(part)],
                 "model_pvalues": [list(part.model_pvalues)],
+                "may_be_too_small": [part.may_be_too_small],
+                **_explained([part]),
             }
         n = len(part)
         given = (
@@ -316,6 +326,8 @@ class Trace:
             "n_withheld": [len(part.withheld)] * n,
             "seen_by": [self._seen_by(step) for step in part] if self.models else [],
             "model_pvalues": [] if part.model_pvalues is None else part.model_pvalues.tolist(),
+            "may_be_too_small": [step.may_be_too_small for step in part] if self.models else [],
+            **_explained(list(part) if self.models else []),
         }
 
     def _seen_by(self, step: Step) -> str | None:
@@ -332,3 +344,12 @@ class Trace:
     def _name(self, variable: int | None) -> str:
         """Return the name of a variable; None and the number after the last feature mean the target."""
         return "target" if variable is None or variable == len(self.names) else self.names[variable]
+
+
+def _explained(steps: list[Step]) -> dict[str, list[float | None]]:
+    """Return the columns of the frame about what the others explain."""
+    shares = [step.explained or (None, None) for step in steps]
+    return {
+        "target_explained": [share[0] for share in shares],
+        "feature_explained": [share[1] for share in shares],
+    }

@@ -67,6 +67,12 @@ class Step:
 
     model_pvalues : tuple of float, default=()
         The p-value of each model of a panel, in the order of `Trace.models`; NaN for models that were not used.
+
+    may_be_too_small : bool, default=False
+        Whether the p-value may be too small; see `ppfs.independence.IndependenceResult`.
+
+    explained : tuple of float, default=()
+        The shares of the target and of the feature that the others explain; empty where they were not measured.
     """
 
     fold: int
@@ -82,6 +88,8 @@ class Step:
     target: int | None = None
     withheld: tuple[int, ...] = ()
     model_pvalues: tuple[float, ...] = ()
+    may_be_too_small: bool = False
+    explained: tuple[float, ...] = ()
 
     @property
     def is_main(self) -> bool:

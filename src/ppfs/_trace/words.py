@@ -161,7 +161,8 @@ def _answer(step: Step, models: Sequence[str]) -> str:
     if not step.is_reliable:
         return "too few rows to tell"
     adjusted = "" if step.adjusted_pvalue == step.pvalue else f", adjusted {step.adjusted_pvalue:.3g}"
-    return f"p = {step.pvalue:.3g}{adjusted}, effect {step.effect:.3g}{_by_model(step, models)}"
+    doubt = " (may be too small)" if step.may_be_too_small else ""
+    return f"p = {step.pvalue:.3g}{doubt}{adjusted}, effect {step.effect:.3g}{_by_model(step, models)}"
 
 
 def _by_model(step: Step, models: Sequence[str]) -> str:

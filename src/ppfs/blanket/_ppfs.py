@@ -387,8 +387,10 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         """Return the recommended settings: valid p-values, and models for every kind of dependence.
 
         The test is `ppfs.independence.CrossFitPPI` with a panel of four models: a linear model, splines, products of
-        two columns, and a linear model followed by boosted trees. P-values of the growth phase are corrected for the
-        number of columns: if no column depends on the target, about one of twenty fits selects a column.
+        two columns, and a linear model followed by boosted trees. Given other columns, it tests products of the
+        residuals of the target and of functions of the column, which is right if either of the two regressions is.
+        P-values of the growth phase are corrected for the number of columns: if no column depends on the target, about
+        one of twenty fits selects a column.
 
         Parameters
         ----------
@@ -414,7 +416,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         >>> from ppfs import PPFS
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
-        >>> "petal length (cm)" in selector.get_feature_names_out()
+        >>> "petal width (cm)" in selector.get_feature_names_out()
         True
         """
         wrong = sorted({"independence", *OF_THE_PAPERS_TEST} & set(parameters))

@@ -36,6 +36,14 @@ class IndependenceResult:
 
     model_pvalues : tuple of float
         For a panel of models, the p-value of each; NaN for models that do not answer this question.
+
+    may_be_too_small : bool
+        True when the models of x and of the target given the other columns missed a part of their dependence on these,
+        so that the p-value may be too small.
+
+    explained : tuple of float
+        The shares of the target and of x that the other columns explain in left-out rows; empty where they were not
+        measured.
     """
 
     pvalue: float
@@ -44,6 +52,8 @@ class IndependenceResult:
     is_reliable: bool = True
     is_inert: bool = False
     model_pvalues: tuple[float, ...] = ()
+    may_be_too_small: bool = False
+    explained: tuple[float, ...] = ()
 
     def is_dependent(self, alpha: float) -> bool:
         """Return whether independence is rejected at level `alpha`."""
@@ -63,7 +73,8 @@ CANNOT_TELL = IndependenceResult(pvalue=1.0, statistic=0.0, effect=0.0, is_relia
 class Answers:
     """The answers to many questions, as arrays of shape (n_questions,); see `IndependenceResult`.
 
-    `model_pvalues` has the shape (n_questions, n_models), with n_models = 0 where there is no panel.
+    `model_pvalues` has the shape (n_questions, n_models), with n_models = 0 where there is no panel, and the shape of
+    `explained` is (n_questions, 2).
 
     A search asks about a million columns while it grows, and one object per answer would take more memory than
     the numbers in it.
@@ -75,6 +86,8 @@ class Answers:
     is_reliable: NDArray[np.bool_]
     is_inert: NDArray[np.bool_]
     model_pvalues: NDArray[np.float64]
+    may_be_too_small: NDArray[np.bool_]
+    explained: NDArray[np.float64]
 
     @classmethod
     def independent(cls, n: int, n_models: int = 0) -> Answers:
@@ -86,6 +99,8 @@ class Answers:
             np.ones(n, dtype=bool),
             np.zeros(n, dtype=bool),
             np.full((n, n_models), np.nan),
+            np.zeros(n, dtype=bool),
+            np.full((n, 2), np.nan),
         )
 
     @classmethod
@@ -107,6 +122,8 @@ class Answers:
             bool(self.is_reliable[i]),
             bool(self.is_inert[i]),
             tuple(self.model_pvalues[i].tolist()) if self.model_pvalues.shape[1] else (),
+            bool(self.may_be_too_small[i]),
+            () if np.isnan(self.explained[i, 0]) else tuple(self.explained[i].tolist()),
         )
 
     def __setitem__(self, i: int, result: IndependenceResult) -> None:
@@ -116,6 +133,8 @@ class Answers:
         self.is_reliable[i] = result.is_reliable
         self.is_inert[i] = result.is_inert
         self.model_pvalues[i] = result.model_pvalues or np.nan
+        self.may_be_too_small[i] = result.may_be_too_small
+        self.explained[i] = result.explained or np.nan
 
     def __iter__(self) -> Iterator[IndependenceResult]:
         return (self[i] for i in range(len(self)))

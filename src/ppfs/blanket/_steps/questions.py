@@ -147,6 +147,8 @@ class Inquiry:
                 self.target if is_aside else None,
                 self.withheld,
                 result.model_pvalues,
+                result.may_be_too_small,
+                result.explained,
             )
         )
 
@@ -177,5 +179,7 @@ class Inquiry:
                 self.target if is_aside else None,
                 self.withheld,
                 answers.model_pvalues if self.test.models else None,
+                answers.may_be_too_small if self.test.models else None,
+                answers.explained if self.test.models else None,
             )
         )

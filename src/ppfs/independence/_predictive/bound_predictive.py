@@ -19,6 +19,7 @@ from ppfs.independence._predictive.devices import DeviceChoice, choose_device
 from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.marginal import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.predictive_test import PredictiveTest
+from ppfs.independence._predictive.residuals import ResidualProducts
 from ppfs.independence._predictive.risks.registry import risk_source
 from ppfs.independence._predictive.risks.source import RiskSource
 from ppfs.independence._predictive.screening import outputs_of, smaller_class
@@ -34,6 +35,9 @@ _SIGHT = {
 
 # With more rows a t-test over them is accurate enough, and refits take long.
 MOST_ROWS_COUNTED = 500
+
+# Questions that are answered by products of residuals at once.
+_MOST_AT_ONCE = 64
 
 # Fitted models are kept for the target and for this many other variables.
 _MAX_OTHER_TARGETS = 8
@@ -61,31 +65,34 @@ class BoundPredictiveTest(BoundTest):
         self._problems = TargetProblems(test, table, entropy, binding.fold, is_panel)
         # By target and model number.
         self._risks: dict[tuple[int, int], RiskSource] = {}
+        self._products: dict[int, ResidualProducts] = {}
         self._growths: dict[int, BlockFunction] = {}
         self._tails: dict[int, PermutationTail] = {}
         # Models of the growth phase, and of targets whose models were dropped.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
-        self._risks_of(table.target, self._panel_of(n_others=1))
+        self._risks_of(table.target, self._panel_of(n_others=0 if test.uses_products else 1))
         self._device = self._choose_device(table.target)
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
         """Models fitted so far, over all targets."""
         n_counted = sum(tail.n_fits for tail in self._tails.values())
-        return self._n_grown + n_counted + sum(risks.n_fits for risks in set(self._risks.values()))
+        n_regressions = sum(products.n_fits for products in self._products.values())
+        n_models = sum(risks.n_fits for risks in set(self._risks.values()))
+        return self._n_grown + n_counted + n_regressions + n_models
 
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
-        risks = self._risks_about(self.table.target, is_marginal=False)[0]
+        risks = self._risks_about(self.table.target, is_marginal=self._test.uses_products)[0]
         return self._test.smallest_pvalue(len(risks.problem.splits))
 
     def notes(self) -> list[str]:
         """Return how the models of this table's target are fitted, and why, and how they see categories."""
         about_target = {
             risks
-            for n_others in (0, 1)
+            for n_others in ((0,) if self._test.uses_products else (0, 1))
             for risks in self._risks_of(self.table.target, self._panel_of(n_others))
         }
         notes = sorted({risks.note for risks in about_target})
@@ -94,6 +101,10 @@ class BoundPredictiveTest(BoundTest):
         if self.models:
             notes.insert(
                 0, f"a panel of models: {', '.join(self.models)}; p-values combined by Cauchy's method"
+            )
+        if self._test.uses_products:
+            notes.append(
+                "given other columns: products of the residuals of the target and of functions of the column"
             )
         if self.table.is_mixed:
             estimators = [risks.problem.estimator for risks in about_target]
@@ -115,6 +126,10 @@ class BoundPredictiveTest(BoundTest):
         members = frozenset(given)
         for are_members, run in _runs(xs, members):
             panel = self._panel_of(len(members) - are_members)
+            if self._is_by_products(len(members) - are_members):
+                for batch in growing_batches(run, 1, _MOST_AT_ONCE):
+                    yield from self._judge(batch, target, members)
+                continue
             sources = self._risks_of(target, panel)
             for source in sources if are_members else ():
                 source.expected_removals = run
@@ -224,6 +239,8 @@ class BoundPredictiveTest(BoundTest):
             grown = self._growth(target)(self.table.block(xs))
             self._n_grown += grown.n_fits
             return grown.answers
+        if self._is_by_products(len(others)):
+            return self._products_of(target).answers(xs, given)
         names = self.table.names_of(xs)
         answers = []
         members = self._panel_of(len(given - {xs[0]}))
@@ -231,6 +248,29 @@ class BoundPredictiveTest(BoundTest):
             risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
             answers.append(judged(self._test, source.problem, risks, names))
         return members.joined(answers)
+
+    def _is_by_products(self, n_others: int) -> bool:
+        """Return whether questions given so many features are answered by products of residuals."""
+        return n_others > 0 and self._test.uses_products
+
+    def _products_of(self, target: int) -> ResidualProducts:
+        """Return what answers questions about this target given other features."""
+        if target not in self._products:
+            self._drop_old_targets(keep=target)
+            members = {
+                model.number: number
+                for number in self._own
+                if isinstance(model := self._models[number], DefaultMember)
+            }
+            self._products[target] = ResidualProducts(
+                self.table,
+                self._problems.of(target, self._models[0]),
+                members,
+                len(self.models),
+                self._problems.entropy,
+                self._problems.fold,
+            )
+        return self._products[target]
 
     def _panel_of(self, n_others: int) -> PanelMembers:
         """Return which models answer about a feature given `n_others` features."""
@@ -262,12 +302,14 @@ class BoundPredictiveTest(BoundTest):
 
         MMMB and HITON-MB ask about many, one after the other, and fitted models take memory. Their answers stay.
         """
-        others = list(dict.fromkeys(t for t, _ in self._risks if t not in (keep, self.table.target)))
+        targets = (*(target for target, _ in self._risks), *self._products)
+        others = list(dict.fromkeys(t for t in targets if t not in (keep, self.table.target)))
         for target in others[: len(others) + 1 - _MAX_OTHER_TARGETS]:
             for key in [key for key in self._risks if key[0] == target]:
                 self._n_grown += self._risks.pop(key).n_fits
             self._growths.pop(target, None)
             self._problems.forget(target)
+            self._n_grown += self._products.pop(target).n_fits if target in self._products else 0
 
 
 def _runs(xs: Sequence[int], members: frozenset[int]) -> Iterator[tuple[bool, Sequence[int]]]:

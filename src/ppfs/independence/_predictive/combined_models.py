@@ -67,6 +67,8 @@ class PanelMembers:
             np.all([one.is_reliable for one in answers], axis=0),
             np.all([one.is_inert for one in answers], axis=0),
             by_model,
+            np.any([one.may_be_too_small for one in answers], axis=0),
+            answers[0].explained,
         )
 
 

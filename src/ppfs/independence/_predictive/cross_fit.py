@@ -46,6 +46,12 @@ class CrossFitPPI(PredictiveTest):
     It needs K models per question, where the paper's test needs B = 30, and holds its level where the
     paper's test does not; docs/p-values.md has the measurements.
 
+    With ``estimator="panel"``, questions given other columns are answered in another way: the target and functions of
+    the feature are regressed on the other columns, and the products of both residuals are tested. The p-value is right
+    if either regression is; `may_be_too_small` of the answer says where both seem to be wrong
+    (docs/decisions/0230-products-of-residuals.md). All rows are used at once, without folds and draws, unless
+    `significance`, `knockoff` or `conditional` ask for draws.
+
     Parameters
     ----------
     estimator : estimator, list of estimator, "panel" or None, default=None
@@ -225,6 +231,14 @@ class CrossFitPPI(PredictiveTest):
 
     def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
         return BoundPredictiveTest(table, binding, self)
+
+    @property
+    def uses_products(self) -> bool:
+        """Whether questions given other columns are answered by products of residuals: those of the default panel."""
+        is_plain = (
+            self.significance == "paired-t" and self.knockoff == "conditional" and self.conditional is None
+        )
+        return isinstance(self.estimator, str) and is_plain
 
     @property
     def stop_after(self) -> int:  # type: ignore[override]

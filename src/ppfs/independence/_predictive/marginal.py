@@ -190,6 +190,8 @@ def judged(
         np.ones(n, dtype=bool),
         is_equal & risks.unused,
         np.empty((n, 0)),
+        np.zeros(n, dtype=bool),
+        np.full((n, 2), np.nan),
     )
 
 

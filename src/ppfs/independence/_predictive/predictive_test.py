@@ -81,6 +81,11 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     stop_after: int = 0
     exact_tail: bool | Literal["auto"] = False
 
+    @property
+    def uses_products(self) -> bool:
+        """Whether questions given other columns are answered by products of residuals, without models of x and z."""
+        return False
+
     def _validate_params(self) -> None:
         super()._validate_params()
         refuse_single_use(self.splitter)

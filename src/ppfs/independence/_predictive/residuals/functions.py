@@ -1,0 +1,71 @@
+"""The functions of x that a question is asked with: x itself, curves, products with other columns, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ppfs._conventions import Floats
+from ppfs.independence._predictive.residuals.regressors import (
+    Filled,
+    GivenColumn,
+    cosines,
+    indicators,
+    normal_scores,
+    unit,
+)
+
+#: The number of each member in the default panel, and its weight in the combination: most links are nearly linear.
+LINE, CURVES, PRODUCTS, STEPS = range(4)
+WEIGHTS = {LINE: 5.0, CURVES: 1.6, PRODUCTS: 1.2, STEPS: 0.4}
+
+# A column of at most this many values has one function per value in place of curves and steps.
+_FEW_VALUES = 6
+
+# Cosines of these frequencies are curves: the lowest is nearly a line, which is asked about by itself.
+_FIRST_CURVE, _LAST_CURVE = 2, 4
+
+# Steps are at these quantiles.
+_QUANTILES = (0.125, 0.25, 0.5, 0.75, 0.875)
+
+# Products are made with this many factors of the other columns; groups of more columns than _WIDE have lines only.
+_MOST_FACTORS, _WIDE = 10, 5
+
+
+def functions_of(
+    columns: Sequence[tuple[Floats, bool]], given: Sequence[GivenColumn]
+) -> list[tuple[int, Floats]]:
+    """Return the functions of a feature by member, each of shape (n_rows, n_functions).
+
+    Parameters
+    ----------
+    columns : sequence of (ndarray of shape (n_rows,), bool)
+        The columns of the feature, and whether they hold codes of categories.
+
+    given : sequence of GivenColumn
+    """
+    made: dict[int, list[Floats]] = {LINE: [], CURVES: [], PRODUCTS: [], STEPS: []}
+    is_wide = len(columns) > _WIDE
+    for column, is_category in columns:
+        filled = Filled.of(column)
+        if is_category:
+            made[LINE].append(indicators(np.where(filled.is_missing, -1.0, column)))
+            continue
+        made[LINE] += [filled.values[:, np.newaxis], filled.missing_column]
+        if is_wide:
+            continue
+        n_values = np.unique(filled.values).size
+        if 2 < n_values <= _FEW_VALUES:
+            made[CURVES].append(indicators(filled.values))
+        elif n_values > _FEW_VALUES:
+            made[CURVES].append(cosines(normal_scores(filled.values), _FIRST_CURVE, _LAST_CURVE))
+            steps = np.unique(np.quantile(filled.values, _QUANTILES))
+            made[STEPS].append((filled.values[:, np.newaxis] > steps).astype(np.float64))
+    lines = unit(np.hstack(made[LINE]))
+    if not is_wide:
+        factors = np.hstack([column.factors for column in given])[:, :_MOST_FACTORS]
+        made[PRODUCTS] = [line[:, np.newaxis] * factors for line in lines.T[:_WIDE]]
+    joined = {member: unit(np.hstack(parts)) for member, parts in made.items() if parts}
+    varied = {member: values[:, values.any(axis=0)] for member, values in joined.items()}
+    return [(member, values) for member, values in varied.items() if values.shape[1]]

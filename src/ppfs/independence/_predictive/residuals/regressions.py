@@ -1,0 +1,134 @@
+"""The regressions of a question: of the target and of functions of x, on the same columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppfs._conventions import Floats
+from ppfs.independence._predictive.residuals.leftovers import SecondLook
+from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
+from ppfs.independence._predictive.residuals.smoother import Residuals, Smoother
+
+# How often the fit of a response is improved by what a second look finds.
+_LOOKS = 3
+
+# A design has at most this many regressors per row, and this many outputs of the target are looked at.
+_MOST_PER_ROW, _MOST_OUTPUTS = 0.8, 5
+
+# Fitted values are rounded to this share of the largest response.
+_GRID = 2.0**-30
+
+# Both sides missed the same where the residuals of one are correlated with what the other missed: by this many
+# standard errors.
+_CORRELATED = 1.96
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What the regressions leave of the target and of functions of x.
+
+    Attributes
+    ----------
+    smoother : Smoother
+
+    target, functions : Residuals
+
+    may_be_too_small : bool
+        Whether both regressions missed the same part, so that a p-value may be too small.
+    """
+
+    smoother: Smoother
+    target: Residuals
+    functions: Residuals
+    may_be_too_small: bool
+
+
+class Regressions:
+    """The regression of the target on some columns, and what regressions of other responses on them share.
+
+    A second look with other learners checks whether residuals still depend on the columns, and what it finds is added
+    to the design.
+
+    Parameters
+    ----------
+    columns : list of GivenColumn
+
+    outputs : ndarray of shape (n_rows, n_outputs)
+        The target, centered.
+
+    roots : ndarray of shape (n_rows,)
+        The roots of the rows' weights.
+    """
+
+    def __init__(self, columns: list[GivenColumn], outputs: Floats, roots: Floats) -> None:
+        self.columns = columns
+        self._outputs, self._roots = outputs, roots
+        factors = np.hstack([column.factors for column in columns])
+        owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
+        self._look = SecondLook(factors, owners, roots)
+        self._design = design_of(columns)
+        self._smoother = self._first = Smoother(self._design, roots)
+        self._target = self._first_target = self._smoother.residuals(outputs)
+        # What the first design missed of the target.
+        self._missed: list[Floats] = []
+        self._is_clear = False
+        for number in range(_LOOKS):
+            more = self._found(outputs, self._target.values[:, :_MOST_OUTPUTS])
+            self._missed = self._missed if number else [part[:, 0] for part in more]
+            self._is_clear = not more
+            if not more or _is_full(self._design, more):
+                break
+            self._design = np.hstack([self._design, *more])
+            self._smoother = Smoother(self._design, roots)
+            self._target = self._smoother.residuals(outputs)
+
+    def fit(self, functions: Floats, n_own: int) -> Fit:
+        """Regress functions of x; improve the fit where residuals of the first `n_own` depend on the columns."""
+        smoother, target, design = self._smoother, self._target, self._design
+        residuals = smoother.residuals(functions)
+        own = residuals.values[:, :n_own]
+        if self._missed:
+            own = self._first.residuals(functions[:, :n_own]).values
+        is_missed, is_clear = _any_correlated(own, self._missed), False
+        for number in range(_LOOKS):
+            more = self._found(functions, own)
+            if not number:
+                is_missed |= _any_correlated(self._first_target.values, [part[:, 0] for part in more])
+            is_clear = not more
+            if is_clear or _is_full(design, more):
+                break
+            design = np.hstack([design, *more])
+            smoother = Smoother(design, self._roots)
+            residuals, target = smoother.residuals(functions), smoother.residuals(self._outputs)
+            own = residuals.values[:, :n_own]
+        return Fit(smoother, target, residuals, is_missed or not (is_clear or self._is_clear))
+
+    def _found(self, responses: Floats, residuals: Floats) -> list[Floats]:
+        """Return columns for a design, for each residual that depends on the columns."""
+        more = []
+        for response, residual in zip(responses.T, residuals.T, strict=False):
+            # Rows with the same values have the same fit: the last bits, which depend on the response, are cut off.
+            step = _GRID * max(float(np.abs(response).max()), 1e-300)
+            fitted = np.rint((response - residual) / step) * step
+            found = self._look.find(residual, fitted)
+            if found is not None:
+                more.append(self._look.regressors(residual, fitted, found))
+        return more
+
+
+def _is_full(design: Floats, more: list[Floats]) -> bool:
+    """Return whether more columns would leave too few rows per column."""
+    n_regressors = int(design.shape[1] + sum(part.shape[1] for part in more))
+    return n_regressors > _MOST_PER_ROW * len(design)
+
+
+def _any_correlated(residuals: Floats, missed: list[Floats]) -> bool:
+    """Return whether residuals of one side depend on what the model of the other side missed."""
+    for part in missed:
+        products = residuals * part[:, np.newaxis]
+        spread = np.sqrt(np.einsum("ij,ij->j", products, products))
+        if (np.abs(products.sum(axis=0)) > _CORRELATED * np.where(spread > 0.0, spread, np.inf)).any():
+            return True
+    return False

@@ -1,0 +1,204 @@
+"""Regressors made of the columns that a question is conditioned on: lines, curves, products, directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+from scipy.stats import rankdata
+
+from ppfs._conventions import Floats
+
+# A number with at most this many values has one coefficient per value.
+_FEW_VALUES = 10
+
+# Categories beyond the most frequent ones share their coefficient; products are made of this many at most.
+_MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 30, 5
+
+# Beside the lines there are at most this many regressors, this share of the number of rows, and this many values.
+_MOST_REGRESSORS, _MOST_PER_ROW, _MOST_VALUES = 150, 0.4, 2**26
+
+# Curves: cosines of rising frequency. More of them than the cube root of the number of rows are not estimated well, and
+# all columns together have at most this many per row, and this share of the regressors.
+_MAX_CURVES, _CURVES_PER_ROW, _CURVES_OF_ALL = 14, 0.2, 0.6
+
+# Curves of sums and differences of two columns.
+_MAX_DIRECTIONS = 8
+
+# The scale of each kind of regressor. The larger it is, the less the one penalty of a ridge regression acts on it.
+_LINE, _CURVE, _LEVEL, _PRODUCT = 4.0, 1.5, 1.0, 0.6
+
+# Products of two waves, by their frequencies: all up to a sum of 5 but the first two, which are nearly lines.
+_TILES = [(k, m) for k in range(1, 5) for m in range(1, 6 - k) if k + m > 2]
+_TILE_SCALES = 0.9 / np.array([k * m for k, m in _TILES]) ** 0.75
+
+# Products of values and of normal scores are the same regressor where they are correlated this much.
+_SAME = 0.98
+
+
+def unit(columns: Floats) -> Floats:
+    """Return columns with mean 0 and variance 1; constant ones become 0."""
+    size = np.abs(columns).max(axis=0)
+    scaled = columns / np.where(size > 0.0, size, 1.0)
+    centered = scaled - scaled.mean(axis=0)
+    deviation = centered.std(axis=0)
+    standardized: Floats = centered / np.where(deviation > 1e-12, deviation, np.inf)
+    return standardized
+
+
+def normal_scores(values: Floats) -> Floats:
+    """Return the normal quantiles of the ranks; equal values share their mean rank."""
+    return np.asarray(special.ndtri((rankdata(values) - 0.5) / values.size))
+
+
+def cosines(values: Floats, first: int, last: int) -> Floats:
+    """Return cos(k pi u) for k from `first` to `last`, where u is the position of a value in the range of all."""
+    low, high = values.min(), values.max()
+    position = (values - low) / (high - low if high > low else 1.0)
+    waves: Floats = np.cos(np.pi * position[:, np.newaxis] * np.arange(first, last + 1))
+    return waves
+
+
+def indicators(values: Floats) -> Floats:
+    """Return an indicator per value but the first; rare values share the first's place."""
+    distinct, counts = np.unique(values, return_counts=True)
+    frequent = np.sort(distinct[np.argsort(-counts, kind="stable")[:_MAX_LEVELS]])
+    kept = frequent if frequent.size < distinct.size else frequent[1:]
+    return np.asarray(values[:, np.newaxis] == kept, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A column whose missing values are replaced by its mean, and where they were."""
+
+    values: Floats
+    is_missing: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, column: Floats) -> Filled:
+        """Fill a column."""
+        is_missing = np.isnan(column)
+        if not is_missing.any():
+            return cls(column, is_missing)
+        known = column[~is_missing]
+        size = np.abs(known).max(initial=0.0) or 1.0
+        mean = float((known / size).mean() * size) if known.size else 0.0
+        return cls(np.where(is_missing, mean, column), is_missing)
+
+    @property
+    def missing_column(self) -> Floats:
+        """The indicator of missing values, shape (n_rows, 1), or (n_rows, 0) where there are none."""
+        return self.is_missing[:, np.newaxis][:, : int(self.is_missing.any())].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class GivenColumn:
+    """What a conditioning column contributes to a design.
+
+    Attributes
+    ----------
+    lines : ndarray of shape (n_rows, n_lines)
+        The values and where they are missing, or the indicators of categories.
+
+    curves : ndarray of shape (n_rows, n_curves)
+        Cosines of the normal scores, the smoothest first, or indicators of few values.
+
+    is_waves : bool
+        Whether the curves are cosines, of which any number can be taken.
+
+    factors : ndarray of shape (n_rows, n_factors)
+        What products are made of: the normal scores, or indicators.
+    """
+
+    lines: Floats
+    curves: Floats
+    is_waves: bool
+    factors: Floats
+
+    @classmethod
+    def of(cls, column: Floats, is_category: bool) -> GivenColumn:
+        """Make the regressors of a column; codes of categories have no order."""
+        filled = Filled.of(column)
+        nothing = np.empty((column.size, 0))
+        if is_category:
+            levels = indicators(np.where(filled.is_missing, -1.0, column))
+            most = np.sort(np.argsort(-levels.sum(axis=0), kind="stable")[:_MAX_LEVELS_IN_PRODUCTS])
+            return cls(unit(levels) * _LEVEL, nothing, False, unit(levels[:, most]))
+        line = unit(filled.values[:, np.newaxis])
+        lines = np.hstack([line, unit(filled.missing_column)]) * _LINE
+        n_values = np.unique(filled.values).size
+        if n_values <= _FEW_VALUES:
+            steps = unit(indicators(filled.values)) if n_values > 2 else nothing
+            return cls(lines, steps * _LEVEL, False, line)
+        scores = normal_scores(filled.values)
+        n_curves = int(np.clip(round(1.3 * column.size ** (1 / 3)), 5, _MAX_CURVES))
+        waves = unit(cosines(scores, 1, n_curves)) * (_CURVE / np.arange(1, n_curves + 1))
+        return cls(lines, waves, True, unit(scores[:, np.newaxis]))
+
+
+def design_of(columns: Sequence[GivenColumn]) -> Floats:
+    """Return the regressors of all conditioning columns, shape (n_rows, n_regressors).
+
+    Every column has a line and as many curves as the rows allow. Where the columns are few, there are also the products
+    of any two, and curves of their sums and differences.
+    """
+    n_rows = len(columns[0].lines)
+    room = int(min(_MOST_PER_ROW * n_rows, _MOST_REGRESSORS, _MOST_VALUES / n_rows))
+    n_curves = int(min(_CURVES_PER_ROW * n_rows, _CURVES_OF_ALL * room) / len(columns))
+    curves = [column.curves[:, :n_curves] if n_curves > 1 else column.curves[:, :0] for column in columns]
+    parts = [*(column.lines for column in columns), *curves]
+    room -= sum(part.shape[1] for part in curves)
+    owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
+    n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
+    if 0 < n_pairs <= room:
+        factors = np.hstack([column.factors for column in columns])
+        i, j = (where[owners[where_j] != owners[where]] for where, where_j in _both_ways(owners.size))
+        products = unit(factors[:, i] * factors[:, j])
+        parts.append(products * _PRODUCT)
+        room -= i.size
+        lines = np.hstack(
+            [
+                column.lines[:, : column.factors.shape[1]] if column.is_waves else column.factors
+                for column in columns
+            ]
+        )
+        of_values = unit(lines[:, i] * lines[:, j])
+        differs = np.abs((of_values * products).mean(axis=0)) < _SAME
+        if differs.sum() <= room:
+            parts.append(of_values[:, differs] * _PRODUCT)
+            room -= int(differs.sum())
+        if i.size * len(_TILES) <= room // 2:
+            parts += _tiles(factors, i, j)
+            room -= i.size * len(_TILES)
+        parts += _directions(factors, i, j, room // 2)
+    return np.hstack(parts)
+
+
+def _both_ways(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    i, j = np.tril_indices(n, -1)
+    return [(i, j), (j, i)]
+
+
+def _tiles(factors: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> list[Floats]:
+    """Return products of waves of two columns."""
+    waves = [cosines(factor, 1, max(max(tile) for tile in _TILES)) for factor in factors.T]
+    return [
+        unit(np.stack([waves[a][:, k - 1] * waves[b][:, m - 1] for k, m in _TILES], axis=1)) * _TILE_SCALES
+        for a, b in zip(i, j, strict=True)
+    ]
+
+
+def _directions(factors: Floats, i: NDArray[np.intp], j: NDArray[np.intp], room: int) -> list[Floats]:
+    """Return curves of the sums and differences of two columns each, without their lines."""
+    n_waves = min(_MAX_DIRECTIONS, round(0.8 * len(factors) ** (1 / 3)), room // (2 * i.size))
+    if n_waves < 3:
+        return []
+    scale = _CURVE / np.arange(2, n_waves + 1)
+    return [
+        unit(cosines(factors[:, a] + sign * factors[:, b], 2, n_waves)) * scale
+        for a, b in zip(i, j, strict=True)
+        for sign in (1.0, -1.0)
+    ]

@@ -1,0 +1,191 @@
+"""Answers from products of residuals of the target and of functions of x, both given the other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
+
+import numpy as np
+
+from ppfs._conventions import Floats, stream
+from ppfs._data import Table
+from ppfs._fitting import dense
+from ppfs.independence._answers import Answers
+from ppfs.independence._predictive.combined_models import PanelMembers
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.residuals.functions import LINE, WEIGHTS, functions_of
+from ppfs.independence._predictive.residuals.regressions import Regressions
+from ppfs.independence._predictive.residuals.regressors import GivenColumn
+from ppfs.independence._predictive.residuals.smoother import Residuals
+from ppfs.independence._predictive.residuals.statistics import predicted_rest, product_test
+
+# Of a feature of many columns this many are looked at a second time.
+_MOST_LOOKED_AT = 5
+
+# The key of this module's random streams, so that no other module draws the same numbers.
+_PURPOSE = 0x5E51
+
+
+class ResidualProducts:
+    """Tests x given other columns by the products of two residuals.
+
+    The target, and functions of x, are regressed on the other columns. If x is independent of the target given these,
+    the residuals are uncorrelated, provided that one of the two regressions is right: the error of the mean product is
+    the product of both errors (docs/decisions/0230-products-of-residuals.md).
+
+    Parameters
+    ----------
+    table : Table
+
+    problem : Problem
+        The target, its loss and the weights of the rows.
+
+    members : mapping of int to int
+        The number of each member in the answers' `model_pvalues`, by its number in the default panel.
+
+    n_models : int
+        How many p-values of single models an answer holds.
+
+    entropy, fold : int
+        The key of the random streams.
+
+    Attributes
+    ----------
+    n_fits : int
+        Regressions so far.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        problem: Problem,
+        members: Mapping[int, int],
+        n_models: int,
+        entropy: int,
+        fold: int,
+    ) -> None:
+        self.problem = problem
+        self.n_fits = 0
+        self._table, self._members, self._n_models = table, members, n_models
+        self._key = entropy, fold
+        self._columns: dict[int, list[GivenColumn]] = {}
+        self._last: tuple[tuple[int, ...], Regressions] | None = None
+
+    def answers(self, xs: Sequence[int], given: Set[int]) -> Answers:
+        """Answer about features, each given the others of `given`."""
+        answers = Answers.independent(len(xs), self._n_models)
+        for number, x in enumerate(xs):
+            answers.put(np.array([number]), self._answer(x, self._table.order.canonical(given - {x})))
+        return answers
+
+    def _answer(self, x: int, others: tuple[int, ...]) -> Answers:
+        regressions = self._regressions(others)
+        made = functions_of(self._columns_of(x), regressions.columns)
+        by_member = [(member, values) for member, values in made if member in self._members]
+        functions = np.hstack([values for _, values in by_member])
+        n_own = min(_MOST_LOOKED_AT, next(values.shape[1] for member, values in by_member if member == LINE))
+        fit = regressions.fit(self._centered(functions), n_own)
+        self.n_fits += functions.shape[1]
+        ends = np.cumsum([values.shape[1] for _, values in by_member])
+        parts = [
+            fit.functions.some(slice(end - values.shape[1], end))
+            for end, (_, values) in zip(ends, by_member, strict=True)
+        ]
+        # The indicators of more than two classes add up to 1: one of them is left out.
+        target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
+        found = [product_test(target, part, fit.smoother, self.problem.groups) for part in parts]
+        weights = [WEIGHTS[member] for member, _ in by_member]
+        clearest = int(
+            np.argmax([weight / max(one.pvalue, 1e-300) for weight, one in zip(weights, found, strict=True)])
+        )
+        effect = self._effect(fit.target.values, parts[clearest])
+        answers = [_answer(one.pvalue, one.statistic, effect) for one in found]
+        numbers = tuple(self._members[member] for member, _ in by_member)
+        joined = PanelMembers(numbers, tuple(weights), self._n_models).joined(answers)
+        joined.may_be_too_small[:] = fit.may_be_too_small
+        joined.explained[:] = fit.target.explained.mean(), fit.functions.explained[:n_own].mean()
+        return joined
+
+    def _regressions(self, others: tuple[int, ...]) -> Regressions:
+        """Regress the target on some features: once for all questions given these."""
+        if self._last is None or self._last[0] != others:
+            for other in others:
+                if other not in self._columns:
+                    self._columns[other] = [GivenColumn.of(*column) for column in self._columns_of(other)]
+            columns = [column for other in others for column in self._columns[other]]
+            self._last = others, Regressions(columns, self._outputs, self._roots)
+            self.n_fits += self._outputs.shape[1]
+        return self._last[1]
+
+    def _columns_of(self, feature: int) -> list[tuple[Floats, bool]]:
+        """Return the columns of a feature, and whether they hold codes of categories."""
+        columns = dense(self._table.take([feature]))
+        return list(zip(columns.T, (self._table.n_levels_of([feature]) > 0).tolist(), strict=True))
+
+    @cached_property
+    def _roots(self) -> Floats:
+        weights = self.problem.weights.loss
+        return np.ones(self._table.n_rows) if weights is None else np.sqrt(weights / weights.mean())
+
+    @cached_property
+    def _responses(self) -> Floats:
+        """The target as numbers, shape (n_rows, n_outputs): an indicator per class, or one for two classes."""
+        problem = self.problem
+        if not problem.classes.size:
+            return np.asarray(problem.y, dtype=np.float64).reshape(len(problem.y), -1)
+        codes = np.searchsorted(problem.classes, problem.y)
+        shown = np.arange(problem.classes.size) if problem.classes.size > 2 else np.array([1])
+        return np.asarray(codes[:, np.newaxis] == shown, dtype=np.float64)
+
+    @cached_property
+    def _outputs(self) -> Floats:
+        return self._centered(self._responses)
+
+    def _centered(self, columns: Floats) -> Floats:
+        """Return columns less their weighted means, times the roots of the weights."""
+        weights = self._roots**2
+        return np.asarray((columns - weights @ columns / weights.sum()) * self._roots[:, np.newaxis])
+
+    def _effect(self, target: Floats, functions: Residuals) -> float:
+        """Return the mean rise in risk when the residuals of the functions of x are exchanged with another row's."""
+        problem = self.problem
+        fitted, left_out = predicted_rest(target, functions.values)
+        if problem.loss.name in ("squared", "brier"):
+            rises = (fitted**2).mean(axis=0) + (2.0 * target * left_out - left_out**2).mean(axis=0)
+            # The two classes have opposite indicators.
+            rise = (
+                rises.mean()
+                if problem.loss.name == "squared"
+                else rises.sum() * (2 if rises.size == 1 else 1)
+            )
+            return float(rise * problem.loss_unit)
+        roots = self._roots[:, np.newaxis]
+        expected = self._responses - target / roots
+        order = stream(*self._key, _PURPOSE).permutation(len(target))
+        replaced = np.empty_like(fitted)
+        replaced[order] = fitted[np.roll(order, 1)]
+        base, other = (self._losses(expected + part / roots) for part in (left_out, replaced))
+        return float(((other - base) * self._roots**2).mean() * problem.loss_unit)
+
+    def _losses(self, predicted: Floats) -> Floats:
+        """Return the loss of each row for predicted responses, which are probabilities where there are classes."""
+        problem = self.problem
+        n_classes = problem.classes.size
+        if not n_classes:
+            answer = predicted.reshape(np.shape(problem.y))
+        else:
+            answer = np.column_stack([1.0 - predicted, predicted]) if n_classes == 2 else predicted
+            answer = np.clip(answer, 1e-6, 1.0)
+            answer = answer / answer.sum(axis=1, keepdims=True)
+            if problem.loss.output == "labels":
+                labels = answer.argmax(axis=1)
+                answer = problem.classes[labels] if problem.loss.wants_labels else labels
+            elif problem.loss.output == "margins":
+                answer = answer - 1.0 / n_classes
+        return np.asarray(problem.loss.rows(problem.truth, answer), dtype=np.float64)
+
+
+def _answer(pvalue: float, statistic: float, effect: float) -> Answers:
+    answer = Answers.independent(1)
+    answer.pvalues[:], answer.statistics[:], answer.effects[:] = pvalue, statistic, effect
+    return answer

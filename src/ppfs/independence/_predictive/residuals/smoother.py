@@ -1,0 +1,130 @@
+"""Ridge regressions of many responses on one design, each with its own penalty, from one decomposition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppfs._conventions import Floats
+
+_PENALTIES = np.logspace(-3, 4, 15)
+
+# The penalty is this many steps below that of the smallest leave-one-out error: the bias of a penalty remains however
+# many rows there are, while the variance of a smaller one averages out in the test.
+_STEPS_BELOW = 2
+
+# Rows are left out in this many blocks, where there are at most so many rows.
+_BLOCKS, _MOST_IN_BLOCKS = 5, 5000
+
+# Directions of the design that are smaller than this share of the largest are rounding error.
+_SMALLEST = 1e-9
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What is left of some responses.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_responses)
+
+    penalties : ndarray of int, shape (n_responses,)
+        The number of the penalty of each response.
+
+    explained : ndarray of shape (n_responses,)
+        The share of its sum of squares that the design explains of left-out rows.
+    """
+
+    values: Floats
+    penalties: NDArray[np.intp]
+    explained: Floats
+
+    def some(self, columns: slice) -> Residuals:
+        """Return those of some of the responses."""
+        return Residuals(self.values[:, columns], self.penalties[columns], self.explained[columns])
+
+
+class Smoother:
+    """Ridge regression on a design, with penalties that minimize the leave-one-out error.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_regressors)
+
+    roots : ndarray of shape (n_rows,)
+        The square roots of the rows' weights. The design is multiplied by them after its weighted means are
+        subtracted; so are the responses, by the caller.
+    """
+
+    def __init__(self, design: Floats, roots: Floats) -> None:
+        self.n_rows = len(design)
+        self._own = roots**2 / (roots**2).sum()
+        centered: Floats = (design - self._own @ design) * roots[:, np.newaxis]
+        is_tall = design.shape[1] < self.n_rows
+        sizes, vectors = np.linalg.eigh(centered.T @ centered if is_tall else centered @ centered.T)
+        kept = sizes > _SMALLEST * max(sizes[-1], 1e-300)
+        sizes, vectors = sizes[kept], vectors[:, kept]
+        self._basis: Floats = centered @ vectors / np.sqrt(sizes) if is_tall else vectors
+        self._shares = self._basis**2
+        self._shrinkage: Floats = sizes[:, np.newaxis] / (sizes[:, np.newaxis] + _PENALTIES)
+        self._factors: dict[tuple[int, int], float] = {}
+
+    @cached_property
+    def _left_out(self) -> Floats:
+        """One minus the leverage of each row, for each penalty."""
+        left: Floats = 1.0 - self._own[:, np.newaxis] - self._shares @ self._shrinkage
+        return np.maximum(left, 1e-6)
+
+    def residuals(self, responses: Floats) -> Residuals:
+        """Return what is left of centered responses."""
+        coefficients = self._basis.T @ responses
+        errors = np.empty((_PENALTIES.size, responses.shape[1]))
+        for number, shrinkage in enumerate(self._shrinkage.T):
+            left = responses - self._basis @ (shrinkage[:, np.newaxis] * coefficients)
+            left /= self._left_out[:, [number]]
+            errors[number] = np.einsum("ij,ij->j", left, left)
+        best = errors.argmin(axis=0)
+        total = np.einsum("ij,ij->j", responses, responses)
+        explained = 1.0 - errors.min(axis=0) / np.where(total > 0.0, total, 1.0)
+        chosen = np.maximum(best - _STEPS_BELOW, 0)
+        values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
+        return Residuals(values, chosen, explained)
+
+    def left_out(self, residuals: Residuals) -> Floats:
+        """Return the residuals of one response when every fifth of the rows is predicted by the others.
+
+        Without the rows of a block B, their residuals are (I - H_BB)^-1 r_B, by the inverse of a matrix in blocks.
+        Many rows are hardly overfitted, and their own residuals are returned.
+        """
+        values = residuals.values[:, 0].copy()
+        if self.n_rows > _MOST_IN_BLOCKS:
+            return values
+        scaled = self._basis * self._shrinkage[:, residuals.penalties[0]]
+        means = np.sqrt(self._own)
+        for first in range(_BLOCKS):
+            block = slice(first, None, _BLOCKS)
+            hat = scaled[block] @ self._basis[block].T + np.outer(means[block], means[block])
+            values[block] = np.linalg.solve(np.eye(len(hat)) * (1.0 + 1e-6) - hat, values[block])
+        return values
+
+    def freedom(self, penalty: int) -> float:
+        """Return the number of rows less the effective number of coefficients."""
+        return max(2.0, self.n_rows - 1.0 - float(self._shrinkage[:, penalty].sum()))
+
+    def inflation(self, penalty: int, other: int) -> float:
+        """Return the variance of a sum of products of residuals, over the expected sum of their squares.
+
+        Residuals of independent rows are not independent: those of M y and N x, with M = I - H, have products whose sum
+        has the variance tr(M M N N) (in units of both variances), while the squares of the products add up to
+        sum_i (M M)_ii (N N)_ii.
+        """
+        key = penalty, other
+        if key not in self._factors:
+            mine, theirs = ((1.0 - self._shrinkage[:, number]) ** 2 for number in key)
+            left = [1.0 - self._own - self._shares @ (1.0 - kept) for kept in (mine, theirs)]
+            variance = float(mine @ theirs) + self.n_rows - 1.0 - mine.size
+            self._factors[key] = max(variance, 1.0) / max(float(left[0] @ left[1]), 1e-12)
+        return self._factors[key]

@@ -1,0 +1,96 @@
+"""From residuals of the target and of functions of x to p-values and effects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from ppfs._conventions import Floats
+from ppfs.independence._predictive.residuals.smoother import Residuals, Smoother
+from ppfs.independence._predictive.significance import cauchy_combination
+
+# Functions are tested together, by Hotelling's statistic, where there are this many rows for each; else one by one.
+_ROWS_PER_FUNCTION = 10.0
+
+# Directions of the standardized functions below this share carry no information of their own.
+_SMALLEST_DIRECTION = 0.01
+
+# Sums of squares below this share of the largest are rounding error.
+_ROUNDING = 1e-20
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The test of one member."""
+
+    pvalue: float
+    statistic: float
+
+
+def product_test(
+    target: Residuals, functions: Residuals, smoother: Smoother, groups: NDArray[np.intp] | None
+) -> Tested:
+    """Test whether residuals of the target and of functions of x are uncorrelated.
+
+    The sum of the products of each function is divided by the root of the sum of their squares: by what these rows
+    show, whether or not they are spread evenly. One function has a t-test; several have Hotelling's T squared with its
+    F distribution.
+
+    Parameters
+    ----------
+    target, functions : Residuals
+        Of one or more outputs, and of one or more functions: each output is multiplied with each function.
+
+    groups : ndarray of int, shape (n_rows,), or None
+        Rows of a group are not independent, and their products are added up.
+    """
+    products = (target.values[:, :, np.newaxis] * functions.values[:, np.newaxis]).reshape(
+        smoother.n_rows, -1
+    )
+    freedom = min(smoother.freedom(int(penalty)) for penalty in target.penalties)
+    if groups is not None:
+        products = np.stack([np.bincount(groups, column) for column in products.T], axis=1)
+        freedom = min(freedom, len(products) - 1.0)
+    squares = np.einsum("ij,ij->j", products, products)
+    kept = squares > _ROUNDING * max(float(squares.max(initial=0.0)), 1e-200)
+    if not kept.any():
+        return Tested(1.0, 0.0)
+    both = [(int(one), int(other)) for one in target.penalties for other in functions.penalties]
+    inflation = np.array([smoother.inflation(*pair) for pair in both])[kept]
+    products = products[:, kept] / np.sqrt(squares[kept])
+    t = products.sum(axis=0) / np.sqrt(inflation)
+    if t.size == 1:
+        return Tested(float(2.0 * special.stdtr(freedom, -abs(t[0]))), float(abs(t[0])))
+    if t.size * _ROWS_PER_FUNCTION > freedom:
+        pvalues = 2.0 * special.stdtr(freedom, -np.abs(t))
+        return Tested(float(cauchy_combination(pvalues[np.newaxis])[0][0]), float(np.abs(t).max()))
+    sizes, directions = np.linalg.eigh(products.T @ products)
+    chosen = sizes > _SMALLEST_DIRECTION
+    k = int(chosen.sum())
+    squared = float(((directions.T @ t)[chosen] ** 2 / sizes[chosen]).sum())
+    left = freedom - k + 1.0
+    return Tested(float(special.fdtrc(k, left, squared / k * left / freedom)), float(np.sqrt(squared)))
+
+
+def predicted_rest(target: Floats, functions: Floats) -> tuple[Floats, Floats]:
+    """Regress residuals of the target on residuals of functions of x.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows, n_outputs)
+
+    functions : ndarray of shape (n_rows, n_functions)
+
+    Returns
+    -------
+    fitted, left_out : ndarray of shape (n_rows, n_outputs)
+        The predictions, and those of each row by the other rows.
+    """
+    U, sizes, _ = np.linalg.svd(functions, full_matrices=False)
+    U = U[:, sizes > 1e-8 * max(float(sizes.max(initial=0.0)), 1e-300)]
+    fitted = U @ (U.T @ target)
+    leverage = np.minimum((U**2).sum(axis=1, keepdims=True), 1.0 - 1e-6)
+    return fitted, (fitted - leverage * target) / (1.0 - leverage)

@@ -1,0 +1,261 @@
+"""The test by products of residuals: its parts against slow twins, its level, its power, its flags."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from reference import residual_products as twin
+
+from ppfs import PPFS
+from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
+from ppfs.independence._predictive.residuals.smoother import Smoother
+from ppfs.independence._predictive.residuals.statistics import predicted_rest, product_test
+
+
+def ask(X, y, given=None, **reading):
+    others = range(1, X.shape[1]) if given is None else given
+    return CrossFitPPI("panel", random_state=0).evaluate(X, y, 0, given=others, **reading)
+
+
+@pytest.fixture
+def parts():
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(40, 2))
+    design = design_of([GivenColumn.of(column, False) for column in Z.T])[:, :12]
+    functions = unit(
+        np.column_stack([Z[:, 0] + rng.normal(size=40), rng.normal(size=40), rng.exponential(size=40)])
+    )
+    output = Z[:, 0] + functions[:, 1] + rng.normal(size=40)
+    return design, output - output.mean(), functions
+
+
+@pytest.mark.parametrize("n_functions", [1, 2, 3])
+def test_the_pvalue_is_that_of_hat_matrices_and_refits(parts, n_functions):
+    design, output, functions = parts
+    smoother = Smoother(design, np.ones(40))
+    ours = product_test(
+        smoother.residuals(output[:, np.newaxis]),
+        smoother.residuals(functions[:, :n_functions]),
+        smoother,
+        None,
+    )
+    if n_functions * 10 <= smoother.freedom(int(smoother.residuals(output[:, np.newaxis]).penalties[0])):
+        assert ours.pvalue == pytest.approx(
+            twin.pvalue_of(design, output, functions[:, :n_functions]), rel=1e-6
+        )
+    else:
+        each = [
+            twin.pvalue_of(design, output, function[:, np.newaxis]) for function in functions.T[:n_functions]
+        ]
+        assert min(each) <= ours.pvalue <= n_functions * min(each) + 1e-12
+
+
+def test_penalties_are_those_of_left_out_rows(parts):
+    design, output, functions = parts
+    responses = np.column_stack([output, functions])
+    residuals = Smoother(design, np.ones(40)).residuals(responses)
+    chosen = [twin.penalty_of(design, response) for response in responses.T]
+    np.testing.assert_allclose(twin.PENALTIES[residuals.penalties], chosen)
+    for column, penalty in enumerate(chosen):
+        left = responses[:, column] - twin.hat(design, penalty) @ responses[:, column]
+        np.testing.assert_allclose(residuals.values[:, column], left - left.mean(), atol=1e-8)
+
+
+def test_more_regressors_than_rows_give_the_same_residuals_as_their_gram_matrix(parts):
+    design, output, _ = parts
+    rng = np.random.default_rng(0)
+    wide = np.hstack([design, rng.normal(size=(40, 60))])
+    residuals = Smoother(wide, np.ones(40)).residuals(output[:, np.newaxis])
+    left = output - twin.hat(wide, twin.PENALTIES[residuals.penalties[0]]) @ output
+    np.testing.assert_allclose(residuals.values[:, 0], left - left.mean(), atol=1e-6)
+
+
+def test_whole_weights_are_repeated_rows(parts):
+    design, output, _ = parts
+    counts = np.arange(40) % 3 + 1
+    roots = np.sqrt(counts)
+    mean = counts @ output / counts.sum()
+    weighted = Smoother(design, roots).residuals(((output - mean) * roots)[:, np.newaxis])
+    repeated = twin.hat(np.repeat(design, counts, axis=0), twin.PENALTIES[weighted.penalties[0]])
+    response = np.repeat(output - mean, counts)
+    left = (response - repeated @ response)[np.append(0, np.cumsum(counts)[:-1])]
+    np.testing.assert_allclose(weighted.values[:, 0] / roots, left, atol=1e-8)
+
+
+def test_a_row_is_predicted_by_the_others(parts):
+    _, output, functions = parts
+    _, left_out = predicted_rest(output[:, np.newaxis], functions)
+    others = np.arange(40) != 7
+    slopes = np.linalg.lstsq(functions[others], output[others], rcond=None)[0]
+    assert left_out[7, 0] == pytest.approx(functions[7] @ slopes)
+
+
+def _product(rng, n):
+    z = rng.normal(size=(n, 2))
+    m = z[:, 0] * z[:, 1]
+    return np.column_stack([m + 0.5 * rng.normal(size=n), z]), m + rng.normal(size=n)
+
+
+def _spread(rng, n):
+    z = rng.normal(size=(n, 2))
+    return np.column_stack([np.exp(z[:, 0]) * rng.normal(size=n), z]), np.exp(0.7 * z[:, 0]) * rng.normal(
+        size=n
+    )
+
+
+def _near_copy(rng, n):
+    z = rng.normal(size=(n, 2))
+    y = np.sin(3 * z[:, 0]) + z[:, 1] + 0.5 * rng.normal(size=n)
+    return np.column_stack([z[:, 0] + 0.14 * rng.normal(size=n), z]), y
+
+
+def _classes(rng, n):
+    z = rng.normal(size=(n, 2))
+    p = 1 / (1 + np.exp(-3 * z[:, 0] * z[:, 1]))
+    return np.column_stack([rng.random(n) < p, z]).astype(float), rng.random(n) < p
+
+
+def _sign(rng, n):
+    z = rng.normal(size=(n, 2))
+    m = np.sign(z[:, 0] * z[:, 1])
+    return np.column_stack([m + 0.5 * rng.normal(size=n), z]), m + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("draw", [_product, _spread, _near_copy, _classes], ids=lambda draw: draw.__name__)
+def test_columns_that_only_share_causes_are_seldom_called(draw):
+    """5 % of 40 tables are called by chance, 7 or more with a probability of 0.3 %."""
+    pvalues = [ask(*draw(np.random.default_rng([9, i]), 300)).pvalue for i in range(40)]
+    assert sum(pvalue <= 0.05 for pvalue in pvalues) <= 6
+
+
+def test_what_both_models_missed_is_marked_and_said():
+    X, y = _sign(np.random.default_rng(0), 300)
+    answer = ask(X, y)
+    assert answer.may_be_too_small
+    selector = PPFS.calibrated(random_state=0).fit(X, y)
+    steps = [step for step in selector.trace_ if step.phase == "shrink" and step.others]
+    for step in steps:
+        assert step.may_be_too_small == ("may be too small" in selector.trace_.explain(step.feature))
+
+
+@pytest.mark.parametrize("draw", [_product, _near_copy], ids=lambda draw: draw.__name__)
+def test_what_the_models_express_is_not_marked(draw):
+    marked = [ask(*draw(np.random.default_rng([8, i]), 300)).may_be_too_small for i in range(20)]
+    assert sum(marked) <= 1
+
+
+def test_the_answer_says_how_much_the_others_explain():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=2000)
+    X = np.column_stack([z + rng.normal(size=2000), z])
+    target, feature = ask(X, 2 * z + rng.normal(size=2000)).explained
+    assert target == pytest.approx(0.8, abs=0.03)
+    assert feature == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("link", "member"),
+    [
+        (lambda x, z: 0.6 * x, 0),
+        (lambda x, z: 0.6 * x**2, 1),
+        (lambda x, z: 0.6 * x * z, 2),
+    ],
+    ids=["line", "curve", "product"],
+)
+def test_each_member_finds_what_it_is_for(link, member):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 3))
+    answer = ask(X, X[:, 2] + link(X[:, 0], X[:, 1]) + rng.normal(size=300))
+    assert answer.pvalue < 0.001
+    assert int(np.argmin(answer.model_pvalues)) == member
+
+
+def test_the_effect_is_the_rise_in_risk_of_an_exchanged_column():
+    """A slope b and a residual variance v of x given the others: the squared error rises by 2 b b v."""
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=20_000)
+    x = z + rng.normal(size=20_000)
+    answer = ask(np.column_stack([x, z]), 0.5 * x + z + rng.normal(size=20_000))
+    assert answer.effect == pytest.approx(2 * 0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("loss", ["log-loss", "zero-one", "brier"])
+def test_the_effect_is_measured_by_the_loss_that_was_asked_for(loss):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 3))
+    y = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=400) > 0
+    test = CrossFitPPI("panel", loss=loss, random_state=0)
+    useful, useless = (test.evaluate(X, y, x, given=given) for x, given in ((0, [1, 2]), (2, [0, 1])))
+    assert useful.effect > 0.1 > abs(useless.effect)
+
+
+def test_answers_do_not_depend_on_order_batches_or_units():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(150, 5))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=150)
+    test = CrossFitPPI("panel", random_state=0)
+    table = PPFS.calibrated(random_state=0)
+    first = test.evaluate(X, y, 0, given=[1, 2, 3, 4])
+    assert test.evaluate(X[:, ::-1], y, 4, given=[3, 2, 1, 0]) == first
+    scaled = test.evaluate(X * [1e6, 1e-6, 1, 1024, 1], y, 0, given=[1, 2, 3, 4])
+    assert scaled.pvalue == pytest.approx(first.pvalue, rel=1e-6)
+    one, two = (table.set_params(n_jobs=n).fit(X, y).pvalues_.copy() for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_the_same_question_asked_in_a_batch_has_the_same_answer():
+    from ppfs._data import read_table
+
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(120, 6))
+    y = X[:, :3].sum(axis=1) + rng.normal(size=120)
+    test = CrossFitPPI("panel", random_state=0)
+    together = test.bind(read_table(X, y, task="auto", owner="a test")).query_many(range(6), 6, range(6))
+    alone = [test.evaluate(X, y, x, given=[o for o in range(6) if o != x]) for x in range(6)]
+    assert together == alone
+
+
+@pytest.mark.parametrize(
+    "kind", ["category", "missing", "sparse", "outputs", "weights", "groups", "feature groups"]
+)
+def test_every_kind_of_table_is_served(kind):
+    rng = np.random.default_rng(7)
+    n = 200
+    z = rng.normal(size=(n, 2))
+    x = z[:, 0] + rng.normal(size=n)
+    X, y, extra = np.column_stack([x, z]), 2 * x + z[:, 0] + rng.normal(size=n), {}
+    if kind == "category":
+        X = pd.DataFrame(X, columns=["x", "a", "b"])
+        X["x"] = pd.cut(X["x"], [-np.inf, -1, 0, 1, np.inf], labels=list("abcd"))
+    elif kind == "missing":
+        X[rng.random((n, 3)) < 0.2] = np.nan
+    elif kind == "sparse":
+        X = sp.csr_array(np.where(rng.random((n, 3)) < 0.5, X, 0.0))
+        y = 2 * X.toarray()[:, 0] + rng.normal(size=n)
+    elif kind == "outputs":
+        y = np.column_stack([y, rng.normal(size=n)])
+    elif kind == "weights":
+        extra = {"sample_weight": rng.exponential(size=n)}
+    elif kind == "groups":
+        extra = {"groups": np.repeat(np.arange(50), 4)}
+    if kind == "feature groups":
+        selector = PPFS.calibrated(feature_groups={"x": [0, 1], "z": [2]}, random_state=0).fit(X, y)
+        assert 0 in selector.blanket_
+        return
+    answer = ask(X, y, given=["a", "b"] if kind == "category" else None, **extra)
+    assert answer.pvalue < 1e-4
+    assert answer.effect > 0
+
+
+def test_rows_of_a_group_count_as_one():
+    rng = np.random.default_rng(8)
+    n_groups, calls = 40, {"alone": 0, "groups": 0}
+    for _ in range(30):
+        groups = np.repeat(np.arange(n_groups), 5)
+        shared = rng.normal(size=(2, n_groups))[:, groups]
+        X = np.column_stack([shared[0] + 0.3 * rng.normal(size=200), rng.normal(size=200)])
+        y = shared[1] + 0.3 * rng.normal(size=200)
+        calls["alone"] += ask(X, y).pvalue <= 0.05
+        calls["groups"] += ask(X, y, groups=groups).pvalue <= 0.05
+    assert calls["groups"] <= 5 < calls["alone"]
