@@ -1,0 +1,296 @@
+"""How often useless columns are called where x and the target depend on z in other ways than by a sum.
+
+    python benchmarks/calibration/made_otherwise.py run --replicates 400        # resumes; results/made_otherwise.csv
+    python benchmarks/calibration/made_otherwise.py run --tests gcm --replicates 50 --rows 300
+    python benchmarks/calibration/made_otherwise.py print                       # the tables of docs/p-values.md
+
+In every cell x and the target depend on the columns z, and never on each other, so that every rejection is an error.
+The cells of MADE were used to develop the test, on other tables; those of FRESH were not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+import warnings
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from ppfs.independence import CrossFitPPI
+
+Floats = NDArray[np.float64]
+Sample = tuple[Floats, NDArray[np.generic], Floats]
+Draw = Callable[[np.random.Generator, int], Sample]
+
+RESULTS = Path(__file__).parent / "results" / "made_otherwise.csv"
+FIELDS = ("cell", "rows", "test", "replicate", "pvalue", "flag", "seconds")
+ROWS = (300, 1000)
+# By level, the largest rate of true nulls rejected that a cell may have.
+LIMITS = {0.05: 0.07, 0.01: 0.02}
+
+
+def _shared(
+    mean: Callable[[Floats], Floats], n_given: int, x_noise: float, y_noise: float, correlation: float = 0.0
+) -> Draw:
+    """Return what draws x and y around the same function of z."""
+
+    def draw(rng: np.random.Generator, n: int) -> Sample:
+        z = np.sqrt(1 - correlation) * rng.normal(size=(n, n_given)) + np.sqrt(correlation) * rng.normal(
+            size=(n, 1)
+        )
+        m = mean(z)
+        return m + x_noise * rng.normal(size=n), m + y_noise * rng.normal(size=n), z
+
+    return draw
+
+
+def _classes(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    chance = 1 / (1 + np.exp(-3 * z[:, 0] * z[:, 1]))
+    return (rng.random(n) < chance).astype(float), rng.random(n) < chance, z
+
+
+def _spread(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    return np.exp(z[:, 0]) * rng.normal(size=n), np.exp(0.7 * z[:, 0]) * rng.normal(size=n), z
+
+
+def _spread_and_mean(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    x = z[:, 0] + np.exp(z[:, 1]) * rng.normal(size=n)
+    return x, z[:, 0] + np.exp(z[:, 1]) + np.exp(0.5 * z[:, 1]) * rng.normal(size=n), z
+
+
+def _two_modes(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    x = rng.choice([-2.0, 2.0], n) * z[:, 0] + 0.3 * rng.normal(size=n)
+    return x, np.abs(z[:, 0]) + z[:, 1] + 0.7 * rng.normal(size=n), z
+
+
+def _poisson(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    return rng.poisson(np.exp(z[:, 0])).astype(float), np.exp(z[:, 0]) + rng.normal(size=n), z
+
+
+def _negative_binomial(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    rate = np.exp(z[:, 0])
+    return rng.negative_binomial(1.0, 1 / (1 + rate)).astype(float), rate + rng.normal(size=n), z
+
+
+def _missing(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    x = z[:, 0] + rng.normal(size=n)
+    x[rng.random(n) < 1 / (1 + np.exp(-3 * z[:, 0]))] = np.nan
+    return x, z[:, 0] + z[:, 1] + rng.normal(size=n), z
+
+
+def _near_copy(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 2))
+    y = np.sin(3 * z[:, 0]) + z[:, 1] + 0.5 * rng.normal(size=n)
+    return z[:, 0] + 0.14 * rng.normal(size=n), y, z
+
+
+def _three_classes(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 4))
+    m = z[:, 0] * z[:, 1]
+    y = np.where(m + 0.7 * rng.normal(size=n) > 0.5, 2, (z[:, 2] + rng.normal(size=n) > 0).astype(int))
+    return m + z[:, 2] + rng.normal(size=n), y, z
+
+
+def _counts(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 3))
+    rate = np.exp(0.5 * z[:, 0] + 0.3 * z[:, 1] * z[:, 2])
+    return rng.poisson(rate).astype(float), rng.poisson(rate).astype(float), z
+
+
+def _category(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 3))
+    z[:, 2] = np.floor(np.abs(z[:, 2]) * 2).clip(0, 3)
+    m = np.where(z[:, 2] % 2, z[:, 0], -z[:, 0])
+    return m + rng.normal(size=n), m + rng.normal(size=n), z
+
+
+def _ratio(rng: np.random.Generator, n: int) -> Sample:
+    z = np.exp(0.5 * rng.normal(size=(n, 3)))
+    ratio = z[:, 0] / z[:, 1]
+    return np.log(ratio) + 0.5 * rng.normal(size=n), ratio + rng.normal(size=n), z
+
+
+def _heavy(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.standard_t(3, size=(n, 4))
+    m = np.abs(z[:, 0]) - np.minimum(z[:, 1], z[:, 2])
+    return m + rng.standard_t(3, size=n), m + rng.standard_t(3, size=n), z
+
+
+def _index_class(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 8)) * 0.7 + 0.7 * rng.normal(size=(n, 1))
+    index = z[:, :4].sum(axis=1) / 2
+    return index + rng.normal(size=n), rng.random(n) < 1 / (1 + np.exp(-2 * index)), z
+
+
+MADE: dict[str, Draw] = {
+    "product": _shared(lambda z: z[:, 0] * z[:, 1], 2, 0.5, 1.0),
+    "weak product": _shared(lambda z: z[:, 0] + z[:, 1] + 0.3 * z[:, 0] * z[:, 1], 2, 1.0, 1.0),
+    "classes by a product": _classes,
+    "spread": _spread,
+    "spread and mean": _spread_and_mean,
+    "two modes": _two_modes,
+    "Poisson": _poisson,
+    "negative binomial": _negative_binomial,
+    "square of the sum of ten": _shared(lambda z: (z.sum(axis=1) / np.sqrt(91)) ** 2, 10, 1.0, 1.0, 0.9),
+    "missing": _missing,
+    "max(z1, z2)": _shared(lambda z: z.max(axis=1), 2, 0.5, 0.5),
+    "near copy": _near_copy,
+    "sign(z1 z2)": _shared(lambda z: np.sign(z[:, 0] * z[:, 1]), 2, 0.5, 1.0),
+    "smooth ring": _shared(lambda z: 2 * np.exp(-4 * (np.hypot(z[:, 0], z[:, 1]) - 1.2) ** 2), 2, 0.5, 1.0),
+    "sharp ring": _shared(lambda z: 2.0 * (np.abs(np.hypot(z[:, 0], z[:, 1]) - 1.2) < 0.4), 2, 0.5, 1.0),
+    "tanh of the sum of ten": _shared(lambda z: np.tanh(2 * z.sum(axis=1)), 10, 0.5, 0.5),
+}
+FRESH: dict[str, Draw] = {
+    "sine of a sum, and a product": _shared(
+        lambda z: np.sin(z[:, 0] + z[:, 1]) + z[:, 2] * z[:, 3] / 2, 5, 1.0, 1.0, 0.3
+    ),
+    "three classes": _three_classes,
+    "counts on both sides": _counts,
+    "slope by category": _category,
+    "ratio": _ratio,
+    "heavy tails, abs and min": _heavy,
+    "class by an index of eight": _index_class,
+    "product of three": _shared(lambda z: z.prod(axis=1), 3, 1.0, 1.0),
+}
+HARD = ("sign(z1 z2)", "smooth ring", "sharp ring", "tanh of the sum of ten")
+
+
+def by_preset(sample: Sample, replicate: int) -> tuple[float, bool]:
+    """Return the p-value of the preset's test, and whether it says that it may be too small."""
+    x, y, z = sample
+    is_class = y.dtype.kind in "bi" and np.unique(y).size < 6
+    answer = CrossFitPPI("panel", impute="median", random_state=replicate).evaluate(
+        np.column_stack([x, z]),
+        y,
+        0,
+        given=range(1, z.shape[1] + 1),
+        task="classification" if is_class else "regression",
+        categorical_features=None,
+    )
+    return answer.pvalue, answer.may_be_too_small
+
+
+def by_gcm(sample: Sample, replicate: int) -> tuple[float, bool]:
+    """Return the p-value of the generalized covariance measure, with out-of-bag predictions as in pycomets."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    x, y, z = sample
+    left = []
+    for response in (np.where(np.isnan(x), np.nanmedian(x), x), y.astype(float)):
+        forest = RandomForestRegressor(100, min_samples_leaf=5, oob_score=True, random_state=replicate).fit(
+            z, response
+        )
+        left.append(response - forest.oob_prediction_)
+    products = left[0] * left[1]
+    return float(2 * norm.sf(abs(products.sum()) / np.sqrt((products**2).sum()))), False
+
+
+TESTS = {"preset": by_preset, "gcm": by_gcm}
+
+
+def draw(name: str, n_rows: int, replicate: int) -> Sample:
+    """Draw a table: the same for a cell's name and a number, whatever else is run."""
+    key = blake2b(f"{name}/{n_rows}#{replicate}".encode(), digest_size=8).digest()
+    return {**MADE, **FRESH}[name](np.random.default_rng(int.from_bytes(key)), n_rows)
+
+
+def read(path: Path = RESULTS) -> list[dict[str, str]]:
+    """Return the lines that there are."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def run(replicates: int, tests: list[str], rows: list[int], path: Path = RESULTS) -> None:
+    """Ask what is missing, cell after cell in rounds of ten tables."""
+    done = {(line["cell"], int(line["rows"]), line["test"], int(line["replicate"])) for line in read(path)}
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if is_new:
+            writer.writerow(FIELDS)
+        for first in range(0, replicates, 10):
+            for name in [*MADE, *FRESH]:
+                for n_rows in rows:
+                    for test in tests:
+                        for replicate in range(first, min(first + 10, replicates)):
+                            if (name, n_rows, test, replicate) in done:
+                                continue
+                            sample = draw(name, n_rows, replicate)
+                            began = time.process_time()
+                            pvalue, flag = TESTS[test](sample, replicate)
+                            seconds = time.process_time() - began
+                            writer.writerow(
+                                [name, n_rows, test, replicate, f"{pvalue:.6g}", int(flag), f"{seconds:.3f}"]
+                            )
+            file.flush()
+
+
+def table(names: list[str], path: Path = RESULTS) -> str:
+    """Return the share of tables that were called, and marked, a row per cell."""
+    found: dict[tuple[str, int, str], list[tuple[float, int]]] = {}
+    for line in read(path):
+        key = line["cell"], int(line["rows"]), line["test"]
+        found.setdefault(key, []).append((float(line["pvalue"]), int(line["flag"])))
+    out = [
+        "| cell | tables | 5 %, n = 300 | 1 % | marked | 5 %, n = 1,000 | 1 % | marked | GCM, n = 300 |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in names:
+        own = [np.array(found.get((name, n_rows, "preset"), [])) for n_rows in ROWS]
+        if any(not len(one) for one in own):
+            continue
+        texts = [
+            name,
+            "/".join(str(len(one)) for one in own) if len(own[0]) != len(own[1]) else str(len(own[0])),
+        ]
+        for one in own:
+            texts += [
+                _percent((one[:, 0] <= level).mean(), 0.5 if name in HARD else most)
+                for level, most in LIMITS.items()
+            ]
+            texts.append(f"{100 * one[:, 1].mean():.0f} %")
+        gcm = np.array(found.get((name, ROWS[0], "gcm"), []))
+        texts.append(f"{100 * (gcm[:, 0] <= 0.05).mean():.0f} % of {len(gcm)}" if len(gcm) else "")
+        out.append(f"| {' | '.join(texts)} |")
+    return "\n".join(out)
+
+
+def _percent(rate: float, most: float) -> str:
+    text = f"{100 * rate:.1f} %"
+    return f"**{text}**" if rate > most else text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["run", "print"])
+    parser.add_argument("--replicates", type=int, default=400)
+    parser.add_argument("--tests", nargs="+", choices=list(TESTS), default=["preset"])
+    parser.add_argument("--rows", nargs="+", type=int, default=list(ROWS))
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if arguments.what == "run":
+        run(arguments.replicates, arguments.tests, arguments.rows, arguments.results)
+    else:
+        print(table(list(MADE), arguments.results), table(list(FRESH), arguments.results), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
