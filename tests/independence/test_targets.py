@@ -111,13 +111,14 @@ def test_records_with_a_loss_of_the_callers(X, records):
 
 
 @pytest.mark.parametrize("loss", ["auto", "squared"])
-def test_built_in_losses_refuse_records(X, records, loss):
-    with pytest.raises(InvalidInputError, match=r"fields 'event', 'time'.*Pass a function as loss"):
-        PPFS(LogTime(), loss=loss).fit(X, records)
+def test_built_in_losses_refuse_records_that_are_no_survival_times(X, records, loss):
+    spans = records.astype([("start", float), ("stop", float)])
+    with pytest.raises(InvalidInputError, match=r"fields 'start', 'stop'.*Pass a function as loss"):
+        PPFS(LogTime(), loss=loss).fit(X, spans)
     with pytest.raises(InvalidInputError, match=r"a decision tree cannot predict.*scikit-survival"):
-        PPFS(loss=loss).fit(X, records)
+        PPFS(loss=loss).fit(X, spans)
     with pytest.raises(InvalidInputError, match=r"y is a structured array"):
-        FisherZ().evaluate(X, records, 0)
+        FisherZ().evaluate(X, spans, 0)
 
 
 def test_predictions_of_any_shape_reach_the_callers_loss(X, outputs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ppfs._comparison.methods import ALL, methods_of, ready
 from ppfs._comparison.peers import PEERS, selected_by_peer
 from ppfs._comparison.result import Comparison, MethodScores
 from ppfs._conventions import Progress, ProgressBar, RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._data import Table, Task, only_rows, read_table, time_of_rows
+from ppfs._data import SaidTask, Table, Task, only_rows, read_table, time_of_rows
 from ppfs._fitting import (
     Scorer,
     estimator_for,
@@ -43,7 +43,7 @@ def compare(
     estimator: Any = None,
     scoring: str | Callable[..., float] | None = None,
     cv: int = 5,
-    task: Task | Literal["auto"] = "auto",
+    task: SaidTask = "auto",
     time_limit: float | None = None,
     groups: Any = None,
     time: Any = None,
@@ -134,6 +134,8 @@ def compare(
         groups=groups,
         time=time,
     )
+    if estimator is None:
+        table = table.with_response()
     entropy = root_entropy(random_state)
     seed = integer_seed(stream(entropy))
     model = _model(estimator, table.task, seed)

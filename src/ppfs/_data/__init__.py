@@ -38,7 +38,8 @@ from ppfs._data.sources import (
     open_source,
 )
 from ppfs._data.table import Table
-from ppfs._data.target_task import Task, agreed_task, choose_task
+from ppfs._data.target_kinds import KINDS, TargetKind
+from ppfs._data.target_task import TASKS, SaidTask, Task, agreed_task, choose_task
 from ppfs._data.time_order import RowsInTime, TimeOrder
 from ppfs._data.written_numbers import NumberStyle, is_number
 
@@ -47,7 +48,9 @@ __all__ = [
     "BY_TASK",
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "COLUMNS_RULE",
+    "KINDS",
     "MISSING_TEXTS",
+    "TASKS",
     "AnyBlock",
     "Block",
     "CallersColumns",
@@ -60,7 +63,9 @@ __all__ = [
     "NewRows",
     "NumberStyle",
     "RowsInTime",
+    "SaidTask",
     "Table",
+    "TargetKind",
     "Task",
     "TextFormat",
     "TimeOrder",

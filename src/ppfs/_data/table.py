@@ -113,6 +113,7 @@ class Table:
         self.n_levels, self.categories, self.kinds = columns.n_levels, columns.categories, columns.kinds
         self.column_names, self.has_names, self.frame = columns.names, columns.has_names, columns.frame
         self.y, self.task, self.task_choice = target.values, target.task, target.choice
+        self.target_kind = target.kind
         self.names, self.target = self.features.names, self.features.target
         self.n_features = self.target
         self._rows = CallersRows(self.n_rows) if rows is None else rows
@@ -350,6 +351,19 @@ class Table:
         target = replace(self._target, values=y)
         order = self.order.for_target(target)
         return Table(self._columns, target, self.features, self._rows, lens=self._lens, order=order)
+
+    def with_response(self) -> Table:
+        """Return the table with the target that models of this package predict."""
+        if self.target_kind is None:
+            return self
+        target = self._target.response
+        order = self.order.for_target(target)
+        return Table(self._columns, target, self.features, self._rows, lens=self._lens, order=order)
+
+    @property
+    def task_name(self) -> str:
+        """The task in the caller's words."""
+        return self.task if self.target_kind is None else self.target_kind.name
 
     def regrouped(self, groups: Sequence[Sequence[int]]) -> Table:
         """Return the table with features that are several of these together; every feature is in one group."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._data.labels import coded_labels
+from ppfs._data.target_kinds import TargetKind
 from ppfs._data.target_task import Task, TaskChoice
 
 
@@ -27,11 +28,15 @@ class Target:
 
     labels_of_all : ndarray, default=None
         The labels of the target that this one is a part of. None: it is not a part.
+
+    kind : TargetKind, default=None
+        None: labels or plain numbers.
     """
 
     values: NDArray[Any]
     choice: TaskChoice
     labels_of_all: NDArray[Any] | None = None
+    kind: TargetKind | None = None
 
     @property
     def task(self) -> Task:
@@ -70,6 +75,13 @@ class Target:
     def width(self) -> int:
         """The number of columns of `codes`."""
         return 1 if self.codes.ndim == 1 else int(self.codes.shape[1])
+
+    @property
+    def response(self) -> Target:
+        """The target that models of this package predict: one number per row."""
+        if self.kind is None:
+            return self
+        return Target(self.kind.response(self.values), replace(self.choice, task="regression"))
 
     def of_rows(self, index: NDArray[np.intp]) -> Target:
         """Return the target of some of the rows."""

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._data.kinds import MAX_WHOLE_CATEGORIES, holds_few_whole_numbers
+from ppfs._data.target_kinds import KINDS
 from ppfs.exceptions import InvalidInputError
 
 Task = Literal["classification", "regression"]
+# What the caller may say about a target.
+SaidTask = Literal["auto", "classification", "regression", "count", "positive", "ordinal", "survival"]
+TASKS = ("classification", "regression", *KINDS)
 
 # Labels usually start at one of these numbers.
 _FIRST_LABELS = (-1, 0, 1)
@@ -21,6 +25,8 @@ _FEWEST_COUNTS = 6
 
 # Consecutive integers that each occur this often may be labels, even if there are more than 20 of them.
 _ROWS_A_LABEL, _MOST_LABELS = 5, 50
+
+_COUNTS = 'y holds integers from 0 on: if they are counts, task="count" sees more'
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,15 @@ class TaskChoice:
 
     doubt : str
         The reason for the other task, as a sentence; "" if there is none.
+
+    hint : str
+        A task that may suit the target better, for the trace; "" if there is none.
     """
 
     task: Task
     reason: str
     doubt: str = ""
+    hint: str = ""
 
 
 def infer_task(target: NDArray[Any]) -> Task:
@@ -72,7 +82,8 @@ def choose_task(target: NDArray[Any]) -> TaskChoice:
     reason = f"y holds {values.size} distinct integers{more}"
     doubt = _doubt(values, counts, task)
     if not doubt:
-        return TaskChoice(task, reason)
+        may_be_counts = task == "regression" and values[0] in (0, 1)
+        return TaskChoice(task, reason, hint=_COUNTS if may_be_counts else "")
     read = "labels" if task == "classification" else "numbers"
     return TaskChoice(
         task,
@@ -82,21 +93,24 @@ def choose_task(target: NDArray[Any]) -> TaskChoice:
     )
 
 
-def agreed_task(declared: Task | None, wanted: Task | Literal["auto"], owner: str) -> Task | Literal["auto"]:
+def agreed_task(declared: SaidTask | None, wanted: SaidTask, owner: str) -> SaidTask:
     """Return the task that a test and its user declare, or raise if they differ.
 
     Parameters
     ----------
-    declared : Task or None
+    declared : str or None
         The task that the parameters of the test imply.
 
-    wanted : Task or "auto"
-        The `task` of its user.
+    wanted : str
+        The `task` of its user, "auto" if it says nothing.
 
     owner : str
         The name of the user, for the message.
     """
     if declared is not None and wanted not in ("auto", declared):
+        # A regressor predicts counts, too.
+        if wanted in KINDS and KINDS[wanted].task == declared:
+            return wanted
         raise InvalidInputError(
             f"{owner} has task={wanted!r}, but its test or estimator is for {declared}. Leave task out, or use another "
             "estimator."

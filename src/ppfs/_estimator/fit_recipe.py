@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._data import (
     CallersColumns,
     ColumnWarning,
+    SaidTask,
     Table,
-    Task,
     backend_of,
     read_table,
     require_one_type_of_names,
@@ -41,7 +41,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     selected columns with `_set_columns`.
     """
 
-    task_: Task
+    task_: str
     # The selected columns, most important first.
     blanket_: NDArray[np.intp]
     trace_: Trace
@@ -230,7 +230,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         X: Any,
         y: Any,
         *,
-        task: Task | Literal["auto"],
+        task: SaidTask,
         decided_by: str | None,
         groups: Any,
         time: Any,
@@ -281,6 +281,6 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         """Set what every fitted selector has, for these of the caller's columns."""
         self.support_ = np.zeros(CallersColumns.of(table).n_columns, dtype=bool)
         self.support_[columns] = True
-        self.task_ = table.task
+        self.task_ = table.task_name
         self._has_missing_labels = table.has_missing_labels
         self._column_names = table.column_names

@@ -17,6 +17,7 @@ from sklearn.base import clone, is_classifier
 
 from ppfs import _engine
 from ppfs._conventions import OutOfTimeError, Phase, stream, take_rows, watched_phases
+from ppfs._data import KINDS
 from ppfs._planning.imagined import imagined_table
 from ppfs._planning.rates import EXPONENT, Line, Rates, Shrinkage
 from ppfs.blanket import expected_refits
@@ -129,6 +130,11 @@ class _Runs:
     def __init__(self, selector: Any, X: Any, y: NDArray[Any], seed: int) -> None:
         generator = stream(seed)
         self._selector = _without_columns(selector)
+        kind = KINDS.get(selector.task)
+        if kind is not None and not hasattr(selector.estimator, "fit"):
+            # The models of this package predict one number per row, whatever the kind of target.
+            y = kind.response(kind.read(y))
+            self._selector.set_params(task="regression")
         self._n_folds = int(getattr(selector, "n_folds", 0) or 0)
         self._all_X, self._all_y = X, y
         self.n_sample = int(X.shape[1])

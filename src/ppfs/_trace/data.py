@@ -26,7 +26,7 @@ class DataSummary:
     target : str
         The name of the target, or "target" if it has none.
 
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "count", "positive", "ordinal", "survival"}
 
     classes : tuple of (str, int)
         The most frequent labels and their numbers of rows; empty for regression.
@@ -65,7 +65,7 @@ def summary_of(table: Table) -> DataSummary:
         n_columns=len(table.column_names),
         n_categorical=int((table.n_levels > 0).sum()),
         target="target",
-        task=table.task,
+        task=table.task_name,
         classes=classes,
         n_classes=n_classes,
         quartiles=quartiles,

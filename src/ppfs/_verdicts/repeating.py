@@ -65,6 +65,9 @@ def sufficiency_of(
         groups=groups,
         time=time,
     )
+    test = getattr(getattr(selector, "selector_", selector), "independence_", None)
+    if test is None or test.is_of_package:
+        table = table.with_response()
     _require_measurable(table)
     seed = integer_seed(stream(root_entropy(selector.random_state)))
     aside = getattr(selector, "_rows_aside", None)
@@ -74,7 +77,6 @@ def sufficiency_of(
     else:
         divided = _folds(table, n_folds, seed)
     searching = _Repeated(selector, table, X, y, groups, time, sample_weight)
-    test = getattr(getattr(selector, "selector_", selector), "independence_", None)
     asked = test if isinstance(test, PredictiveTest) else None
     return measure_sufficiency(
         table,

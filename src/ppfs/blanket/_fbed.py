@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from numbers import Integral
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 from ppfs._conventions import Interval, Progress, RandomStateLike
-from ppfs._data import CategoricalFeatures, ColumnsLike, Task
+from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask
 from ppfs.blanket._run.independence_search import IndependenceSearch
 from ppfs.blanket._steps.growth import grow
 from ppfs.blanket._steps.questions import Inquiry
@@ -60,7 +60,7 @@ class FBED(IndependenceSearch):
         Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
         text, booleans, and integers with at most 20 distinct values are labels.
 
@@ -124,7 +124,7 @@ class FBED(IndependenceSearch):
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
-    task_ : {"classification", "regression"}
+    task_ : {"classification", "regression", "count", "positive", "ordinal", "survival"}
         How the target was read.
 
     n_features_in_ : int
@@ -174,7 +174,7 @@ class FBED(IndependenceSearch):
         feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,

@@ -53,7 +53,7 @@ class MMMB(SubsetsSearch):
         Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
         text, booleans, and integers with at most 20 distinct values are labels.
 
@@ -117,7 +117,7 @@ class MMMB(SubsetsSearch):
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
-    task_ : {"classification", "regression"}
+    task_ : {"classification", "regression", "count", "positive", "ordinal", "survival"}
         How the target was read.
 
     n_features_in_ : int

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
-from ppfs._data import CategoricalFeatures, ColumnsLike, Table, Task
+from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask, Table, Task
 from ppfs._fitting import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
 from ppfs._printable import listed
 from ppfs._rows import ClassWeight, Stratify
@@ -128,7 +128,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         This finds suppressors: columns that have no link to the target on their own, but have one beside others. Of
         more than 100 rejected columns the most promising ones are tested.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         "auto" follows the estimator, or else the target: text, booleans, and integers with at most 20 distinct values
         are labels.
 
@@ -247,7 +247,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
-    task_ : {"classification", "regression"}
+    task_ : {"classification", "regression", "count", "positive", "ordinal", "survival"}
         How the target was read.
 
     n_features_in_ : int
@@ -325,7 +325,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         interactions: Literal["pairs"] | None = None,
         growth: Growth = "marginal",
         second_look: bool = False,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         growth_estimator: Any = None,
         independence: IndependenceTest | str | None = None,
         random_state: RandomStateLike = None,
@@ -502,7 +502,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         is_flat = self.independence in (None, "ppi", "cross-fit-ppi")
         test = self if is_flat else self.independence
         if isinstance(test, PPFS | PredictiveTest):
-            task: Task = "classification" if test.task == "auto" else test.task
+            task: Task = (
+                "classification" if test.task in ("auto", "classification", "ordinal") else "regression"
+            )
             accepts = accepted_input(test.estimator, task)
             tags.input_tags.sparse = accepts.sparse
             tags.input_tags.allow_nan |= accepts.allow_nan or test.impute is not None

@@ -180,7 +180,7 @@ class PPFSCV(RefittedModel, Selector):
     classes_ : ndarray
         The labels, for classification.
 
-    task_ : {"classification", "regression"}
+    task_ : {"classification", "regression", "count", "positive", "ordinal", "survival"}
         How the target was read.
 
     n_features_in_ : int
@@ -286,14 +286,19 @@ class PPFSCV(RefittedModel, Selector):
         table = self._read_table(
             X,
             y,
-            task=task_of_estimator(self.estimator)
-            or agreed_task(base._independence_test().declared_task(), base.task, type(base).__name__),
+            task=agreed_task(
+                task_of_estimator(self.estimator),
+                agreed_task(base._independence_test().declared_task(), base.task, type(base).__name__),
+                type(self).__name__,
+            ),
             decided_by=BY_ESTIMATOR,
             groups=groups,
             time=time,
             sample_weight=sample_weight,
             settings=base,
         )
+        if self.estimator is None:
+            table = table.with_response()
         candidates = named or Candidates.of(_default_candidates(table.n_features), base)
         entropy = root_entropy(self.random_state)
         seed = integer_seed(stream(entropy))

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 from ppfs._conventions import Interval, Progress, RandomStateLike
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Task
+from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, SaidTask
 from ppfs._trace import Decision
 from ppfs.blanket._run.independence_search import IndependenceSearch
 from ppfs.blanket._run.search_result import Found
@@ -75,7 +75,7 @@ class SGAI(IndependenceSearch):
         Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
         text, booleans, and integers with at most 20 distinct values are labels.
 
@@ -142,7 +142,7 @@ class SGAI(IndependenceSearch):
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
-    task_ : {"classification", "regression"}
+    task_ : {"classification", "regression", "count", "positive", "ordinal", "survival"}
         How the target was read.
 
     n_features_in_ : int
@@ -202,7 +202,7 @@ class SGAI(IndependenceSearch):
         feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Task
+from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, SaidTask
 from ppfs._fitting import CrossValidated
 from ppfs.blanket._iamb import IAMB
 from ppfs.blanket._run.base import BaseBlanketSelector
@@ -97,7 +97,7 @@ class TIEStar(IndependenceSearch):
         Select at least this many columns, if necessary by adding those that came closest; an empty selection stops a
         pipeline. A group counts as one.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         Whether the target holds labels or numeric values. "auto" follows the test's estimator, or else the target:
         text, booleans, and integers with at most 20 distinct values are labels.
 
@@ -164,7 +164,7 @@ class TIEStar(IndependenceSearch):
     stability_ : ndarray of shape (n_features,)
         Share of the folds that selected each column; NaN without folds.
 
-    task_ : {"classification", "regression"}
+    task_ : {"classification", "regression", "count", "positive", "ordinal", "survival"}
         How the target was read.
 
     n_features_in_ : int
@@ -230,7 +230,7 @@ class TIEStar(IndependenceSearch):
         feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,

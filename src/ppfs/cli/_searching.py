@@ -102,6 +102,10 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         given["correction"] = None if request.correction == "none" else request.correction
     if request.task not in (None, "auto"):
         given["task"] = request.task
+    if data.event is not None and given.setdefault("task", "survival") != "survival":
+        raise UsageFailure(
+            f"--event is for survival times, but --task is {request.task}. Leave one of them out."
+        )
     if request.stratify is not None:
         given["stratify"] = {"auto": "auto", "yes": True, "no": False}[request.stratify]
     if request.class_weight is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -13,8 +13,8 @@ from ppfs._data import (
     BY_TASK,
     CategoricalFeatures,
     ColumnsLike,
+    SaidTask,
     Table,
-    Task,
     agreed_task,
     read_table,
     warn_if_ambiguous,
@@ -37,10 +37,19 @@ class IndependenceTest(ABC, BaseEstimator):
 
     reads_task : bool
         Whether answers depend on the task: labels or numbers.
+
+    reads_response : bool
+        Whether ordered classes are read as numbers.
     """
 
     is_random: bool = True
     reads_task: bool = True
+    reads_response: bool = False
+
+    @property
+    def is_of_package(self) -> bool:
+        """Whether the package itself models the target, and not an estimator of the caller's."""
+        return True
 
     _parameter_constraints: dict[str, Any] = {}
 
@@ -65,6 +74,8 @@ class IndependenceTest(ABC, BaseEstimator):
         fold, random_state, n_jobs, on_error, known, listener
             See `Binding`.
         """
+        if self.is_of_package and (self.reads_response or table.task == "regression"):
+            table = table.with_response()
         return self._bind(table, Binding(fold, random_state, n_jobs, on_error, known, listener))
 
     def bind_beside(self, bound: BoundTest, table: Table) -> BoundTest:
@@ -78,7 +89,7 @@ class IndependenceTest(ABC, BaseEstimator):
     def _bind(self, table: Table, binding: Binding) -> BoundTest:
         """Return the test of these data."""
 
-    def declared_task(self) -> Task | None:
+    def declared_task(self) -> SaidTask | None:
         """Return the task that the parameters imply, or None when the target decides."""
         return None
 
@@ -94,7 +105,7 @@ class IndependenceTest(ABC, BaseEstimator):
         sample_weight: Any = None,
         groups: Any = None,
         time: Any = None,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
     ) -> IndependenceResult:
         """Answer one question about arrays or data frames.
 
@@ -129,7 +140,7 @@ class IndependenceTest(ABC, BaseEstimator):
         time : array-like of shape (n_rows,), str or RowsInTime, default=None
             The order of the rows in time: values that sort them, the name of a column of X, or "index".
 
-        task : {"auto", "classification", "regression"}, default="auto"
+        task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
             Whether y holds labels or numbers. "auto" follows the test's estimator, or else the target: text,
             booleans and at most 20 distinct integers are labels.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ppfs._data.reading.target import is_categorical, read_target, typed_target
 from ppfs._data.reading.time import time_order, time_values
 from ppfs._data.sources import ColumnSource, FileColumns, FileKinds, open_source
 from ppfs._data.table import CallersRows, Table
-from ppfs._data.target_task import Task
+from ppfs._data.target_task import SaidTask
 from ppfs._data.time_order import RowsInTime
 from ppfs.exceptions import InvalidInputError
 
@@ -26,7 +26,7 @@ def read_file_table(
     path: str | os.PathLike[str],
     y: Any,
     *,
-    task: Task | Literal["auto"],
+    task: SaidTask,
     owner: object,
     sample_weight: Any,
     groups: Any,

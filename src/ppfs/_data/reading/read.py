@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
-from typing import Any, Literal, ParamSpec
+from typing import Any, ParamSpec
 
 import numpy as np
 from sklearn.utils import check_consistent_length
@@ -20,11 +20,11 @@ from ppfs._data.reading.kinds import CategoricalFeatures, with_kinds
 from ppfs._data.reading.masked import unmasked
 from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import only_rows, read_groups, read_weights
-from ppfs._data.reading.target import is_categorical, read_target, typed_target
+from ppfs._data.reading.target import in_order, is_categorical, read_target, typed_target
 from ppfs._data.reading.time import as_rows_in_time, time_order, time_values, with_numbers_for_times
 from ppfs._data.sources import is_path
 from ppfs._data.table import CallersRows, Table
-from ppfs._data.target_task import Task
+from ppfs._data.target_task import SaidTask
 from ppfs.exceptions import InvalidInputError
 
 P = ParamSpec("P")
@@ -50,7 +50,7 @@ def read_table(
     X: Any,
     y: Any,
     *,
-    task: Task | Literal["auto"],
+    task: SaidTask,
     owner: object,
     feature_groups: Mapping[str, ColumnsLike] | None = None,
     categorical_features: CategoricalFeatures = "auto",
@@ -123,6 +123,8 @@ def read_table(
             memory_limit=memory_limit,
         )
     X = readable(X)
+    if task == "ordinal":
+        y = in_order(y)
     weights, kept_rows = read_weights(sample_weight, X, y)
     times = None if in_time is None else time_values(in_time, X, n_rows_of(X))
     if in_time is not None and times is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -21,7 +21,8 @@ from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target import Target
-from ppfs._data.target_task import Task, TaskChoice, choose_task
+from ppfs._data.target_kinds import KINDS, is_survival
+from ppfs._data.target_task import SaidTask, Task, TaskChoice, choose_task
 from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError
 
@@ -77,7 +78,7 @@ def require_two_classes(table: Table) -> None:
         )
 
 
-def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categorical: bool) -> Target:
+def typed_target(target: NDArray[Any], task: SaidTask, *, is_categorical: bool) -> Target:
     """Return the target in the type that its task needs.
 
     Parameters
@@ -85,12 +86,17 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categ
     target : ndarray
         The result of `read_target`.
 
-    task : {"auto", "classification", "regression"}
+    task : str
         "auto" infers it from the target.
 
     is_categorical : bool
         Whether the caller's target has a categorical type, so that its values are labels.
     """
+    if task in KINDS or (task == "auto" and is_survival(target)):
+        kind = KINDS["survival" if task == "auto" else task]
+        reason = "y has an event and a time" if task == "auto" else "the task was given"
+        choice = TaskChoice(kind.task, f"{reason}; this package's own models predict {kind.model}")
+        return Target(kind.read(target), choice, kind=kind)
     if task == "auto" and is_categorical:
         fractions = target.dtype.kind == "f" and np.any(target % 1)
         labels = target.astype(str) if fractions else target
@@ -104,7 +110,8 @@ def typed_target(target: NDArray[Any], task: Task | Literal["auto"], *, is_categ
             'or use a regressor and task="regression" if its columns are numeric.'
         )
     if task != "auto":
-        choice = TaskChoice(task, "the task or the estimator was given")
+        known: Task = "classification" if task == "classification" else "regression"
+        choice = TaskChoice(known, "the task or the estimator was given")
     elif _is_structured(target):
         choice = TaskChoice("regression", "y is a structured array")
     else:
@@ -125,6 +132,16 @@ def is_categorical(y: Any) -> bool:
         return hasattr(y.dtype, "categories")
     column = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     return isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
+
+
+def in_order(y: Any) -> Any:
+    """Return the numbers of the categories of an ordered series, anything else as it is."""
+    if nw.dependencies.is_pandas_series(y) and getattr(y.dtype, "ordered", False):
+        codes = y.cat.codes.to_numpy().astype(np.float64)
+        return np.where(codes < 0, np.nan, codes)
+    if nw.dependencies.is_polars_series(y) and nw.from_native(y, series_only=True).dtype == nw.Enum:
+        return y.to_physical().to_numpy()
+    return y
 
 
 def _plain(y: Any) -> Any:

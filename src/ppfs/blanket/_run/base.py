@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,12 @@ from ppfs._data import (
     BY_TASK,
     CATEGORICAL_FEATURES_CONSTRAINT,
     COLUMNS_RULE,
+    TASKS,
     CallersColumns,
     CategoricalFeatures,
     ColumnsLike,
+    SaidTask,
     Table,
-    Task,
     agreed_task,
     check_columns,
     summary,
@@ -67,7 +68,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
     "checkpoint": [str, PathLike, None],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
     "on_error": [StrOptions({"raise", "drop"})],
-    "task": [StrOptions({"auto", "classification", "regression"})],
+    "task": [StrOptions({"auto", *TASKS})],
 }
 
 
@@ -94,7 +95,7 @@ class BaseBlanketSelector(Selector):
     memory_limit: int | None = None
     checkpoint: str | PathLike[str] | None = None
     on_error: OnError = "raise"
-    task: Task | Literal["auto"] = "auto"
+    task: SaidTask = "auto"
 
     pvalues_: NDArray[np.float64]
     importances_: NDArray[np.float64]

@@ -109,7 +109,7 @@ def digest_of(table: Table) -> bytes:
         digest.update(f"{array.shape}{dtype}".encode())
         for part in _bytes_of(array, dtype):
             digest.update(part)
-    digest.update(f"{table.task}{table.columns if table.has_feature_groups else ''}".encode())
+    digest.update(f"{table.task_name}{table.columns if table.has_feature_groups else ''}".encode())
     return digest.digest()
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from numbers import Integral
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 from sklearn.base import clone
 from sklearn.utils import Tags
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
-from ppfs._data import CategoricalFeatures, ColumnsLike, Task
+from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask, Task
 from ppfs._fitting import accepted_input
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
@@ -39,7 +39,7 @@ class IndependenceSearch(BaseBlanketSelector):
         feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
@@ -99,7 +99,7 @@ class SubsetsSearch(IndependenceSearch):
         feature_groups: Mapping[str, ColumnsLike] | None = None,
         categorical_features: CategoricalFeatures = "auto",
         min_features: int = 0,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,

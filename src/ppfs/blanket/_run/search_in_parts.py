@@ -67,7 +67,10 @@ def search_in_parts(
         if fold <= 1:
             _warn_if_unreachable(bound, selector.alpha)
             trace.models = bound.models
-            trace.notes.extend([*bound.notes(), f"task: {table.task}, because {table.task_choice.reason}"])
+            trace.notes.extend(
+                [*bound.notes(), f"task: {table.task_name}, because {table.task_choice.reason}"]
+            )
+            trace.notes.extend(filter(None, [table.task_choice.hint]))
         inquiry = Inquiry(
             bound,
             part.target,

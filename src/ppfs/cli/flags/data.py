@@ -41,6 +41,9 @@ class DataRequest:
     drop, id : tuple of str
         Columns that are not searched; those of `id` are written to the output.
 
+    event : str or None
+        A column that says whether the event was observed; the target is then its time.
+
     groups, time, weights : str or None
         Columns with the groups, the times and the weights of the rows.
 
@@ -62,6 +65,7 @@ class DataRequest:
     stream: bool
     drop: tuple[str, ...]
     id: tuple[str, ...]
+    event: str | None
     groups: str | None
     time: str | None
     gap: int
@@ -112,6 +116,12 @@ _FLAGS = [
         multiple=True,
         metavar="COLUMNS",
         help="Columns that identify the rows: not searched, but written by --output.",
+    ),
+    flag(
+        _COLUMNS,
+        "--event",
+        metavar="COLUMN",
+        help="Survival: 1 where the event was observed, 0 where it is censored; --target is then the time.",
     ),
     flag(_COLUMNS, "--groups", metavar="COLUMN", help="Rows with the same value here belong together."),
     flag(

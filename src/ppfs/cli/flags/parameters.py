@@ -253,8 +253,10 @@ _FLAGS = [
     flag(
         _TEST,
         "--task",
-        type=click.Choice(["auto", "classification", "regression"]),
-        help="Kind of target.  [default: auto]",
+        type=click.Choice(
+            ["auto", "classification", "regression", "count", "positive", "ordinal", "survival"]
+        ),
+        help="Kind of target; survival needs --event.  [default: auto]",
     ),
     flag(_TEST, "--loss", metavar="NAME", help="Loss function.  [default: auto]"),
     flag(_TEST, "--class-weight", metavar="balanced|JSON", help="Weights of the rows by class."),

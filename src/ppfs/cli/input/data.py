@@ -75,6 +75,9 @@ class Input:
     groups, time, weights : vector or None
         As ``fit`` takes them.
 
+    event : str or None
+        The column that says whether an event was observed; `target` is then its time, and y has both.
+
     rows : FrameRead or None
         The rows that are searched, for writing a part of them; None where they are not in memory.
 
@@ -93,6 +96,7 @@ class Input:
     groups: Any = None
     time: Any = None
     weights: Any = None
+    event: str | None = None
     rows: FrameRead | None = None
     ids: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
@@ -115,9 +119,12 @@ class Input:
 
     def task(self, wanted: str | None) -> Literal["classification", "regression"]:
         """Return whether the target is for classification or regression."""
+        from ppfs._data import KINDS, choose_task, read_target
+
+        if wanted in KINDS:
+            return KINDS[str(wanted)].task
         if wanted not in (None, "auto"):
             return cast(Literal["classification", "regression"], wanted)
-        from ppfs._data import choose_task, read_target
 
         is_categorical = str(getattr(self.y, "dtype", "")) == "category"
         if is_categorical:

@@ -114,6 +114,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
         *(
             require_column(column, names, f"{flag}: {quoted}")
             for flag, column in (
+                ("--event", request.event),
                 ("--groups", request.groups),
                 ("--time", when),
                 ("--weights", request.weights),
@@ -133,9 +134,10 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     return Input(
         name=table.name,
         X=frame[columns],
-        y=frame[target],
+        y=frame[target] if request.event is None else _time_and_event(frame, target, request.event, table),
         names=columns,
         target=target,
+        event=request.event,
         groups=None if request.groups is None else _complete(frame, request.groups, "--groups", table),
         time=_time(request, frame, when, table),
         weights=None if request.weights is None else _complete(frame, request.weights, "--weights", table),
@@ -202,6 +204,17 @@ def _time(request: DataRequest, frame: Any, column: str | None, table: FrameRead
     return RowsInTime(order, gap=request.gap)
 
 
+def _time_and_event(frame: Any, target: str, event: str, table: FrameRead) -> Any:
+    """Return the two columns of a survival target."""
+    values = _complete(frame, event, "--event", table)
+    if not set(values.tolist()) <= {0, 1}:
+        raise InputFailure(
+            f"--event {event}: the column must hold 1 where the event was observed and 0 where it was not, but it "
+            f"holds {listed(sorted(map(str, set(values.tolist()))), 5)}. Recode it."
+        )
+    return frame[[target, event]].astype(float)
+
+
 def _refuse_dates(frame: Any) -> None:
     dates = [str(name) for name, dtype in frame.dtypes.items() if getattr(dtype, "kind", "") in "mM"]
     if dates:
@@ -214,7 +227,9 @@ def _refuse_dates(frame: Any) -> None:
 def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Input:
     from ppfs._data import open_source
 
-    unusable = [flag for flag in ("drop", "id", "groups", "time", "weights") if getattr(request, flag)]
+    unusable = [
+        flag for flag in ("drop", "id", "event", "groups", "time", "weights") if getattr(request, flag)
+    ]
     if unusable:
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
     if not Path(data).exists():
@@ -250,7 +265,9 @@ def _dataset(request: DataRequest) -> Input:
     if not hasattr(data.X, "tocsr"):
         table = FrameRead(data.name, data.to_frame(), lambda rows: _numbered(rows, 1), [])
         return _divided(request, table, data.target_name)
-    unusable = [flag for flag in ("drop", "id", "groups", "time", "weights") if getattr(request, flag)]
+    unusable = [
+        flag for flag in ("drop", "id", "event", "groups", "time", "weights") if getattr(request, flag)
+    ]
     if unusable:
         raise UsageFailure(
             f"--{unusable[0]} needs named columns, and {data.name!r} is a sparse matrix. Leave it out."

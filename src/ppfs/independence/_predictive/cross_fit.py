@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
-from ppfs._data import Table, Task
+from ppfs._data import SaidTask, Table
 from ppfs._fitting import Impute
 from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
 from ppfs.exceptions import InvalidInputError
@@ -112,7 +112,7 @@ class CrossFitPPI(PredictiveTest):
         Any scikit-learn splitter whose test parts are disjoint, instead of the folds: `n_folds` and `stratify`
         are then ignored. A splitter whose `random_state` is None is seeded from `random_state`.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         "auto" follows the estimator, or the target where the estimator is None.
 
     marginal_estimator : estimator, list of estimator, "panel" or None, default=None
@@ -204,7 +204,7 @@ class CrossFitPPI(PredictiveTest):
         class_weight: ClassWeight = None,
         impute: Impute = None,
         splitter: Any = None,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,

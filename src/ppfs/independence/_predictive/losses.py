@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from ppfs._conventions import Floats
-from ppfs._data import Matrix, Task
+from ppfs._data import Matrix, TargetKind, Task
 from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
@@ -91,6 +92,36 @@ def _absolute(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
     return _over_outputs(np.abs(truth - values))
 
 
+def _poisson_deviance(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
+    means = np.maximum(values, _EPSILON)
+    return np.asarray(2.0 * (special.xlogy(truth, truth / means) - truth + means))
+
+
+def _gamma_deviance(truth: NDArray[Any], values: NDArray[Any]) -> Floats:
+    ratios = truth / np.maximum(values, _EPSILON)
+    return np.asarray(2.0 * (ratios - 1.0 - np.log(ratios)))
+
+
+def _ranked_probability(truth: NDArray[Any], probabilities: NDArray[Any]) -> Floats:
+    """Compute the squared differences of the cumulative probabilities of classes in order."""
+    reached = np.arange(probabilities.shape[1] - 1) >= truth[:, np.newaxis]
+    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
+    return np.asarray(((cumulative - reached) ** 2).sum(axis=1))
+
+
+def _partial_likelihood(truth: NDArray[Any], log_hazards: NDArray[Any]) -> Floats:
+    """Compute minus the logarithm of the probability that an event hits its row, of all rows at risk; 0 if censored.
+
+    Ties are treated as by Breslow: every tied row is at risk of each of the events.
+    """
+    event, time = truth["event"], truth["time"]
+    shifted = log_hazards - log_hazards.max()
+    times, places = np.unique(time, return_inverse=True)
+    sums = np.bincount(places.ravel(), np.exp(shifted), times.size)
+    at_risk = np.maximum(np.cumsum(sums[::-1])[::-1], np.finfo(np.float64).tiny)
+    return np.asarray(np.where(event, np.log(at_risk)[places.ravel()] - shifted, 0.0))
+
+
 def _over_outputs(errors: Floats) -> Floats:
     """Return one loss per row: the mean over the outputs, where the target has several."""
     loss: Floats = errors if errors.ndim == 1 else errors.mean(axis=1)
@@ -103,17 +134,22 @@ _BY_TASK: dict[Task, dict[str, Loss]] = {
         "brier": Loss("brier", "probabilities", _brier),
         "hinge": Loss("hinge", "margins", _hinge),
         "zero-one": Loss("zero-one", "labels", _zero_one),
+        "ranked-probability": Loss("ranked-probability", "probabilities", _ranked_probability),
     },
     "regression": {
         "squared": Loss("squared", "values", _squared),
         "absolute": Loss("absolute", "values", _absolute),
+        "poisson-deviance": Loss("poisson-deviance", "values", _poisson_deviance),
+        "gamma-deviance": Loss("gamma-deviance", "values", _gamma_deviance),
     },
 }
+
+_OF_SURVIVAL = Loss("partial-likelihood", "values", _partial_likelihood, wants_labels=True)
 
 # The power of the target's unit in which a loss is measured.
 LOSS_POWERS = {"absolute": 1, "squared": 2}
 
-LOSS_NAMES = frozenset({"auto"}.union(*_BY_TASK.values()))
+LOSS_NAMES = frozenset({"auto", _OF_SURVIVAL.name}.union(*_BY_TASK.values()))
 
 _METHOD: dict[Output, str] = {"probabilities": "predict_proba", "margins": "decision_function"}
 
@@ -125,6 +161,7 @@ def choose_loss(
     of_probabilities: str = "log-loss",
     *,
     fields: tuple[str, ...] | None = None,
+    kind: TargetKind | None = None,
 ) -> Loss:
     """Return the loss for this task and estimator; raise if there is none.
 
@@ -135,10 +172,21 @@ def choose_loss(
 
     fields : tuple of str, default=None
         The names of the target's fields, where it is a structured array.
+
+    kind : TargetKind, default=None
+        What "auto" means follows from it.
     """
     if callable(loss):
         output = _natural_output(task, estimator)
         return Loss("callable", output, loss, wants_labels=True)
+    if (
+        loss == "auto"
+        and kind is not None
+        and (kind.task == "regression" or hasattr(estimator, "predict_proba"))
+    ):
+        loss = kind.loss
+    if loss == _OF_SURVIVAL.name and kind is not None and kind.name == "survival":
+        return _OF_SURVIVAL
     if fields is not None:
         raise InvalidInputError(
             f"y is a structured array with the fields {listed(fields)}, for which loss={loss!r} is undefined. Pass a "

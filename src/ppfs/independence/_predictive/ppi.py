@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
-from ppfs._data import Table, Task
+from ppfs._data import SaidTask, Table
 from ppfs._fitting import Impute
 from ppfs._rows import (
     ClassWeight,
@@ -84,11 +84,13 @@ class PPI(PredictiveTest):
     loss : str or callable, default="auto"
         For classification "log-loss", "brier", "hinge" or "zero-one", for regression "squared" or
         "absolute". "auto" is log-loss, or hinge for classifiers that have only
-        ``decision_function``, or zero-one for those with neither; squared error for regression. A
+        ``decision_function``, or zero-one for those with neither; squared error for regression; and for the
+        tasks "count", "positive", "ordinal" and "survival" their own: "poisson-deviance", "gamma-deviance",
+        "ranked-probability" and "partial-likelihood". A
         callable ``loss(y_true, prediction)`` returns one loss per row; it is passed probabilities (one
         column per class, sorted), decision values, labels or numbers, the first of these that the
         estimator predicts, for the rows of one test part. With several outputs the named losses are means
-        over them; a structured target, such as survival times, needs a callable.
+        over them; a structured target that is not a survival time needs a callable.
 
     class_weight : dict, "balanced" or None, default=None
         The weight of a row's LOSS, by its class; "balanced" gives all classes the same total weight:
@@ -105,7 +107,7 @@ class PPI(PredictiveTest):
         `random_state`. Pairs of row numbers, and PredefinedSplit, refer to the rows passed to `fit`;
         other splitters divide the rows whose weight is not 0.
 
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         "auto" follows the estimator, or the target where the estimator is None.
 
     marginal_estimator : estimator, list of estimator, "panel" or None, default=None
@@ -164,7 +166,7 @@ class PPI(PredictiveTest):
         class_weight: ClassWeight = None,
         impute: Impute = None,
         splitter: Any = None,
-        task: Task | Literal["auto"] = "auto",
+        task: SaidTask = "auto",
         marginal_estimator: Any = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,

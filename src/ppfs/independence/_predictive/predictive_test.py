@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from ppfs._conventions import N_JOBS_RULE, Floats, HasMethods, Interval, IsModel, RandomStateLike, StrOptions
-from ppfs._data import Table, Task, require_finite
+from ppfs._data import TASKS, SaidTask, Table, require_finite
 from ppfs._fitting import (
     DEFAULT_PANEL,
     DefaultMember,
@@ -47,7 +47,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "class_weight": [StrOptions({"balanced"}), Mapping, None],
     "impute": [StrOptions({"median"}), None],
     "splitter": [HasMethods(["split", "get_n_splits"]), list, tuple, Iterator, None],
-    "task": [StrOptions({"auto", "classification", "regression"})],
+    "task": [StrOptions({"auto", *TASKS})],
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": N_JOBS_RULE,
     "device": [StrOptions({"cpu", "cuda", "auto"})],
@@ -70,7 +70,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     class_weight: ClassWeight
     impute: Impute
     splitter: Any
-    task: Task | Literal["auto"]
+    task: SaidTask
     marginal_estimator: Any
     random_state: RandomStateLike
     n_jobs: int | None
@@ -79,6 +79,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     is_by_row: bool = False
     loss_of_probabilities: str = "log-loss"
     stop_after: int = 0
+    reads_response = True
     exact_tail: bool | Literal["auto"] = False
 
     @property
@@ -129,7 +130,12 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     def smallest_pvalue(self, n_splits: int) -> float:
         """Return the smallest p-value this test can reach with `n_splits` splits, whatever the data."""
 
-    def declared_task(self) -> Task | None:
+    @property
+    def is_of_package(self) -> bool:
+        """Whether the models are the package's own: a decision tree, or the default panel."""
+        return self.estimator is None or isinstance(self.estimator, str)
+
+    def declared_task(self) -> SaidTask | None:
         """Return the task that the parameters imply, or None when the target decides."""
         for model in (self.estimator, self.marginal_estimator, self.conditional):
             if isinstance(model, type):
@@ -156,11 +162,11 @@ class PredictiveTest(PanelParameters, IndependenceTest):
 
     def _check_columns(self, table: Table) -> None:
         """Raise if an estimator cannot take the columns, the target or the weights."""
-        if (self.estimator is None or isinstance(self.estimator, str)) and table.y.dtype.names is not None:
+        if self.is_of_package and table.y.dtype.names is not None:
             own = "a decision tree" if self.estimator is None else "the default panel"
             raise InvalidInputError(
-                f"y is a structured array, which {own} cannot predict. Pass an estimator that can, such as "
-                "scikit-survival's CoxPHSurvivalAnalysis, and a function as loss."
+                f"y is a structured array, which {own} cannot predict, unless it has an event and a time as in "
+                "scikit-survival. Pass an estimator that can, and a function as loss."
             )
         marginal = [] if self.marginal_estimator is None else members_of(self.marginal_estimator)
         for model in (*members_of(self.estimator), *marginal):

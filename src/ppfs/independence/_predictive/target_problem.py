@@ -66,7 +66,10 @@ class TargetProblems:
         (name,) = table.names_of([target])
         estimator = estimator_for(model, task, name=name)
         classes = np.unique(y) if task == "classification" else np.empty(0)
-        loss = choose_loss(test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names)
+        kind = table.target_kind if target == table.target else None
+        loss = choose_loss(
+            test.loss, task, estimator, test.loss_of_probabilities, fields=y.dtype.names, kind=kind
+        )
         require_measurable(y, loss, name)
         if target == table.target and self.fold <= 1:
             warn_of_lost_precision(table, estimator)

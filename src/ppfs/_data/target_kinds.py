@@ -1,0 +1,225 @@
+"""Kinds of targets beside labels and plain numbers: how they are read, checked, described and scored.
+
+Each kind turns its values into one number per row, the *response*, which the models of this package predict: under
+independence it is independent of a column given others wherever the target is, and it is the score by which the usual
+model of that kind sees a small effect (docs/decisions/0281-responses.md). Estimators of the caller's get the values
+themselves, and the loss of the kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from ppfs._printable import listed
+from ppfs.exceptions import InvalidInputError
+
+Floats = NDArray[np.float64]
+KindName = Literal["count", "positive", "ordinal", "survival"]
+
+_EVENT_NAMES = re.compile(r"(?i)(event|status|cens|death|dead|died|observed|cens_?ind|delta|arrest|fail)")
+
+# A survival target in this package: a structured array as in scikit-survival.
+SURVIVAL_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
+
+
+@dataclass(frozen=True)
+class TargetKind:
+    """One kind of target.
+
+    Attributes
+    ----------
+    name : {"count", "positive", "ordinal", "survival"}
+        The value of the parameter `task`.
+
+    task : {"classification", "regression"}
+        What an estimator of the caller's has to be for.
+
+    loss : str
+        The loss of such an estimator's predictions, where `loss` is "auto".
+
+    read : callable
+        Checks the values, and returns them in the type of this kind.
+
+    response : callable
+        Returns one number per row, for the models of this package.
+
+    model : str
+        What the response is, for the trace.
+    """
+
+    name: KindName
+    task: Literal["classification", "regression"]
+    loss: str
+    read: Callable[[NDArray[Any]], NDArray[Any]]
+    response: Callable[[NDArray[Any]], Floats]
+    model: str
+
+
+def _numbers(values: NDArray[Any], name: str) -> Floats:
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        what = f"has {values.shape[1]} columns" if values.ndim > 1 else f"holds {values.dtype}"
+        raise InvalidInputError(f'task="{name}" needs one number per row, but y {what}.')
+    return values.astype(np.float64)
+
+
+def _read_counts(values: NDArray[Any]) -> Floats:
+    numbers = _numbers(values, "count")
+    wrong = np.flatnonzero((numbers < 0) | (numbers % 1 != 0))
+    if wrong.size:
+        raise InvalidInputError(
+            f'task="count" needs integers from 0 on, but y[{wrong[0]}] is {numbers[wrong[0]]:g}, and {wrong.size} of '
+            f'{numbers.size} rows are like it. Use task="positive" for amounts, or task="regression".'
+        )
+    return numbers
+
+
+def _read_positive(values: NDArray[Any]) -> Floats:
+    numbers = _numbers(values, "positive")
+    wrong = np.flatnonzero(numbers <= 0)
+    if wrong.size:
+        raise InvalidInputError(
+            f'task="positive" needs numbers above 0, but y[{wrong[0]}] is {numbers[wrong[0]]:g}, and {wrong.size} of '
+            f'{numbers.size} rows are like it. Use task="count" for integers from 0 on, or task="regression".'
+        )
+    return numbers
+
+
+def _read_ordered(values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim != 1:
+        raise InvalidInputError(
+            f'task="ordinal" needs one class per row, but y has {values.shape[1]} columns.'
+        )
+    classes = np.unique(values)
+    if values.dtype.kind == "f" and (values % 1 != 0).any():
+        raise InvalidInputError(
+            f'task="ordinal" needs classes, but y holds numbers with a fraction, such as {values[values % 1 != 0][0]}. '
+            "Number the classes in their order."
+        )
+    if values.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f'task="ordinal" needs classes in order, but y holds text, such as {classes[0].item()!r}, whose order is '
+            "unknown. Number the classes in their order, or pass an ordered categorical."
+        )
+    if classes.size < 3:
+        raise InvalidInputError(
+            f'task="ordinal" needs at least three classes, but y has {classes.size}. Use task="classification".'
+        )
+    return values
+
+
+def _read_survival(values: NDArray[Any]) -> NDArray[Any]:
+    event, time = _event_and_time(values)
+    wrong = np.flatnonzero(time < 0)
+    if wrong.size:
+        raise InvalidInputError(
+            f"Survival times must not be negative, but that of row {wrong[0]} is {time[wrong[0]]:g}, and {wrong.size} "
+            f"of {time.size} rows are like it."
+        )
+    if not event.any():
+        raise InvalidInputError(
+            f"No event was observed in any of {event.size} rows: all are censored, so there is nothing to learn. The "
+            "event must be true, or 1, where it was observed."
+        )
+    record = np.empty(event.size, dtype=SURVIVAL_TYPE)
+    record["event"], record["time"] = event, time
+    return record
+
+
+def _event_and_time(values: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
+    """Return the two fields of a structured array, or the two columns (time, event) of a matrix."""
+    fields = values.dtype.names
+    if fields is None:
+        if values.ndim != 2 or values.shape[1] != 2:
+            shape = "one column" if values.ndim == 1 else f"{values.shape[1]} columns"
+            raise InvalidInputError(
+                'task="survival" needs a time and whether the event was observed: a structured array as in '
+                f"scikit-survival, or two columns (time, event). y has {shape}."
+            )
+        columns = {"time": values[:, 0].astype(np.float64), "event": values[:, 1]}
+        fields, taken = ("time", "event"), columns
+    else:
+        taken = {name: values[name] for name in fields}
+    if len(fields) != 2:
+        raise InvalidInputError(
+            f"A survival target has a time and an event, but y has the fields {listed(fields)}. Times of entry (left "
+            "truncation), strata and competing events are not supported: pass the time since entry, and one event."
+        )
+    flags = [name for name in fields if taken[name].dtype.kind == "b"] or [
+        name for name in fields if np.isin(taken[name], (0, 1)).all()
+    ]
+    named = [name for name in flags if _EVENT_NAMES.search(name)]
+    event = (named or flags or [""])[0]
+    if not event:
+        raise InvalidInputError(
+            f"Neither of {listed(fields)} of y holds only 0 and 1, so that none says whether the event was observed."
+        )
+    time = next(name for name in fields if name != event)
+    return taken[event].astype(np.bool_), taken[time].astype(np.float64)
+
+
+def is_survival(values: NDArray[Any]) -> bool:
+    """Return whether a structured array has one field of booleans and one of numbers, as in scikit-survival."""
+    names = values.dtype.names
+    return names is not None and sorted(values.dtype[name].kind == "b" for name in names) == [False, True]
+
+
+def log_rank_scores(values: NDArray[Any]) -> Floats:
+    """Return the martingale residuals of a model without columns: the event minus the cumulative hazard at its time.
+
+    A column's sum of products with them is the statistic of the log-rank test, and the score of Cox's model.
+    """
+    event, time = values["event"], values["time"]
+    times, places = np.unique(time, return_inverse=True)
+    n_events = np.bincount(places.ravel(), event, times.size)
+    at_risk = np.cumsum(np.bincount(places.ravel(), minlength=times.size)[::-1])[::-1]
+    return np.asarray(event - np.cumsum(n_events / at_risk)[places.ravel()])
+
+
+def _ridits(values: NDArray[Any]) -> Floats:
+    return np.asarray(2.0 * (rankdata(values) - 0.5) / values.size - 1.0)
+
+
+KINDS: dict[str, TargetKind] = {
+    kind.name: kind
+    for kind in (
+        TargetKind(
+            "count",
+            "regression",
+            "poisson-deviance",
+            _read_counts,
+            lambda values: 2.0 * np.sqrt(values + 0.375),
+            "twice the root of y + 3/8, whose variance hardly depends on the mean of a count",
+        ),
+        TargetKind(
+            "positive",
+            "regression",
+            "gamma-deviance",
+            _read_positive,
+            np.log,
+            "the logarithm of y",
+        ),
+        TargetKind(
+            "ordinal",
+            "classification",
+            "ranked-probability",
+            _read_ordered,
+            _ridits,
+            "the mean rank of each class, the score of the proportional odds model",
+        ),
+        TargetKind(
+            "survival",
+            "regression",
+            "partial-likelihood",
+            _read_survival,
+            log_rank_scores,
+            "the log-rank score of each row, the score of Cox's model",
+        ),
+    )
+}

@@ -1,0 +1,61 @@
+"""Survival times, counts and rows in time on the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def followed(tmp_path):
+    """A file of 200 patients whose survival, and number of visits, depend on their dose."""
+    rng = np.random.default_rng(0)
+    dose, age = rng.normal(size=(2, 200))
+    time, censored = rng.exponential(size=(2, 200))
+    time, censored = time * np.exp(-dose), 1.5 * censored
+    table = pd.DataFrame(
+        {
+            "dose": dose,
+            "age": age,
+            "days": np.minimum(time, censored),
+            "died": (time <= censored).astype(int),
+            "visits": rng.poisson(np.exp(0.5 * dose)),
+            "date": pd.date_range("2024-01-01", periods=200).strftime("%Y-%m-%d"),
+        }
+    )
+    path = tmp_path / "followed.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_survival_is_a_time_and_an_event(ppfs, followed):
+    done = ppfs(
+        "select", followed, "-t", "days", "--event", "died", "--drop", "visits,date", "--random-state", 0
+    )
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.split() == ["dose"]
+
+
+def test_counts_in_time(ppfs, followed):
+    done = ppfs(
+        *("select", followed, "-t", "visits", "--task", "count", "--drop", "days,died"),
+        *("--time", "date", "--gap", 3, "--random-state", 0, "--format", "json"),
+    )
+    assert done.exit_code == 0, done.stderr
+    assert '"task": "count"' in done.stdout
+    assert '"dose"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-t", "days", "--event", "died", "--task", "count"], "--event is for survival times"),
+        (["-t", "days", "--event", "age"], "must hold 1 where the event was observed"),
+        (["-t", "days", "--task", "survival"], "a time and whether the event was observed"),
+        (["-t", "days", "--gap", "3"], "--gap has no effect: it needs --time"),
+        (["-t", "days", "--time", "when"], "when"),
+    ],
+)
+def test_wrong_use_is_explained(ppfs, followed, arguments, said):
+    done = ppfs("select", followed, *arguments, "--drop", "visits,date")
+    assert done.exit_code != 0
+    assert said in done.stderr

@@ -1,0 +1,240 @@
+"""Counts, positive amounts, ordered classes and survival times as targets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+from sksurv.compare import compare_survival
+from sksurv.ensemble import RandomSurvivalForest
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+from sksurv.util import Surv
+
+from ppfs import PPFS, PPFSCV
+from ppfs._data import read_table
+from ppfs._data.target_kinds import KINDS, log_rank_scores
+from ppfs.blanket import IAMB, StabilitySelection
+from ppfs.exceptions import InvalidInputError
+from ppfs.independence import CrossFitPPI, FisherZ
+
+N = 300
+
+
+def columns(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng, rng.normal(size=(N, 4))
+
+
+def targets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return columns and a target of each kind that depends on column 1 only."""
+    made = {}
+    for number, kind in enumerate(KINDS):
+        rng, X = columns(number)
+        y = {
+            "count": lambda rng=rng, X=X: rng.poisson(np.exp(0.5 * X[:, 1])),
+            "positive": lambda rng=rng, X=X: rng.gamma(2.0, np.exp(0.5 * X[:, 1])),
+            "ordinal": lambda rng=rng, X=X: np.digitize(X[:, 1] + rng.logistic(size=N), [-1.0, 0.5, 2.0]),
+            "survival": lambda rng=rng, X=X: survival(rng, X[:, 1]),
+        }[kind]()
+        made[kind] = X, y
+    return made
+
+
+def survival(rng: np.random.Generator, risk: np.ndarray) -> np.ndarray:
+    time, censored = rng.exponential(size=(2, risk.size))
+    time, censored = time * np.exp(-0.8 * risk), 1.5 * censored
+    return Surv.from_arrays(time <= censored, np.minimum(time, censored))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_preset_finds_the_cause(kind: str) -> None:
+    X, y = targets()[kind]
+    selector = PPFS.calibrated(task=kind, random_state=0).fit(X, y)
+    assert selector.blanket_.tolist() == [1]
+    assert selector.task_ == selector.trace_.data.task == kind
+    assert any(note.startswith(f"task: {kind}, because") for note in selector.trace_.notes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_searches_and_tests_find_it_too(kind: str) -> None:
+    X, y = targets()[kind]
+    assert 1 in IAMB(independence="auto", task=kind, alpha=0.01).fit(X, y).blanket_
+    assert 1 in PPFS(task=kind, n_folds=2, random_state=0).fit(X, y).blanket_
+    assert CrossFitPPI("panel", task=kind, random_state=0).evaluate(X, y, 1).pvalue < 0.001
+    assert CrossFitPPI("panel", random_state=0).evaluate(X, y, 1, task=kind).pvalue < 0.001
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_groups_and_files_go_with_every_kind(kind: str, tmp_path) -> None:
+    X, y = targets()[kind]
+    weights = np.random.default_rng(0).integers(0, 3, size=N)
+    selector = PPFS.calibrated(task=kind, random_state=0)
+    assert 1 in selector.fit(X, y, sample_weight=weights).blanket_
+    assert 1 in selector.fit(X, y, groups=np.arange(N) // 3).blanket_
+    np.save(tmp_path / "X.npy", X)
+    assert 1 in PPFS.calibrated(task=kind, random_state=0).fit(tmp_path / "X.npy", y).blanket_
+    selector.set_params(checkpoint=tmp_path / "kept").fit(X, y)
+    assert selector.fit(X, y).n_tests_ == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_report_and_stability_go_with_every_kind(kind: str) -> None:
+    X, y = targets()[kind]
+    selector = PPFS.calibrated(task=kind, random_state=0).fit(X, y)
+    assert kind in selector.report(X, y).html()
+    stable = StabilitySelection(PPFS.calibrated(task=kind), n_pairs=2, random_state=0).fit(X, y)
+    assert 1 in stable.blanket_
+    assert selector.sufficiency_ is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "estimator", "loss"),
+    [
+        ("count", PoissonRegressor(), "poisson-deviance"),
+        ("count", HistGradientBoostingRegressor(loss="poisson", max_iter=20), "poisson-deviance"),
+        ("count", TweedieRegressor(power=1.5), "poisson-deviance"),
+        ("positive", GammaRegressor(), "gamma-deviance"),
+        ("ordinal", RandomForestClassifier(n_estimators=20), "ranked-probability"),
+        ("survival", CoxPHSurvivalAnalysis(), "partial-likelihood"),
+        ("survival", RandomSurvivalForest(n_estimators=10, min_samples_leaf=10), "partial-likelihood"),
+    ],
+)
+def test_the_callers_estimator_gets_the_values_and_the_loss_of_the_kind(
+    kind: str, estimator: object, loss: str
+) -> None:
+    X, y = targets()[kind]
+    test = CrossFitPPI(estimator, task=kind, random_state=0)
+    bound = test.bind(read_table(X, y, task=kind, owner="test"))
+    assert bound._risks_of(bound.table.target, bound._panel_of(1))[0].problem.loss.name == loss
+    assert test.evaluate(X, y, 1).pvalue < 0.05
+    assert test.evaluate(X, y, 2).pvalue > 0.05
+
+
+def test_losses_are_those_of_scikit_learn() -> None:
+    from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance
+
+    from ppfs.independence._predictive import losses
+
+    rng = np.random.default_rng(0)
+    counts, means = rng.poisson(3.0, size=50).astype(float), rng.gamma(2.0, size=50)
+    assert losses._poisson_deviance(counts, means).mean() == pytest.approx(
+        mean_poisson_deviance(counts, means)
+    )
+    assert losses._gamma_deviance(counts + 1, means).mean() == pytest.approx(
+        mean_gamma_deviance(counts + 1, means)
+    )
+
+
+def test_partial_likelihood_of_three_rows() -> None:
+    """The first event could have hit three rows, the last one its own only."""
+    from ppfs.independence._predictive import losses
+
+    y = np.array([(True, 1.0), (False, 2.0), (True, 3.0)], dtype=[("event", bool), ("time", float)])
+    loss = losses._partial_likelihood(y, np.log([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(loss, [np.log(6.0), 0.0, 0.0], atol=1e-12)
+
+
+def test_ranked_probability_of_a_certain_forecast_counts_the_classes_between() -> None:
+    from ppfs.independence._predictive import losses
+
+    certain = np.eye(4)[[0, 0, 2, 3]]
+    assert losses._ranked_probability(np.array([0, 3, 1, 3]), certain).tolist() == [0.0, 3.0, 1.0, 0.0]
+
+
+def test_log_rank_scores_give_the_log_rank_test() -> None:
+    """The sum over a group is its observed minus its expected events, as scikit-survival's test computes them."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 2, size=N)
+    y = survival(rng, 0.3 * group)
+    scores = log_rank_scores(np.array(y, dtype=[("event", bool), ("time", float)]))
+    _, _, stats, _ = compare_survival(y, group, return_stats=True)
+    differences = (stats["observed"] - stats["expected"]).to_numpy()
+    for number in (0, 1):
+        assert scores[group == number].sum() == pytest.approx(differences[number], abs=1e-9)
+
+
+def test_survival_is_read_from_records_frames_and_matrices() -> None:
+    rng, X = columns()
+    y = survival(rng, X[:, 1])
+    tables = [
+        read_table(X, target, task=task, owner="test")
+        for target, task in [
+            (y, "auto"),
+            (y, "survival"),
+            (pd.DataFrame({"months": y["time"], "died": y["event"]}), "survival"),
+            (pd.DataFrame({"status": y["event"].astype(int), "days": y["time"]}), "survival"),
+            (pl.DataFrame({"months": y["time"], "died": y["event"]}), "survival"),
+            (np.column_stack([y["time"], y["event"]]), "survival"),
+        ]
+    ]
+    for table in tables:
+        assert table.task_name == "survival"
+        np.testing.assert_array_equal(table.y["event"], y["event"])
+        np.testing.assert_array_equal(table.y["time"], y["time"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "said"),
+    [
+        ("count", [0.0, 1.5, 2.0] * 10, r"y\[1\] is 1.5"),
+        ("count", [-1, 1, 2] * 10, r"y\[0\] is -1"),
+        ("positive", [1.0, 0.0, 2.0] * 10, r"y\[1\] is 0"),
+        ("ordinal", [0, 1] * 15, "at least three classes"),
+        ("ordinal", ["low", "high", "mid"] * 10, "whose order is unknown"),
+        ("survival", [1.0, 2.0, 3.0] * 10, "one column"),
+        ("survival", np.column_stack([np.arange(30) - 1.0, np.ones(30)]), "row 0 is -1"),
+        ("survival", np.column_stack([np.arange(30.0), np.zeros(30)]), "all are censored"),
+        ("survival", np.column_stack([np.arange(30.0), np.arange(30.0)]), "none says whether"),
+    ],
+)
+def test_values_that_are_not_of_the_kind_are_errors(kind: str, y: object, said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        PPFS.calibrated(task=kind).fit(np.random.default_rng(0).normal(size=(30, 2)), y)
+
+
+def test_left_truncation_is_refused() -> None:
+    y = np.zeros(30, dtype=[("entry", float), ("time", float), ("event", bool)])
+    with pytest.raises(InvalidInputError, match="left truncation"):
+        PPFS.calibrated(task="survival").fit(np.random.default_rng(0).normal(size=(30, 2)), y)
+
+
+def test_ordered_categories_keep_their_order() -> None:
+    rng, X = columns()
+    codes = np.digitize(X[:, 1] + rng.logistic(size=N), [-1.0, 1.0])
+    labels = pd.Series(pd.Categorical.from_codes(codes, ["low", "middle", "high"], ordered=True))
+    enum = pl.Series(labels.tolist(), dtype=pl.Enum(["low", "middle", "high"]))
+    for y in (labels, enum):
+        np.testing.assert_array_equal(read_table(X, y, task="ordinal", owner="test").y, codes)
+    assert PPFS.calibrated(task="ordinal", random_state=0).fit(X, labels).blanket_.tolist() == [1]
+
+
+def test_a_classifier_is_refused_for_counts() -> None:
+    X, y = targets()["count"]
+    with pytest.raises(InvalidInputError, match="RandomForestClassifier cannot predict the target"):
+        PPFS(RandomForestClassifier(), task="count").fit(X, y)
+
+
+def test_many_integers_left_at_regression_give_a_hint() -> None:
+    rng, X = columns()
+    counts = rng.poisson(np.exp(2 + 0.5 * X[:, 1]))
+    selector = PPFS(n_splits=5, random_state=0).fit(X, counts)
+    assert any('task="count"' in note for note in selector.trace_.notes)
+    selector = PPFS(n_splits=5, random_state=0).fit(X, counts - 50)
+    assert not any('task="count"' in note for note in selector.trace_.notes)
+
+
+def test_a_model_can_be_chosen_for_counts() -> None:
+    X, y = targets()["count"]
+    chosen = PPFSCV(PoissonRegressor(), selector=PPFS.calibrated(task="count"), cv=3, random_state=0).fit(
+        X, y
+    )
+    assert 1 in chosen.blanket_
+    assert (chosen.predict(X) > 0).all()
+
+
+def test_fisher_z_reads_the_response() -> None:
+    X, y = targets()["survival"]
+    assert FisherZ().evaluate(X, y, 1).pvalue < 1e-4
