@@ -22,7 +22,8 @@ from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.residuals import ResidualProducts
 from ppfs.independence._predictive.risks.registry import risk_source
 from ppfs.independence._predictive.risks.source import RiskSource
-from ppfs.independence._predictive.screening import outputs_of, smaller_class
+from ppfs.independence._predictive.screening import outputs_of
+from ppfs.independence._predictive.tail_bound import contrasts_of
 from ppfs.independence._predictive.target_problem import TargetProblems
 
 # What an estimator sees of a table with categories, for the trace.
@@ -201,7 +202,7 @@ class BoundPredictiveTest(BoundTest):
                 target,
                 self.known.counts,
                 self._remember_count,
-                smaller_class(problem) if self.table.groups is None else None,
+                contrasts_of(problem) if self.table.groups is None else (),
             )
         return self._tails[target]
 

@@ -56,8 +56,8 @@ class PermutationTail:
     that stand out. The screening is part of the statistic: arrangements that do not stand out rank last, including the
     column itself. See `Screening`.
 
-    Where the target has two classes, arrangements that differ between them by far more than chance allows rank first,
-    by a bound on their p-value: they need no draws. See `TailBound`.
+    Arrangements that differ between classes, or between large and small numbers of the target, by far more than chance
+    allows rank first, by a bound on their p-value: they need no draws. See `TailBound`.
 
     All columns are rearranged in the same way: a draw is an order of the rows, and depends only on its number.
 
@@ -84,8 +84,8 @@ class PermutationTail:
     remember : function of CountedRearrangements
         Called with every new count, which adds it to `known`.
 
-    smaller_class : ndarray of int or None
-        The rows of the smaller of two classes; None where p-values cannot be bounded.
+    contrasts : sequence of ndarray of int
+        Sets of rows that are compared with all others; empty where p-values cannot be bounded. See `TailBound`.
 
     n_refitted : int
         Rearranged columns that models were fitted to so far, including those of earlier counts.
@@ -103,7 +103,7 @@ class PermutationTail:
     target: int
     known: Mapping[Rearrangements, CountedRearrangements]
     remember: Callable[[CountedRearrangements], None]
-    smaller_class: NDArray[np.intp] | None = None
+    contrasts: Sequence[NDArray[np.intp]] = ()
     n_fits: int = 0
     n_refitted: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
@@ -124,16 +124,20 @@ class PermutationTail:
     def bounded_pvalues(self, xs: Sequence[int]) -> Floats:
         """Return bounds on tiny p-values of columns, by which they rank before all others; 1 for other columns."""
         bounds = np.ones(len(xs))
-        if self.smaller_class is not None:
+        if self._is_bounded:
             for part in self._parts(xs):
                 own = np.arange(part.places.size)
                 as_it_is = np.broadcast_to(np.arange(self.table.n_rows), (own.size, self.table.n_rows))
                 bounds[part.places] = self._bound(part).pvalues(own, as_it_is)
         return bounds
 
+    @property
+    def _is_bounded(self) -> bool:
+        return self.outputs is not None and len(self.contrasts) > 0
+
     def _bound(self, part: _Part) -> TailBound:
-        assert self.smaller_class is not None
-        return TailBound.of(part.columns, self.smaller_class, self.table.n_features)
+        assert self.outputs is not None
+        return TailBound.of(part.columns, self.contrasts, self.outputs, self.table.n_features)
 
     def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
         """Count the draws that rank no lower than the column itself.
@@ -232,7 +236,7 @@ class PermutationTail:
             bounds,
             stands_out,
             observed * (1.0 + _ROUNDING),
-            None if self.smaller_class is None else self._bound(part),
+            self._bound(part) if self._is_bounded else None,
             (self.entropy, _PURPOSE, self.fold, int(part.by_value)),
         )
 

@@ -184,14 +184,6 @@ def outputs_of(problem: Problem) -> Floats | None:
     return np.ascontiguousarray(directions[:, lengths > _ROUNDING * max(lengths[0], _ROUNDING)].T)
 
 
-def smaller_class(problem: Problem) -> NDArray[np.intp] | None:
-    """Return the rows of the smaller of two classes; None for other targets, and for rows with weights."""
-    if problem.classes.size != 2 or problem.weights.loss is not None or problem.weights.fit is not None:
-        return None
-    members = [np.flatnonzero(problem.y == label) for label in problem.classes]
-    return min(members, key=len)
-
-
 def rearranged(outputs: Floats, sources: NDArray[np.intp]) -> Floats:
     """Return the outputs so rearranged that they meet the values of the original columns.
 
