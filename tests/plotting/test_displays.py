@@ -7,17 +7,19 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from ppfs import PPFS, PPFSCV
-from ppfs.blanket import StabilitySelection
+from ppfs.blanket import MMMB, StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
     AtLeastDisplay,
     BlanketDisplay,
     ImportanceDisplay,
     PValueDisplay,
+    RolesDisplay,
     ScoreSizeDisplay,
     StabilityDisplay,
     SufficiencyDisplay,
     TimelineDisplay,
+    UpdateDisplay,
 )
 from ppfs.plotting._canvas import shown
 from ppfs.wrappers import Stepwise
@@ -278,3 +280,28 @@ def test_importances_are_shown_beside_what_would_have_been_found(frame):
         selector.trace_.outcome.detectable.alone,
         selector.trace_.outcome.detectable.given,
     }
+
+
+def test_roles_are_drawn_with_arrows_that_were_earned():
+    rng = np.random.default_rng(0)
+    cause, y = rng.normal(size=400), rng.normal(size=400)
+    X = pd.DataFrame({"$other$": cause, "effect": cause + y + 0.5 * rng.normal(size=400)})
+    search = MMMB(independence="fisher-z").fit(X, y)
+    display = RolesDisplay.from_estimator(search, ax=Figure().subplots())
+    assert len([text for text in display.ax_.texts if getattr(text, "arrow_patch", None)]) == 2
+    assert "$other$\nspouse" in [text.get_text() for text in display.ax_.texts]
+
+
+def test_roles_that_no_question_decided_are_not_drawn(selector):
+    with pytest.raises(InvalidInputError, match="MMMB"):
+        RolesDisplay.from_estimator(selector)
+
+
+def test_new_rows_are_drawn_with_their_evidence(frame):
+    X, y = frame
+    selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+    with pytest.raises(InvalidInputError, match="no new rows"):
+        UpdateDisplay.from_estimator(selector)
+    found = selector.update(X, y)
+    display = UpdateDisplay.from_estimator(selector, ax=Figure().subplots())
+    assert len(display.ax_.patches) == len(found.features)

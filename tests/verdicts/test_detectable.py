@@ -36,10 +36,10 @@ def test_the_effect_follows_from_rows_level_and_spread(fitted):
     X, y = table()
     # Two of six columns were called, so that a third is called at half of alpha.
     level = 0.05 * 3 / 6
-    expected = 1.2 * 2 * y.var(ddof=0) * (norm.isf(level / 2) + norm.isf(0.2)) ** 2 / len(X)
+    expected = 1.25 * 2 * y.var(ddof=0) * (norm.isf(level / 2) + norm.isf(0.2)) ** 2 / len(X)
     assert fitted.trace_.outcome.detectable.alone == pytest.approx(expected)
     # Given a and b a variance of about 1 is left of about 3, and no correction applies.
-    given = 1.2 * 2 * (norm.isf(0.025) + norm.isf(0.2)) ** 2 / len(X)
+    given = 1.25 * 2 * (norm.isf(0.025) + norm.isf(0.2)) ** 2 / len(X)
     assert fitted.trace_.outcome.detectable.given == pytest.approx(given, rel=0.2)
 
 

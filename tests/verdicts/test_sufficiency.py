@@ -147,12 +147,11 @@ def test_rivals_of_categories_and_sparse_columns():
     assert rank_rivals(table, range(20), residuals)[0] == 7
 
 
-def test_it_is_measured_when_it_is_read_and_the_data_are_then_let_go():
+def test_it_is_measured_when_it_is_read():
     X, y = linear(n=120)
     selector = PPFS.calibrated(Ridge(), random_state=0).fit(X, y)
     assert selector._sufficiency is None
     assert selector.sufficiency_ is selector.sufficiency_
-    assert selector._at_hand is None
     assert selector.sufficiency_.n_folds == 5
     assert selector.sufficiency_.n_training_rows == 96
     selector.fit(X, y)

@@ -30,7 +30,7 @@ from ppfs._printable import listed
 from ppfs._trace import Trace
 
 if TYPE_CHECKING:
-    from ppfs._verdicts import DataAtHand, Sufficiency
+    from ppfs._verdicts import DataAtHand, Sufficiency, Update, Watched
     from ppfs.report import Report
 
 
@@ -53,6 +53,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     # What the last fit can be asked about later, and the answer.
     _at_hand: DataAtHand | None = None
     _sufficiency: Sufficiency | None = None
+    _watched: Watched | None = None
 
     @abstractmethod
     def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
@@ -85,8 +86,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             count as observations. `ppfs.RowsInTime` sets the length of blocks and a gap around test parts.
 
         sufficiency : bool, default=True
-            Whether `sufficiency_` can be read after the fit. Nothing is computed before it is read; until then the
-            selector holds a reference to X and y, where they take at most 64 MiB. False holds none.
+            Whether `sufficiency_` can be read after the fit. Nothing is computed before it is read; for that the
+            selector holds a reference to X and y, where they take at most 64 MiB, which `update` uses too. False holds
+            none.
 
         **params
             `sample_weight`, array-like of shape (n_rows,): how much each row counts, in fits, losses and scores. A row
@@ -120,7 +122,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     def _keep_data(self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, *, wanted: bool) -> None:
         from ppfs._verdicts import DataAtHand
 
-        self._sufficiency = None
+        self._sufficiency, self._watched = None, None
         self._at_hand = (
             DataAtHand.of(X, y, groups, time, sample_weight, self.n_features_in_) if wanted else None
         )
@@ -189,12 +191,41 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         self._sufficiency = sufficiency_of(
             self, X, y, groups=groups, time=time, sample_weight=sample_weight, margin=margin, n_folds=n_folds
         )
-        self._at_hand = None
         return self._sufficiency
+
+    def update(self, X_new: Any, y_new: Any, *, X: Any = None, y: Any = None) -> Update:
+        """Say what new rows show about the selected columns and about the others; the selection is not changed.
+
+        The new rows are predicted by models of all earlier rows, and learned after that, so that no row is used twice.
+        Every column has an e-value, which is multiplied from batch to batch: evidence may be read after each, and the
+        probability that there is ever a false alarm is at most `alpha`.
+
+        Parameters
+        ----------
+        X_new, y_new : array or data frame, array-like
+            New rows, with the columns of the fit.
+
+        X, y : array or data frame, array-like, default=None
+            All earlier rows, where the selector does not hold them: those of the fit, followed by those of earlier
+            updates.
+
+        Returns
+        -------
+        Update
+            With a status for each column, and the selection that the rule suggests: without columns that are no longer
+            needed, with those that are newly needed. Fit again to change the selection.
+        """
+        from ppfs._verdicts import update_with
+
+        check_is_fitted(self)
+        self._watched = update_with(self, X_new, y_new, None if X is None else (X, y))
+        return self._watched.found
 
     def __getstate__(self) -> dict[str, Any]:
         # The caller's data are not part of the result.
         state: dict[str, Any] = super().__getstate__()
+        if state.get("_watched") is not None:
+            state = {**state, "_watched": state["_watched"].without_data()}
         return {name: value for name, value in state.items() if name != "_at_hand"}
 
     def report(self, X: Any = None, y: Any = None, *, sufficiency: bool = True, **rows: Any) -> Report:

@@ -4,17 +4,30 @@ from ppfs._verdicts.closed_testing import at_least, at_least_among_first
 from ppfs._verdicts.detectable import detectable_of, rows_needed
 from ppfs._verdicts.keeping import DataAtHand
 from ppfs._verdicts.measuring import Divided, measure_sufficiency
+from ppfs._verdicts.new_rows import Watched, stacked_rows, update_with
 from ppfs._verdicts.repeating import sufficiency_of
+from ppfs._verdicts.roles import Role, roles_of
 from ppfs._verdicts.sufficiency import Sufficiency
+from ppfs._verdicts.updating import Update, Watch, after_batch, begin, read_off
 
 __all__ = [
     "DataAtHand",
     "Divided",
+    "Role",
     "Sufficiency",
+    "Update",
+    "Watch",
+    "Watched",
+    "after_batch",
     "at_least",
     "at_least_among_first",
+    "begin",
     "detectable_of",
     "measure_sufficiency",
+    "read_off",
+    "roles_of",
     "rows_needed",
+    "stacked_rows",
     "sufficiency_of",
+    "update_with",
 ]

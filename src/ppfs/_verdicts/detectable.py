@@ -19,7 +19,7 @@ POWER = 0.8
 
 # The effect that the panel's test finds, as a multiple of what the best test of a line would find, and the effects of
 # other links as multiples of a line's: measured by benchmarks/verdicts/detectable.py.
-_OF_THE_PANEL = 1.2
+_OF_THE_PANEL = 1.25
 OTHER_LINKS = {"line": 1.0, "saturating": 1.1, "step": 1.4, "parabola": 1.7}
 
 # More regressors than this share of the rows leave no spread to speak of.

@@ -185,16 +185,23 @@ def _penalized(table: Table) -> Any:
 
 def _residuals(table: Table, selected: Sequence[int], train: Rows, seed: int) -> Floats:
     """Return what additive curves of the selected features leave of the training rows, shape (n_train, n_outputs)."""
-    if table.task == "classification":
-        codes = table.codes[train].astype(np.intp)
-        truth = np.eye(table.classes.size)[codes]
-    else:
-        truth = table.codes[train].reshape(len(train), -1)
-    if not selected:
-        return np.asarray(truth - truth.mean(axis=0))
     member = usable_members(DEFAULT_PANEL, table)[: 2 if len(selected) <= _MOST_FOR_CURVES else 1][-1]
+    return residuals_of(table, estimator_for(member, table.task), selected, train, train, seed)
+
+
+def residuals_of(
+    table: Table, estimator: Any, features: Sequence[int], train: Rows, test: Rows, seed: int = 0
+) -> Floats:
+    """Return what a model of some rows leaves of others, shape (n_test, n_outputs).
+
+    One output per class, for which 1 is the row's own class; without features, the residuals of a constant.
+    """
+    if table.task == "classification":
+        truth = np.eye(table.classes.size)[table.codes[test].astype(np.intp)]
+    else:
+        truth = table.codes[test].reshape(len(test), -1)
     output = "probabilities" if table.task == "classification" else "values"
-    predicted = _predicted(table, estimator_for(member, table.task), selected, train, train, output, seed)
+    predicted = _predicted(table, estimator, features, train, test, output, seed)
     return np.asarray(truth - predicted.reshape(truth.shape))
 
 

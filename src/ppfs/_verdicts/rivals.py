@@ -80,3 +80,63 @@ def _by_levels(codes: Floats, residuals: Floats, by_chance: float) -> float:
     sums = np.stack([np.bincount(levels, of_output) for of_output in residuals.T], axis=1)
     # A column of many levels explains more by chance: k - 1 degrees of freedom, where a line has one.
     return float(((sums**2).sum(axis=1) / counts).sum() - (len(counts) - 2) * by_chance)
+
+
+def moves_of(
+    table: Table,
+    features: Sequence[int],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    residuals: Floats,
+) -> list[Floats]:
+    """Return by how much a line of each feature alone would move the predictions of some rows.
+
+    The line is that of other rows' residuals: on standardized numbers, or the means by level of categories, shrunk for
+    levels of few rows.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_train, n_outputs)
+
+    Returns
+    -------
+    list of ndarray of shape (n_test, n_features)
+        One per output.
+    """
+    moves = [np.zeros((len(test), len(features))) for _ in residuals.T]
+    for first in range(0, len(features), _AT_ONCE):
+        some = list(features[first : first + _AT_ONCE])
+        X = table.take(some)
+        X = np.asarray(X.toarray() if sp.issparse(X) else X)
+        of_train, of_test = _scaled_together(X[train], X[test])
+        n_levels = table.n_levels_of(some)
+        for output, residual in enumerate(residuals.T):
+            moved = of_test * (of_train.T @ residual / len(train))
+            for column in np.flatnonzero(n_levels > 0).tolist():
+                moved[:, column] = _means_by_level(X[train, column], X[test, column], residual)
+            for place, where in enumerate(table.places(some)):
+                moves[output][:, first + place] = moved[:, where].sum(axis=1)
+    return moves
+
+
+def _scaled_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
+    """Return columns of mean 0 and variance 1 in the training rows; missing values, and constant columns, are 0."""
+    known = np.isfinite(train)
+    n_known = np.maximum(1, known.sum(axis=0))
+    means = np.where(known, train, 0.0).sum(axis=0) / n_known
+    spread = np.sqrt((np.where(known, train - means, 0.0) ** 2).sum(axis=0) / n_known)
+    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    scaled = [np.where(np.isfinite(part), part - means, 0.0) * scale for part in (train, test)]
+    return scaled[0], scaled[1]
+
+
+# Levels count with the mean of their rows and of so many rows without effect.
+_ROWS_OF_NO_EFFECT = 10
+
+
+def _means_by_level(train: Floats, test: Floats, residual: Floats) -> Floats:
+    levels, codes = np.unique(train, return_inverse=True)
+    codes = codes.ravel()
+    means = np.bincount(codes, residual) / (np.bincount(codes) + _ROWS_OF_NO_EFFECT)
+    place = np.clip(np.searchsorted(levels, test), 0, len(levels) - 1)
+    return np.where(levels[place] == test, means[place], 0.0)

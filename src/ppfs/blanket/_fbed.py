@@ -115,6 +115,9 @@ class FBED(IndependenceSearch):
     results_ : data frame
         One row per column: whether it was selected, its importance and p-value, and why.
 
+    roles_ : tuple of Role
+        For each selected column: parent, child, spouse or undecided, with the question that decided.
+
     sufficiency_ : Sufficiency
         What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
 

@@ -225,6 +225,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         `importance_low` and `importance_high`, `pvalue`, `adjusted_pvalue`, `stability`, `phase`, `reason`,
         `redundant_with`, `detectable`, `at_least`.
 
+    roles_ : tuple of Role
+        For each selected column: parent, child, spouse or undecided, with the question that decided.
+
     sufficiency_ : Sufficiency
         What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ppfs._printable import printable
 from ppfs.report._summary import notes_for_readers
-from ppfs.report._verdicts import at_least_in_words
+from ppfs.report._verdicts import ROLES_HOLD, at_least_in_words, role_in_words, update_in_words
 
 _MOST_COLUMNS = 200
 
@@ -30,6 +30,11 @@ def markdown_page(summary: dict[str, Any]) -> str:
         lines += ["## Confirmed on rows held out", "", f"{_escaped(summary['confirmation']['summary'])}.", ""]
     if summary["at_least"]:
         lines += [f"{_escaped(at_least_in_words(summary['at_least']))}.", ""]
+    if summary["roles"]:
+        lines += ["## Roles around the target", "", ROLES_HOLD, ""]
+        lines += [*(f"- {_escaped(role_in_words(role))}" for role in summary["roles"]), ""]
+    if summary["update"]:
+        lines += ["## New rows", "", _escaped(update_in_words(summary["update"])), ""]
     lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in notes_for_readers(summary)), ""]
     lines += ["## How to repeat it", ""]
     if summary["command"] is not None:

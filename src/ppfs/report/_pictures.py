@@ -13,9 +13,11 @@ from ppfs.plotting import (
     BlanketDisplay,
     ImportanceDisplay,
     PValueDisplay,
+    RolesDisplay,
     StabilityDisplay,
     SufficiencyDisplay,
     TimelineDisplay,
+    UpdateDisplay,
 )
 
 # A placeholder for the color of the page's text while a plot is drawn; no plot uses it otherwise.
@@ -113,6 +115,24 @@ def pictures_of(selector: Any) -> list[Picture]:
                 lambda ax: AtLeastDisplay.from_estimator(selector, ax=ax),
             )
         )
+    wanted.append(
+        (
+            "New rows",
+            "The evidence of new rows behind the status of each column. Chance alone gives an "
+            "e-value of 100 once in a hundred times at most, whenever one looks.",
+            (7.0, 4.0),
+            lambda ax: UpdateDisplay.from_estimator(selector, ax=ax),
+        )
+    )
+    wanted.append(
+        (
+            "Roles around the target",
+            "Arrows where questions decided them, a line where the direction is open. Arrows between columns are those "
+            "from a spouse to a common child.",
+            (7.0, 5.0),
+            lambda ax: RolesDisplay.from_estimator(selector, ax=ax),
+        )
+    )
     pictures = []
     for title, caption, figsize, draw in wanted:
         try:

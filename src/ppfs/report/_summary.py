@@ -15,7 +15,7 @@ from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
-from ppfs.report._verdicts import at_least_of, measure, sufficiency_of
+from ppfs.report._verdicts import at_least_of, measure, roles_of, sufficiency_of, update_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
@@ -142,6 +142,8 @@ def result_of(selector: Any) -> dict[str, Any]:
         "confirmation": confirmation_of(selector),
         "sufficiency": sufficiency_of(selector),
         "at_least": at_least_of(selector),
+        "roles": roles_of(selector),
+        "update": update_of(selector),
         "warnings": [{**asdict(each), "message": each.message} for each in selector.warnings_],
         "notes": list(trace.notes),
     }

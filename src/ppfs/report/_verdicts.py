@@ -70,3 +70,66 @@ def at_least_section(found: dict[str, Any] | None) -> str:
         f'data-bounds="{",".join(map(str, found["bounds"]))}" aria-describedby="topsaid"></label> '
         f'<output id="topsaid" for="top">{n}: at least {found["bounds"][-1]}</output></p></section>'
     )
+
+
+def roles_of(selector: Any) -> list[dict[str, Any]]:
+    """Return the roles that questions decided; empty where none did."""
+    roles = getattr(selector, "roles_", ())
+    if all(role.role == "undecided" for role in roles):
+        return []
+    return [
+        {
+            "feature": role.feature,
+            "role": role.role,
+            "arrows": [list(arrow) for arrow in role.arrows],
+            "because": role.because,
+        }
+        for role in roles
+    ]
+
+
+def role_in_words(role: dict[str, Any]) -> str:
+    """Return a role in a sentence."""
+    arrows = "; ".join(f"{cause} → {effect}" for cause, effect in role["arrows"])
+    because = f", because {role['because']}" if role["because"] else ""
+    return f"{role['feature']}: {role['role']}{f' ({arrows})' if arrows else ''}{because}"
+
+
+#: What every list of roles has to say of itself.
+ROLES_HOLD = (
+    "An arrow holds if the answers behind it are right, and if no hidden variable acts on two of the columns. Columns "
+    "called parent or child are linked to the target in a direction that no question decided."
+)
+
+
+def roles_section(roles: list[dict[str, Any]]) -> str:
+    """Return the roles as a section."""
+    if not roles:
+        return ""
+    items = "".join(f"<li>{escape(role_in_words(role))}</li>" for role in roles)
+    return f"<section><h2>Roles around the target</h2><p>{ROLES_HOLD}</p><ul>{items}</ul></section>"
+
+
+def update_of(selector: Any) -> dict[str, Any] | None:
+    """Return what new rows said so far; None where there were none."""
+    watched = getattr(selector, "_watched", None)
+    return None if watched is None else watched.found.as_plain()
+
+
+#: The rule by which new rows suggest another selection.
+UPDATE_RULE = (
+    "The selection was not changed. By the rule, which leaves out columns that are no longer needed or drifting and "
+    "adds those that are newly needed, it would be"
+)
+
+
+def update_in_words(update: dict[str, Any]) -> str:
+    """Return what new rows said, and the selection by the rule."""
+    return f"{update['summary']} {UPDATE_RULE}: {', '.join(update['suggested']) or 'empty'}."
+
+
+def update_section(update: dict[str, Any] | None) -> str:
+    """Return what new rows said as a section."""
+    if update is None:
+        return ""
+    return f"<section><h2>New rows</h2><p>{escape(update_in_words(update))}</p></section>"

@@ -40,6 +40,7 @@ from ppfs._data import (
 from ppfs._estimator import Selector
 from ppfs._parallel import small_fits
 from ppfs._trace import Trace, summary_of
+from ppfs._verdicts import Role, roles_of
 from ppfs.blanket._run.answers_between_fits import Memory
 from ppfs.blanket._run.checkpoint import opened
 from ppfs.blanket._run.circumstances import Circumstances
@@ -214,6 +215,16 @@ class BaseBlanketSelector(Selector):
         for fold in self.folds_:
             counts[list(fold.blanket)] += 1
         return counts / len(self.folds_)
+
+    @property
+    def roles_(self) -> tuple[Role, ...]:
+        """Parent, child or spouse: what the questions say about each selected column, most important first.
+
+        Searches over subsets, such as `MMMB` and `HITONMB`, decide most; others leave most roles undecided. An arrow
+        has its questions, and holds if their answers are right and no hidden variable acts on two of the columns.
+        """
+        check_is_fitted(self)
+        return roles_of(self.trace_)
 
     @property
     def results_(self) -> Any:

@@ -1,0 +1,103 @@
+"""Roles: no arrow is drawn that the graph does not have."""
+
+import numpy as np
+import pytest
+from checks.graphs import random_dag
+
+from ppfs import PPFS
+from ppfs.blanket import HITONMB, IAMB, MMMB
+from ppfs.independence import DSeparation
+
+N_GRAPHS = 60
+
+
+def truth_of(edges, target):
+    parents = {cause for cause, effect in edges if effect == target}
+    children = {effect for cause, effect in edges if cause == target}
+    spouses = {cause for cause, effect in edges if effect in children} - {target} - parents - children
+    return parents, children, spouses
+
+
+def fitted(search, n_nodes, edges):
+    X = np.repeat([[0.0], [1.0]], n_nodes - 1, axis=1)
+    return search.set_params(independence=DSeparation(edges)).fit(X, [0.0, 1.0])
+
+
+def number_of(name, target):
+    return target if name == "target" else int(name.removeprefix("x"))
+
+
+@pytest.mark.parametrize(
+    "search", [MMMB(max_k=None), HITONMB(max_k=None), IAMB()], ids=lambda one: type(one).__name__
+)
+def test_no_wrong_arrow_with_an_oracle(search):
+    n_arrows = n_roles = 0
+    for seed in range(N_GRAPHS):
+        n_nodes, edges = random_dag(seed)
+        target = n_nodes - 1
+        parents, children, spouses = truth_of(edges, target)
+        for role in fitted(search, n_nodes, edges).roles_:
+            feature = number_of(role.feature, target)
+            allowed = {
+                "parent": parents,
+                "child": children,
+                "parent or child": parents | children,
+                "spouse": spouses,
+                "undecided": parents | children | spouses,
+            }
+            assert feature in allowed[role.role], (seed, role)
+            for cause, effect in role.arrows:
+                assert (number_of(cause, target), number_of(effect, target)) in set(edges), (seed, role)
+            n_arrows += len(role.arrows)
+            n_roles += role.role in ("parent", "child", "spouse")
+    # And some are drawn.
+    assert n_roles > 0.1 * N_GRAPHS
+    assert (n_arrows > 0) == isinstance(search, MMMB | HITONMB)
+
+
+def test_a_collider_and_its_question():
+    # x0 → x1 ← target: x0 is a spouse.
+    roles = fitted(MMMB(max_k=None), 3, [(0, 1), (2, 1)]).roles_
+    by_name = {role.feature: role for role in roles}
+    assert by_name["x0"].role == "spouse"
+    assert by_name["x0"].arrows == (("x0", "x1"),)
+    assert by_name["x1"].role == "child"
+    assert set(by_name["x1"].arrows) == {("target", "x1"), ("x0", "x1")}
+    assert by_name["x1"].because == "on their own (p = 1) they are independent, given x1 (p = 0) they are not"
+    assert str(by_name["x0"]).startswith("x0: spouse (x0 → x1), because on their own")
+
+
+def test_a_chain_has_no_direction():
+    # x0 → target → x1 cannot be told from its reverse.
+    roles = fitted(MMMB(max_k=None), 3, [(0, 2), (2, 1)]).roles_
+    assert {role.role for role in roles} == {"parent or child"}
+    assert all(role.arrows == () for role in roles)
+
+
+def test_a_search_of_one_column_at_a_time_leaves_roles_undecided():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    roles = PPFS(n_splits=10, random_state=0).fit(X, X[:, 0] + 0.1 * rng.normal(size=100)).roles_
+    assert [role.role for role in roles] == ["undecided"]
+
+
+def test_the_target_has_its_name():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    cause, y = rng.normal(size=400), rng.normal(size=400)
+    X = pd.DataFrame({"other": cause, "effect": cause + y + 0.5 * rng.normal(size=400)})
+    roles = MMMB(independence="fisher-z").fit(X, pd.Series(y, name="ill")).roles_
+    assert ("ill", "effect") in {arrow for role in roles for arrow in role.arrows}
+
+
+def test_the_report_lists_roles_where_some_are_decided():
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    cause, y = rng.normal(size=400), rng.normal(size=400)
+    X = np.column_stack([cause, cause + y + 0.5 * rng.normal(size=400)])
+    report = MMMB(independence="fisher-z").fit(X, y).report(sufficiency=False)
+    assert "x1: child (target → x1" in report.markdown()
+    assert "Roles around the target" in report.html()
+    plain = PPFS(n_splits=5, random_state=0).fit(X, y).report(sufficiency=False)
+    assert plain.summary["roles"] == []
+    assert "Roles around the target" not in plain.html()
