@@ -360,6 +360,10 @@ class Table:
         order = self.order.for_target(target)
         return Table(self._columns, target, self.features, self._rows, lens=self._lens, order=order)
 
+    def response_given(self, columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the target's response beside what a model of some columns expects; None for most targets."""
+        return self._target.response_given(columns, self.weights)
+
     @property
     def task_name(self) -> str:
         """The task in the caller's words."""

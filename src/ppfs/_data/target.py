@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._data.labels import coded_labels
-from ppfs._data.target_kinds import TargetKind
+from ppfs._data.target_kinds import Floats, TargetKind
 from ppfs._data.target_task import Task, TaskChoice
 
 
@@ -31,12 +31,16 @@ class Target:
 
     kind : TargetKind, default=None
         None: labels or plain numbers.
+
+    origin : Target, default=None
+        The target whose response this is.
     """
 
     values: NDArray[Any]
     choice: TaskChoice
     labels_of_all: NDArray[Any] | None = None
     kind: TargetKind | None = None
+    origin: Target | None = None
 
     @property
     def task(self) -> Task:
@@ -81,11 +85,20 @@ class Target:
         """The target that models of this package predict: one number per row."""
         if self.kind is None:
             return self
-        return Target(self.kind.response(self.values), replace(self.choice, task="regression"))
+        choice = replace(self.choice, task="regression")
+        return Target(self.kind.response(self.values), choice, origin=self)
+
+    def response_given(self, columns: Floats, weights: Floats | None) -> Floats | None:
+        """Return the response of each row beside what a model of some columns expects; None where there is none."""
+        kind = None if self.origin is None else self.origin.kind
+        if self.origin is None or kind is None or kind.response_given is None:
+            return None
+        return kind.response_given(self.origin.values, columns, weights)
 
     def of_rows(self, index: NDArray[np.intp]) -> Target:
         """Return the target of some of the rows."""
-        return replace(self, values=self.values[index], labels_of_all=self.known_labels)
+        origin = None if self.origin is None else self.origin.of_rows(index)
+        return replace(self, values=self.values[index], labels_of_all=self.known_labels, origin=origin)
 
     @property
     def _has_text_labels(self) -> bool:

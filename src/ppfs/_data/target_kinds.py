@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ppfs import _engine
 from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
@@ -24,6 +25,10 @@ Floats = NDArray[np.float64]
 KindName = Literal["count", "positive", "ordinal", "survival"]
 
 _EVENT_NAMES = re.compile(r"(?i)(event|status|cens|death|dead|died|observed|cens_?ind|delta|arrest|fail)")
+
+# Of coefficients of columns in units of their deviation: next to nothing beside a dozen events, and enough where
+# a column separates the events from the other rows.
+_PENALTY = 0.1
 
 # A survival target in this package: a structured array as in scikit-survival.
 SURVIVAL_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
@@ -52,6 +57,10 @@ class TargetKind:
 
     model : str
         What the response is, for the trace.
+
+    response_given : callable, default=None
+        Returns the response given some columns: a score that the model of this kind leaves. None: the response
+        itself is regressed on the columns.
     """
 
     name: KindName
@@ -60,6 +69,7 @@ class TargetKind:
     read: Callable[[NDArray[Any]], NDArray[Any]]
     response: Callable[[NDArray[Any]], Floats]
     model: str
+    response_given: Callable[[NDArray[Any], Floats, Floats | None], Floats] | None = None
 
 
 def _numbers(values: NDArray[Any], name: str) -> Floats:
@@ -182,6 +192,15 @@ def log_rank_scores(values: NDArray[Any]) -> Floats:
     return np.asarray(event - np.cumsum(n_events / at_risk)[places.ravel()])
 
 
+def _cox_residuals(values: NDArray[Any], columns: Floats, weights: Floats | None) -> Floats:
+    """Return the martingale residuals of Cox's regression on some columns."""
+    deviations = columns.std(axis=0)
+    varied = columns[:, deviations > 0]
+    scaled = (varied - varied.mean(axis=0)) / deviations[deviations > 0]
+    risk_sets = _engine.RiskSets(values["time"], values["event"], weights)
+    return _engine.fit_cox(scaled, risk_sets, _PENALTY).residuals
+
+
 def _ridits(values: NDArray[Any]) -> Floats:
     return np.asarray(2.0 * (rankdata(values) - 0.5) / values.size - 1.0)
 
@@ -220,6 +239,7 @@ KINDS: dict[str, TargetKind] = {
             _read_survival,
             log_rank_scores,
             "the log-rank score of each row, the score of Cox's model",
+            _cox_residuals,
         ),
     )
 }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ppfs._engine.inputs.splits import Splits
     from ppfs._engine.jit.compile_time import before_compiling, compile_seconds
     from ppfs._engine.jit.threads import run_tasks
+    from ppfs._engine.linear.cox import RiskSets, fit_cox
     from ppfs._engine.linear.extensions import add_directions, fit_extensions
     from ppfs._engine.linear.least_squares import (
         independent_rows,
@@ -83,6 +84,7 @@ _MODULES = {
     "inputs.splits": ("Splits",),
     "jit.compile_time": ("before_compiling", "compile_seconds"),
     "jit.threads": ("run_tasks",),
+    "linear.cox": ("RiskSets", "fit_cox"),
     "linear.extensions": ("add_directions", "fit_extensions"),
     "linear.least_squares": (
         "independent_rows",

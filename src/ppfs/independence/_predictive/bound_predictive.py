@@ -270,6 +270,7 @@ class BoundPredictiveTest(BoundTest):
                 len(self.models),
                 self._problems.entropy,
                 self._problems.fold,
+                self.table.response_given if target == self.table.target else None,
             )
         return self._products[target]
 

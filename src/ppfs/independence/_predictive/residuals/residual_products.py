@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,9 @@ from ppfs.independence._predictive.residuals.statistics import predicted_rest, p
 
 # Of a feature of many columns this many are looked at a second time.
 _MOST_LOOKED_AT = 5
+
+# From lines of columns, shape (n_rows, n_lines), to numbers of shape (n_rows,); None where there are none.
+ResponseGiven = Callable[[Floats], Floats | None]
 
 # The key of this module's random streams, so that no other module draws the same numbers.
 _PURPOSE = 0x5E51
@@ -49,6 +52,9 @@ class ResidualProducts:
     entropy, fold : int
         The key of the random streams.
 
+    response_given : callable, default=None
+        Returns the target's response given the lines of some columns, where it has one of its own.
+
     Attributes
     ----------
     n_fits : int
@@ -63,11 +69,13 @@ class ResidualProducts:
         n_models: int,
         entropy: int,
         fold: int,
+        response_given: ResponseGiven | None = None,
     ) -> None:
         self.problem = problem
         self.n_fits = 0
         self._table, self._members, self._n_models = table, members, n_models
         self._key = entropy, fold
+        self._response_given = response_given
         self._columns: dict[int, list[GivenColumn]] = {}
         self._last: tuple[tuple[int, ...], Regressions] | None = None
 
@@ -113,9 +121,16 @@ class ResidualProducts:
                 if other not in self._columns:
                     self._columns[other] = [GivenColumn.of(*column) for column in self._columns_of(other)]
             columns = [column for other in others for column in self._columns[other]]
-            self._last = others, Regressions(columns, self._outputs, self._roots)
+            self._last = others, Regressions(columns, self._outputs_given(columns), self._roots)
             self.n_fits += self._outputs.shape[1]
         return self._last[1]
+
+    def _outputs_given(self, columns: list[GivenColumn]) -> Floats:
+        """Return the target that is regressed on some columns: itself, or its own response given these."""
+        if self._response_given is None:
+            return self._outputs
+        response = self._response_given(np.hstack([column.lines for column in columns]))
+        return self._outputs if response is None else self._centered(response[:, np.newaxis])
 
     def _columns_of(self, feature: int) -> list[tuple[Floats, bool]]:
         """Return the columns of a feature, and whether they hold codes of categories."""
