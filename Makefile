@@ -15,7 +15,7 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/codespell
-	$(BIN)/codespell --builtin en-GB_to_en-US --ignore-words-list writeable README.md docs examples src
+	$(BIN)/codespell --builtin en-GB_to_en-US README.md docs examples src
 	$(BIN)/python tools/prose.py
 
 # Workflows: what could be abused in them, and their syntax where actionlint's binary can be downloaded.
