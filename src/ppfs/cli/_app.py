@@ -10,6 +10,7 @@ from ppfs.cli.commands.explain import explain
 from ppfs.cli.commands.plan import plan
 from ppfs.cli.commands.resume import resume
 from ppfs.cli.commands.select import select
+from ppfs.cli.commands.update import update
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -37,5 +38,5 @@ def app() -> None:
     """Find the smallest set of columns that still predicts the target."""
 
 
-for command in (select, resume, plan, apply, compare, explain):
+for command in (select, resume, plan, apply, update, compare, explain):
     app.add_command(command)

@@ -1,0 +1,191 @@
+"""``ppfs update``: what new rows say about a saved selection."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ppfs.cli._failures import InputFailure
+from ppfs.cli._terminal import say, writing
+from ppfs.cli.flags.data import FILE_FLAGS
+from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
+
+_NEW = "update"
+
+
+@dataclass(frozen=True)
+class UpdateRequest:
+    """What the flags say.
+
+    Attributes
+    ----------
+    selection : str
+        A file made by ``ppfs select --save``; the evidence so far is written into it.
+
+    new : str
+        A table of new rows.
+
+    data : str or None
+        The table that was searched; None: the file of that name beside the selection.
+
+    format : str
+        "table" or "json".
+
+    sep, encoding, decimal, na, sheet
+        How the tables are written; see `DataRequest`.
+    """
+
+    selection: str
+    new: str
+    sep: str | None
+    encoding: str | None
+    decimal: str | None
+    na: tuple[str, ...]
+    sheet: str | None
+    data: str | None
+    format: str
+
+
+_FLAGS = [
+    click.argument("selection"),
+    click.argument("new"),
+    *FILE_FLAGS,
+    flag(
+        "Data",
+        "--data",
+        metavar="FILE",
+        help="The table that was searched.  [default: the file of its name beside SELECTION]",
+    ),
+    flag(
+        "Output",
+        "--format",
+        "-f",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        help="How the result is written to standard output.",
+    ),
+    debug_flag,
+]
+
+
+@click.command(cls=SectionedCommand)
+@gathered("request", UpdateRequest, _FLAGS)
+def update(request: UpdateRequest) -> None:
+    """Say what new rows show about a selection: which columns are still needed, and which are not.
+
+    SELECTION is a file made by ppfs select --save, NEW a table of rows that came after it. The new rows are predicted
+    by models of all earlier rows, those of earlier updates included, and learned after that. The evidence so far is
+    kept in SELECTION; the selection itself is not changed.
+    """
+    from ppfs._data import read_table
+    from ppfs._verdicts import Watch, after_batch, begin, read_off
+    from ppfs.cli.output.selection import load
+
+    document = load(request.selection)
+    known = document.get(_NEW) or {"files": [], "watch": None}
+    digest = _digest(request.new)
+    _refuse_known(request, known, digest)
+    names = [row["column"] for row in document["columns"]]
+    target, task = document["target"], document["task"]
+    X, y = _rows(request, _searched(request, document), names, target)
+    table = read_table(X, y, task=task, owner="ppfs update")
+    chosen = set(document["selected"])
+    watch = None if known["watch"] is None else Watch.from_plain(known["watch"])
+    if watch is None:
+        watch = begin(table, [i for i, name in enumerate(names) if name in chosen])
+    for earlier in known["files"]:
+        X, y = _joined(X, y, *_rows(request, earlier["data"], names, target))
+    if len(X) != watch.n_rows + watch.n_new:
+        raise InputFailure(
+            f"The earlier tables have {len(X)} rows, but {watch.n_rows + watch.n_new} were seen. A table was changed "
+            "since: restore it, or select again."
+        )
+    n_earlier = len(X)
+    X, y = _joined(X, y, *_rows(request, request.new, names, target))
+    watch = after_batch(watch, read_table(X, y, task=task, owner="ppfs update"), n_earlier)
+    alpha = document.get("alpha")
+    found = read_off(watch, names, 0.05 if alpha is None else float(alpha))
+    files = [*known["files"], {"data": str(Path(request.new).resolve()), "digest": digest}]
+    _save(
+        document, {"files": files, "watch": watch.as_plain(), "result": found.as_plain()}, request.selection
+    )
+    say(str(found))
+    with writing():
+        click.echo(json.dumps(found.as_plain()) if request.format == "json" else _lines(found))
+
+
+def _lines(found: Any) -> str:
+    """Return one line per column that something was shown about, or that is selected."""
+    from ppfs._printable import printable
+
+    rows = [
+        f"{printable(feature)}\t{status}\t{e:.3g}"
+        for feature, status, e in zip(found.features, found.statuses, found.e_values, strict=True)
+        if status != "no evidence"
+    ]
+    return "\n".join(["column\tstatus\te-value", *rows])
+
+
+def _searched(request: UpdateRequest, document: dict[str, Any]) -> str:
+    """Return the table that was searched."""
+    if request.data is not None:
+        return request.data
+    beside = Path(request.selection).parent / document["data"]
+    if not beside.is_file():
+        raise InputFailure(
+            f"There is no file {str(beside)!r}, the table that was searched: models of its rows predict the new ones. "
+            "Name it: --data FILE"
+        )
+    return str(beside)
+
+
+def _rows(request: UpdateRequest, path: str, names: list[str], target: str) -> tuple[Any, Any]:
+    from ppfs._printable import listed
+    from ppfs.cli.input import read_frame
+
+    frame = read_frame(
+        path,
+        sep=request.sep,
+        encoding=request.encoding,
+        decimal=request.decimal,
+        na=request.na,
+        sheet=request.sheet,
+    ).frame
+    missing = [name for name in (*names, target) if name not in frame.columns]
+    if missing:
+        raise InputFailure(f"{path!r} lacks the columns {listed(missing)}.")
+    return frame[names], frame[target]
+
+
+def _joined(X: Any, y: Any, X_new: Any, y_new: Any) -> tuple[Any, Any]:
+    import pandas as pd
+
+    from ppfs._verdicts import stacked_rows
+
+    return stacked_rows(X, X_new), pd.concat([y, y_new], ignore_index=True)
+
+
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputFailure(f"{path!r} cannot be read: {error.strerror or error}.") from error
+
+
+def _refuse_known(request: UpdateRequest, known: dict[str, Any], digest: str) -> None:
+    if any(earlier["digest"] == digest for earlier in known["files"]):
+        raise InputFailure(
+            f"The rows of {request.new!r} are in this selection already, and no row counts twice."
+        )
+
+
+def _save(document: dict[str, Any], found: dict[str, Any], path: str) -> None:
+    from ppfs.cli.output.writing import replaced
+
+    with replaced(Path(path)) as place:
+        place.write_text(json.dumps({**document, _NEW: found}) + "\n", encoding="utf-8")

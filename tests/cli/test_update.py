@@ -1,0 +1,78 @@
+"""`ppfs update`: new rows, evidence in the file, and no row twice."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def saved(select, table, tmp_path):
+    path = tmp_path / "selection.json"
+    assert select(table, "-t", "ill", "--save", path).exit_code == 0
+    return path
+
+
+def new_rows(tmp_path, seed, n=150, works=True):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=["age", "[red]dose[/red]", "bmi", "noise"])
+    cause = frame["bmi"] if works else rng.normal(size=n)
+    frame["ill"] = np.where(cause > 0, "yes", "no")
+    path = tmp_path / f"new-{seed}.csv"
+    frame[["ill", "noise", "bmi", "age", "[red]dose[/red]"]].to_csv(path, index=False)
+    return path
+
+
+def test_evidence_grows_from_file_to_file(ppfs, saved, tmp_path):
+    first = ppfs("update", saved, new_rows(tmp_path, 1))
+    assert first.exit_code == 0, first.stderr
+    assert "bmi\tstill needed\t" in first.stdout
+    assert "After 150 new rows in 1 batch" in first.stderr
+    second = ppfs("update", saved, new_rows(tmp_path, 2), "--format", "json")
+    result = json.loads(second.stdout)
+    assert (result["n_new"], result["n_batches"]) == (300, 2)
+    kept = json.loads(saved.read_text())
+    assert kept["update"]["result"] == result
+    assert kept["selected"] == ["bmi"]
+
+
+def test_a_link_that_is_gone_is_reported(ppfs, saved, tmp_path):
+    result = ppfs("update", saved, new_rows(tmp_path, 3, n=400, works=False), "--format", "json")
+    statuses = {row["feature"]: row["status"] for row in json.loads(result.stdout)["columns"]}
+    assert statuses["bmi"] == "no longer needed"
+
+
+def test_rows_count_once(ppfs, saved, tmp_path):
+    path = new_rows(tmp_path, 1)
+    assert ppfs("update", saved, path).exit_code == 0
+    again = ppfs("update", saved, path)
+    assert again.exit_code == 1
+    assert "no row counts twice" in again.stderr
+
+
+def test_the_searched_table_is_needed(ppfs, saved, table, tmp_path):
+    new = new_rows(tmp_path, 1)
+    moved = tmp_path / "elsewhere.csv"
+    table.rename(moved)
+    missing = ppfs("update", saved, new)
+    assert missing.exit_code == 1
+    assert "--data FILE" in missing.stderr
+    assert ppfs("update", saved, new, "--data", moved).exit_code == 0
+
+
+def test_other_columns_are_named(ppfs, saved, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("bmi,ill\n1.5,yes\n-0.5,no\n")
+    result = ppfs("update", saved, path)
+    assert result.exit_code == 1
+    assert "lacks the columns 'age'" in result.stderr
+
+
+def test_a_changed_table_is_noticed(ppfs, saved, table, tmp_path):
+    assert ppfs("update", saved, new_rows(tmp_path, 1)).exit_code == 0
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join(lines[:-5]) + "\n")
+    result = ppfs("update", saved, new_rows(tmp_path, 2))
+    assert result.exit_code == 1
+    assert "265 rows, but 270 were seen" in result.stderr
