@@ -13,8 +13,9 @@ from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.regressors import cosines, normal_scores, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
 
-# The chance that a residual without any dependence on the columns is called dependent.
-_LEVEL = 0.01
+# The chance that a residual without any dependence on the columns is called dependent; and that its fit is improved,
+# which does no harm but take time.
+_LEVEL, _LEVEL_TO_IMPROVE = 0.01, 0.1
 
 # Cells of two columns by the number of rows: (fewest rows, bins per column).
 _BINS = ((60, 3), (150, 4), (150, 6), (400, 8))
@@ -44,9 +45,13 @@ class Found:
     ----------
     pairs : tuple of pairs of int
         Pairs of factors, the clearest first.
+
+    is_clear : bool
+        Whether that is beyond doubt.
     """
 
     pairs: tuple[Pair, ...]
+    is_clear: bool
 
 
 class SecondLook:
@@ -91,10 +96,12 @@ class SecondLook:
                 cells = _cells(self._places[:, a], bins) * bins + _cells(self._places[:, b], bins)
                 checks.append((self._pvalue(residual, cells), (a, b)))
         n_checks = 1 + self._places.shape[1] + len(self._pairs) * len(self._bins)
-        clear = sorted((check for check in checks if check[0] * n_checks <= _LEVEL), key=lambda one: one[0])
-        if not clear:
+        shown = [check for check in checks if check[0] * n_checks <= _LEVEL_TO_IMPROVE]
+        if not shown:
             return None
-        return Found(tuple(dict.fromkeys(pair for _, pair in clear if pair is not None)))
+        shown.sort(key=lambda check: check[0])
+        pairs = tuple(dict.fromkeys(pair for _, pair in shown if pair is not None))
+        return Found(pairs, shown[0][0] * n_checks <= _LEVEL)
 
     def _promising(self, residual: Floats) -> list[Pair]:
         """Return the pairs to look at: all of few, else those whose product is most correlated with the residual."""
@@ -120,8 +127,10 @@ class SecondLook:
             parts += self._quarters(residual, found.pairs[:2])
         smoother = Smoother(np.hstack(parts), self._roots)
         centered = residual[:, np.newaxis] - residual.mean()
-        # Each row as rows of other blocks predict it: a column that knows a row's own noise would seem to explain it.
-        rest = centered - smoother.left_out(smoother.residuals(centered))[:, np.newaxis]
+        left = smoother.residuals(centered)
+        # Classes that are nearly certain would be fitted exactly: each row as rows of other blocks predict it.
+        is_class = np.unique(np.round((fitted + residual) / self._roots, 9)).size == 2
+        rest = centered - (smoother.left_out(left)[:, np.newaxis] if is_class else left.values)
         total = unit(fitted[:, np.newaxis] + rest)
         waves = unit(cosines(normal_scores(total[:, 0]), 1, _REST_WAVES))
         steps = _best_steps(fitted + residual, total[:, 0])

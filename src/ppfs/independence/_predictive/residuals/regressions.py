@@ -75,9 +75,9 @@ class Regressions:
         self._missed: list[Floats] = []
         self._is_clear = False
         for number in range(_LOOKS):
-            more = self._found(outputs, self._target.values[:, :_MOST_OUTPUTS])
-            self._missed = self._missed if number else [part[:, 0] for part in more]
-            self._is_clear = not more
+            more, missed = self._found(outputs, self._target.values[:, :_MOST_OUTPUTS])
+            self._missed = self._missed if number else missed
+            self._is_clear = not missed
             if not more or _is_full(self._design, more):
                 break
             self._design = np.hstack([self._design, *more])
@@ -89,15 +89,15 @@ class Regressions:
         smoother, target, design = self._smoother, self._target, self._design
         residuals = smoother.residuals(functions)
         own = residuals.values[:, :n_own]
-        if self._missed:
+        if self._smoother is not self._first:
             own = self._first.residuals(functions[:, :n_own]).values
         is_missed, is_clear = _any_correlated(own, self._missed), False
         for number in range(_LOOKS):
-            more = self._found(functions, own)
+            more, missed = self._found(functions, own)
             if not number:
-                is_missed |= _any_correlated(self._first_target.values, [part[:, 0] for part in more])
-            is_clear = not more
-            if is_clear or _is_full(design, more):
+                is_missed |= _any_correlated(self._first_target.values, missed)
+            is_clear = not missed
+            if not more or _is_full(design, more):
                 break
             design = np.hstack([design, *more])
             smoother = Smoother(design, self._roots)
@@ -105,9 +105,12 @@ class Regressions:
             own = residuals.values[:, :n_own]
         return Fit(smoother, target, residuals, is_missed or not (is_clear or self._is_clear))
 
-    def _found(self, responses: Floats, residuals: Floats) -> list[Floats]:
-        """Return columns for a design, for each residual that depends on the columns."""
-        more = []
+    def _found(self, responses: Floats, residuals: Floats) -> tuple[list[Floats], list[Floats]]:
+        """Return columns for a design, for each residual that seems to depend on the columns, and what was missed.
+
+        What was missed is listed where a residual depends on the columns beyond doubt.
+        """
+        more, missed = [], []
         for response, residual in zip(responses.T, residuals.T, strict=False):
             # Rows with the same values have the same fit: the last bits, which depend on the response, are cut off.
             step = _GRID * max(float(np.abs(response).max()), 1e-300)
@@ -115,7 +118,8 @@ class Regressions:
             found = self._look.find(residual, fitted)
             if found is not None:
                 more.append(self._look.regressors(residual, fitted, found))
-        return more
+                missed += [more[-1][:, 0]] * found.is_clear
+        return more, missed
 
 
 def _is_full(design: Floats, more: list[Floats]) -> bool:

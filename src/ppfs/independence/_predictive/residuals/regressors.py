@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,12 @@ _MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 30, 5
 _MOST_REGRESSORS, _MOST_PER_ROW, _MOST_VALUES = 150, 0.4, 2**26
 
 # Curves: cosines of rising frequency. More of them than the cube root of the number of rows are not estimated well, and
-# all columns together have at most this many per row, and this share of the regressors.
-_MAX_CURVES, _CURVES_PER_ROW, _CURVES_OF_ALL = 14, 0.2, 0.6
+# all columns together have at most this many per row, and this share of the regressors. Where that leaves fewer than
+# two per column, there are two if there are this many rows for each.
+_MAX_CURVES, _CURVES_PER_ROW, _CURVES_OF_ALL, _ROWS_PER_CURVE = 14, 0.1, 0.6, 5
 
-# Curves of sums and differences of two columns.
-_MAX_DIRECTIONS = 8
+# Curves of sums and differences of two columns; products of three are made of at most this many factors.
+_MAX_DIRECTIONS, _MOST_FOR_TRIPLES = 8, 6
 
 # The scale of each kind of regressor. The larger it is, the less the one penalty of a ridge regression acts on it.
 _LINE, _CURVE, _LEVEL, _PRODUCT = 4.0, 1.5, 1.0, 0.6
@@ -148,6 +150,7 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
     n_rows = len(columns[0].lines)
     room = int(min(_MOST_PER_ROW * n_rows, _MOST_REGRESSORS, _MOST_VALUES / n_rows))
     n_curves = int(min(_CURVES_PER_ROW * n_rows, _CURVES_OF_ALL * room) / len(columns))
+    n_curves = max(n_curves, 2 * (2 * len(columns) * _ROWS_PER_CURVE <= n_rows))
     curves = [column.curves[:, :n_curves] if n_curves > 1 else column.curves[:, :0] for column in columns]
     parts = [*(column.lines for column in columns), *curves]
     room -= sum(part.shape[1] for part in curves)
@@ -170,11 +173,34 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
         if differs.sum() <= room:
             parts.append(of_values[:, differs] * _PRODUCT)
             room -= int(differs.sum())
+        triples = _triples(factors, owners)
+        if 0 < triples.shape[1] <= room // 2:
+            parts.append(triples * _PRODUCT)
+            room -= triples.shape[1]
         if i.size * len(_TILES) <= room // 2:
             parts += _tiles(factors, i, j)
             room -= i.size * len(_TILES)
-        parts += _directions(factors, i, j, room // 2)
+        parts += _directions(factors, i, j, room)
+    if len(columns) > 2:
+        parts.append(_common_curve(np.hstack([column.factors for column in columns])))
     return np.hstack(parts)
+
+
+def _triples(factors: Floats, owners: NDArray[np.intp]) -> Floats:
+    """Return the products of three columns each; none where there are more than a few columns."""
+    some = list(combinations(range(owners.size), 3)) if owners.size <= _MOST_FOR_TRIPLES else []
+    apart = [triple for triple in some if len(set(owners[list(triple)])) == 3]
+    products = [factors[:, list(triple)].prod(axis=1) for triple in apart]
+    return unit(np.stack(products, axis=1)) if products else np.empty((len(factors), 0))
+
+
+def _common_curve(factors: Floats) -> Floats:
+    """Return a curve of what the columns have most in common: their first principal component."""
+    largest = np.linalg.eigh(factors.T @ factors)[1][:, -1]
+    # An eigenvector has either sign; the waves of odd numbers would change theirs.
+    common = factors @ (largest * np.sign(largest[np.abs(largest).argmax()]))
+    n_waves = _MAX_DIRECTIONS
+    return unit(cosines(normal_scores(common), 1, n_waves)) * (_CURVE / np.arange(1, n_waves + 1))
 
 
 def _both_ways(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
