@@ -177,7 +177,7 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
         if 0 < triples.shape[1] <= room // 2:
             parts.append(triples * _PRODUCT)
             room -= triples.shape[1]
-        if i.size * len(_TILES) <= room // 2:
+        if i.size * len(_TILES) <= room // 8:
             parts += _tiles(factors, i, j)
             room -= i.size * len(_TILES)
         parts += _directions(factors, i, j, room)

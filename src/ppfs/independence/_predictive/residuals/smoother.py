@@ -13,8 +13,8 @@ from ppfs._conventions import Floats
 _PENALTIES = np.logspace(-3, 4, 15)
 
 # The penalty is this many steps below that of the smallest leave-one-out error: the bias of a penalty remains however
-# many rows there are, while the variance of a smaller one averages out in the test.
-_STEPS_BELOW = 2
+# many rows there are, while the variance of a smaller one averages out in the test. With few rows, one step less.
+_STEPS_BELOW, _FEW_ROWS = 2, 250
 
 # Rows are left out in this many blocks, where there are at most so many rows.
 _BLOCKS, _MOST_IN_BLOCKS = 5, 5000
@@ -89,7 +89,7 @@ class Smoother:
         best = errors.argmin(axis=0)
         total = np.einsum("ij,ij->j", responses, responses)
         explained = 1.0 - errors.min(axis=0) / np.where(total > 0.0, total, 1.0)
-        chosen = np.maximum(best - _STEPS_BELOW, 0)
+        chosen = np.maximum(best - _STEPS_BELOW + (self.n_rows < _FEW_ROWS), 0)
         values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
         return Residuals(values, chosen, explained)
 
