@@ -168,3 +168,8 @@ def test_the_report_carries_it(selector):
     assert str(found) in report.html()
     assert "would be: x0, x1." in report.markdown()
     json.loads(report.json())
+
+
+def test_structured_targets_are_refused(selector):
+    with pytest.raises(InvalidInputError, match="structured target"):
+        selector.update(np.zeros((1, 4)), np.array([(True, 1.0)], dtype=[("event", bool), ("time", float)]))

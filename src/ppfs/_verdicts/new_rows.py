@@ -50,6 +50,11 @@ def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] 
     earlier : (X, y) or None
         All rows before these; None for those that the selector holds.
     """
+    if np.asarray(_values(y_new)).dtype.names is not None:
+        raise InvalidInputError(
+            "update compares squared errors or Brier scores, which a structured target, such as survival times, "
+            "does not have. Fit again with the new rows instead."
+        )
     known = selector._watched
     X, y = earlier if earlier is not None else _held(selector, known)
     watch = None if known is None else known.watch
