@@ -27,7 +27,9 @@ from ppfs._engine import (
     cuda_device,
     missing_for_cuda,
     prepare_columns,
+    prepare_forest,
     prepared_column_risks,
+    prepared_forest_risks,
 )
 from ppfs._engine.cuda.columns import sort_on_device
 from ppfs._engine.cuda.pieces import pieces_on
@@ -87,6 +89,7 @@ CASES = [
     ("genotypes", 500, 1_000_000, 30, 2, "genotypes", {}),
     ("genotypes", 10_000, 50_000, 30, 2, "genotypes", {}),
     ("numbers", 500, 1_000_000, 30, 0, "distinct", {"criterion": "squared_error", "loss": "squared"}),
+    ("forest of 100 trees", 500, 100_000, 10, 2, "distinct", {"n_trees": 100}),
     ("depth 3", 500, 1_000_000, 30, 2, "distinct", {"max_depth": 3}),
 ]
 
@@ -94,7 +97,18 @@ CASES = [
 def prepared_for(n_rows: int, n_splits: int, n_classes: int, rules: dict[str, Any]) -> Any:
     rng = np.random.default_rng(SEED)
     y = rng.integers(0, n_classes, size=n_rows) if n_classes else rng.normal(size=n_rows)
-    return prepare_columns(y, n_classes, splits_of(n_rows, n_splits), TreeRules(**rules))
+    splits, limits = (
+        splits_of(n_rows, n_splits),
+        {name: rule for name, rule in rules.items() if name != "n_trees"},
+    )
+    if "n_trees" not in rules:
+        return prepare_columns(y, n_classes, splits, TreeRules(**limits))
+    n_train, n_trees = splits.train[0].size, rules["n_trees"]
+    samples = [
+        np.array([np.bincount(rng.integers(0, n_train, n_train), minlength=n_train) for _ in range(n_trees)])
+        for _ in range(n_splits)
+    ]
+    return prepare_forest(y, n_classes, splits, TreeRules(**limits), samples)
 
 
 def print_cases(device: Any, share: float, n_cores: int, wanted: list[str] | None) -> None:
@@ -111,7 +125,13 @@ def print_cases(device: Any, share: float, n_cores: int, wanted: list[str] | Non
         n_columns = int(n_columns * share)
         X = columns_on(xp, kind, n_rows, n_columns)
         prepared = prepared_for(n_rows, n_splits, n_classes, rules)
-        trees = DeviceTrees.of(device, prepared)
+        n_trees = rules.get("n_trees", 1)
+        upload, on_cores = (
+            (DeviceTrees.of_forest, prepared_forest_risks)
+            if "n_trees" in rules
+            else (DeviceTrees.of, prepared_column_risks)
+        )
+        trees = upload(device, prepared)
         is_bad = xp.zeros(1, dtype=np.int32)
         pieces = list(pieces_on(device, X))
 
@@ -125,15 +145,14 @@ def print_cases(device: Any, share: float, n_cores: int, wanted: list[str] | Non
 
         sorting, both = timed(sort, wait), timed(grow, wait)
         whole = timed(lambda X=X, trees=trees: column_risks_on(device, X, [trees]), wait, 3)
-        n_fits = n_columns * n_splits
+        n_fits = n_columns * n_splits * n_trees
         per_fit = 1e9 * both / n_fits
-        some = min(n_columns, max(n_cores, _FITS_ON_CPU // n_splits * 500 // n_rows))
+        some = min(n_columns, max(n_cores, _FITS_ON_CPU // (n_splits * n_trees) * 500 // n_rows))
         on_host = device.to_host(X[:, :some])
+        on_cores(SortedColumns.from_dense(on_host[:, :2]), prepared, 1)  # Compiles.
         start = perf_counter()
-        expected = prepared_column_risks(SortedColumns.from_dense(on_host), prepared, n_cores)
-        start = perf_counter()
-        expected = prepared_column_risks(SortedColumns.from_dense(on_host), prepared, n_cores)
-        on_cpu = 1e9 * (perf_counter() - start) / (some * n_splits)
+        expected = on_cores(SortedColumns.from_dense(on_host), prepared, n_cores)
+        on_cpu = 1e9 * (perf_counter() - start) / (some * n_splits * n_trees)
         found = column_risks_on(device, on_host, [trees])
         is_same = all(np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(found, expected, strict=True))
         moved = X.nbytes * 5 + 16 * n_fits  # Read, written sorted with rows, read again; risks written.

@@ -7,7 +7,12 @@ import pytest
 from scipy import sparse
 from simulator import simulated_device
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -60,6 +65,14 @@ MODELS = {
     ),
     "cross-fit": (PPFS(independence="cross-fit-ppi"), classes),
     "cross-fit, numbers": (PPFS(independence="cross-fit-ppi", correction="bh"), numbers),
+    "forest": (PPFS(RandomForestClassifier(9, random_state=0), n_splits=12), classes),
+    "forest with limits": (
+        PPFS(RandomForestClassifier(9, max_depth=2, min_samples_leaf=3), n_splits=12),
+        classes,
+    ),
+    "forest, numbers": (PPFS(RandomForestRegressor(9), n_splits=12, n_draws=2), numbers),
+    "forest, cross-fit": (PPFS(RandomForestClassifier(9), independence="cross-fit-ppi"), classes),
+    "bag": (PPFS(BaggingRegressor(n_estimators=5, max_samples=0.5), n_splits=12), numbers),
     "two trees": (
         PPFS([DecisionTreeClassifier(), DecisionTreeClassifier(max_depth=1)], n_splits=12),
         classes,
@@ -77,7 +90,7 @@ def test_the_answers_are_those_of_the_cpu(gpu, name):
     on_gpu = selector.set_params(device="cuda").fit(X, y)
     assert on_gpu.blanket_.tolist() == expected[0].tolist()
     np.testing.assert_allclose(on_gpu.pvalues_, expected[1], rtol=1e-9)
-    np.testing.assert_allclose(on_gpu.importances_, expected[2], rtol=1e-12)
+    np.testing.assert_allclose(on_gpu.importances_, expected[2], rtol=1e-12, atol=1e-15)
     assert on_gpu.n_fits_ == expected[3]
 
 
@@ -156,7 +169,7 @@ def test_a_machine_without_a_driver_says_so(monkeypatch):
     ("model", "why"),
     [
         (LogisticRegression(), "the model is LogisticRegression: there are kernels for decision trees"),
-        (RandomForestClassifier(5), "the model is RandomForestClassifier"),
+        (ExtraTreesClassifier(5), "the model is ExtraTreesClassifier: there are no kernels for random cuts"),
         (DecisionTreeClassifier(criterion="entropy", max_depth=2), "no kernel for criterion='entropy'"),
         ([DecisionTreeClassifier(), LogisticRegression()], "the model is LogisticRegression"),
     ],
@@ -169,6 +182,13 @@ def test_models_without_kernels_are_refused_by_name(gpu, model, why):
     note = next(note for note in on_cpu.trace_.notes if "auto" in note)
     assert note.startswith("device='auto' took the CPU for growth")
     assert why.split(":")[0] in note
+
+
+def test_weights_of_rows_are_refused(gpu):
+    X, y = load_iris(return_X_y=True)
+    weights = np.linspace(1, 2, len(y))
+    with pytest.raises(InvalidInputError, match="kernels for"):
+        PPFS(RandomForestClassifier(5), device="cuda").fit(X, y, sample_weight=weights)
 
 
 def test_sparse_columns_are_refused(gpu):

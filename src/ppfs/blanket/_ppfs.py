@@ -156,9 +156,9 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         and backend.
 
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where the growth phase runs: "cuda" is an NVIDIA GPU, which grows decision trees on dense columns and needs
-        CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The answers are the
-        same; see docs/gpu.md.
+        Where the growth phase runs: "cuda" is an NVIDIA GPU, which grows decision trees and random forests on dense
+        columns and needs CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The
+        answers are the same; see docs/gpu.md.
 
     progress : bool or "log", default=False
         Show a bar for growth and one for shrink, on stderr, in terminals and notebooks. "log" writes a line from time

@@ -16,8 +16,11 @@ from ppfs._engine import (
     cuda_device,
     make_draws,
     prepare_columns,
+    prepare_forest,
     prepared_column_risks,
     prepared_column_row_losses,
+    prepared_forest_risks,
+    prepared_forest_row_losses,
 )
 from ppfs._engine.cuda.columns import refuse_bad, sort_on_device
 from ppfs._engine.cuda.growth import column_risks_on
@@ -92,7 +95,7 @@ def test_numbers_that_are_not_finite_are_refused(device, value, most_shared, mon
         sorted_on(device, X)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(problem=problems(), weighted=st.booleans())
 def test_risks_are_those_of_the_cpu(device, problem, weighted):
     limits = problem.rules.limits(10)
@@ -134,7 +137,7 @@ def test_large_mixed_leaves(device, loss):
 
 
 def test_columns_too_long_for_shared_memory():
-    device = simulated_device(shared_memory=1000)
+    device = simulated_device(shared_memory=1100)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, size=100)
     assert_same(device, X, prepare_columns(y, 2, draw_splits(rng, 100, 3), TreeRules()))
@@ -152,6 +155,47 @@ def test_numbers_of_a_very_small_scale(device):
     X, y = rng.normal(size=(40, 2)), 1e-9 * rng.normal(size=40)
     rules = TreeRules(criterion="squared_error", loss="squared")
     assert_same(device, X, prepare_columns(y, 0, draw_splits(rng, 40, 3), rules))
+
+
+def draw_counts(rng, splits, n_trees=7):
+    return [
+        np.array([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_trees)])
+        for n in (train.size for train in splits.train)
+    ]
+
+
+@settings(max_examples=40)
+@given(problem=problems(exact=True), weighted=st.booleans())
+def test_risks_of_forests_are_those_of_the_cpu(device, problem, weighted):
+    assume(not (problem.rules.criterion in ("entropy", "log_loss") and has_limits(problem.rules.limits(10))))
+    # A tie between two classes is decided by the last bit of a sum, which the CPU adds up in another order.
+    assume(problem.rules.loss != "zero-one")
+    weights = np.arange(1.0, problem.n_classes + 1) / 3 if weighted and problem.n_classes else None
+    counts = draw_counts(np.random.default_rng(0), problem.splits)
+    prepared = prepare_forest(*problem.arguments, counts, None, weights)
+    found = device_column_risks(sorted_on(device, problem.X), DeviceTrees.of_forest(device, prepared))
+    expected = prepared_forest_risks(SortedColumns.from_dense(problem.X), prepared)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(device.to_host(one), other, rtol=1e-12, atol=1e-15)
+
+
+@settings(max_examples=25)
+@given(problem=problems(exact=True), n_draws=st.integers(1, 3))
+def test_row_losses_of_forests_are_those_of_the_cpu(device, problem, n_draws):
+    assume(not (problem.rules.criterion in ("entropy", "log_loss") and has_limits(problem.rules.limits(10))))
+    assume(problem.rules.loss != "zero-one")
+    rng = np.random.default_rng(0)
+    splits = draw_folds(rng, len(problem.y), 3)
+    counts = draw_counts(rng, splits)
+    prepared = prepare_forest(problem.y, problem.n_classes, splits, problem.rules, counts)
+    drawn = make_draws(
+        splits, [np.array([rng.permutation(test.size) for _ in range(n_draws)]) for test in splits.test]
+    )
+    found = device_row_losses(sorted_on(device, problem.X), DeviceTrees.of_forest(device, prepared), drawn)
+    base, replaced, by_draw = prepared_forest_row_losses(SortedColumns.from_dense(problem.X), prepared, drawn)
+    expected = base[:, drawn.rows], replaced[:, drawn.rows], by_draw
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(device.to_host(one), other, rtol=1e-12, atol=1e-15)
 
 
 @settings(max_examples=100)

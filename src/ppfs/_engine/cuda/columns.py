@@ -25,6 +25,10 @@ class DeviceColumns(NamedTuple):
     values: DeviceArray
     rows: DeviceArray
 
+    def part(self, start: int, end: int) -> "DeviceColumns":
+        """Return some of the columns."""
+        return DeviceColumns(self.values[start:end], self.rows[start:end])
+
     @property
     def n_columns(self) -> int:
         """Number of columns."""

@@ -58,6 +58,10 @@ class Device(ABC):
     def to_host(self, array: DeviceArray) -> Any:
         """Return a copy of an array as a NumPy array."""
 
+    @abstractmethod
+    def copy_to(self, array: DeviceArray, out: Any) -> None:
+        """Copy an array of this device to a contiguous NumPy array."""
+
     def launch_over(self, kernel: str, n_items: int, arguments: Sequence[Any], n_threads: int = 128) -> None:
         """Run a kernel with one thread per item."""
         if n_items:
@@ -98,6 +102,10 @@ class CudaDevice(Device):
     def to_host(self, array: DeviceArray) -> Any:
         """Return a copy of an array as a NumPy array."""
         return self.xp.asnumpy(array)
+
+    def copy_to(self, array: DeviceArray, out: Any) -> None:
+        """Copy an array of this device to a contiguous NumPy array."""
+        array.get(out=out)
 
 
 def missing_for_cuda() -> str | None:

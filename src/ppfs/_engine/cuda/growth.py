@@ -48,8 +48,7 @@ def column_risks_on(device: Device, X: Any, draws: Sequence[DeviceTrees]) -> tup
             permuted += more
         parts.append((answers[0][0], permuted / len(draws) if len(draws) > 1 else permuted))
     refuse_bad(is_bad)
-    base, permuted = (_joined(device, [part[which] for part in parts]) for which in range(2))
-    return base, permuted
+    return _joined(device, [part[0] for part in parts]), _joined(device, [part[1] for part in parts])
 
 
 def row_losses_on(
@@ -77,5 +76,9 @@ def row_losses_on(
 
 def _joined(device: Device, parts: list[DeviceArray]) -> Float64s:
     """Copy the rows of several arrays to one of the host."""
-    joined: Float64s = np.concatenate([device.to_host(part) for part in parts])
+    joined = np.empty((sum(len(part) for part in parts), *parts[0].shape[1:]))
+    start = 0
+    for part in parts:
+        device.copy_to(part, joined[start : start + len(part)])
+        start += len(part)
     return joined

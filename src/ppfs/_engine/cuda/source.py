@@ -12,6 +12,7 @@ _FILES = (
     "tree_risks.cu",
     "neighbors.cu",
     "tree_rows.cu",
+    "forests.cu",
 )
 
 #: Products and sums are rounded one by one, as on the CPU: answers must not differ in their last bits.

@@ -35,8 +35,12 @@ def device_row_losses(
     record = trees.record(columns, ties, memory)
     predicted = xp.empty((n_columns, columns.n_rows, trees.n_outputs), dtype=np.float64)
     is_impure = xp.zeros(n_columns, dtype=np.int32)
-    arguments = (record, np.int32(n_columns), predicted, is_impure)
-    device.launch_over(f"{trees.kind}_tree_predictions", n_threads, arguments)
+    if trees.n_sums:
+        is_impure.fill(1)
+        arguments = (record, np.int32(n_columns), np.int32(trees.n_sums), predicted)
+    else:
+        arguments = (record, np.int32(n_columns), predicted, is_impure)
+    device.launch_over(f"{trees.kind}_predictions", n_threads, arguments)
     shared = (
         record,
         np.int32(n_columns),

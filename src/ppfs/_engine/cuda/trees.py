@@ -6,6 +6,7 @@ import numpy as np
 
 from ppfs._engine.cuda.columns import DeviceColumns
 from ppfs._engine.cuda.device import Device, DeviceArray, on_device
+from ppfs._engine.one_column.forest_risks import PreparedForest
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, make_known_losses
 from ppfs._engine.one_column.prepared_columns import PreparedColumns
 
@@ -23,6 +24,7 @@ _FIELDS = (
     "tabled",
     "total_weights",
     "limits",
+    "counts",
     "memory",
     "n_threads",
     "n_rows",
@@ -30,6 +32,7 @@ _FIELDS = (
     "n_classes",
     "n_tabled",
     "loss",
+    "n_trees",
     "is_counted",
 )
 
@@ -46,6 +49,8 @@ class DeviceTrees(NamedTuple):
         What kernels read of `Neighbors`: train, test and receiver sets, and the number of test rows.
     max_nodes : int
         How many nodes may wait to be split.
+    n_sums : int
+        How many predictions a thread sums up over the trees of a forest; 0 for single trees.
     """
 
     device: Device
@@ -53,6 +58,7 @@ class DeviceTrees(NamedTuple):
     scalars: dict[str, int]
     neighbors: tuple[DeviceArray, ...] | None
     max_nodes: int
+    n_sums: int = 0
 
     @classmethod
     def of(cls, device: Device, prepared: PreparedColumns) -> "DeviceTrees":
@@ -86,6 +92,17 @@ class DeviceTrees(NamedTuple):
         max_nodes = 0 if limits is None else int(min(limits[:, 1].max(), n_rows)) + 2
         return cls(device, arrays, scalars, _uploaded(device, prepared.neighbors, n_classes), max_nodes)
 
+    @classmethod
+    def of_forest(cls, device: Device, prepared: PreparedForest) -> "DeviceTrees":
+        """Upload what all columns share, and how often each tree draws each row."""
+        trees = cls.of(device, prepared.shared)
+        n_trees = prepared.bags.n_trees
+        counts = np.moveaxis(prepared.bags.counts[:, :, :n_trees], 0, 2).transpose(1, 0, 2)
+        arrays = {**trees.arrays, "counts": on_device(device, counts, np.uint8)}
+        scalars = {**trees.scalars, "n_trees": n_trees, "is_counted": 0}
+        n_sums = int(prepared.shared.plan.n_test.max()) * trees.n_outputs
+        return trees._replace(arrays=arrays, scalars=scalars, neighbors=None, n_sums=n_sums)
+
     @property
     def n_splits(self) -> int:
         """Number of splits."""
@@ -94,7 +111,7 @@ class DeviceTrees(NamedTuple):
     @property
     def kind(self) -> str:
         """Which kernels grow these trees."""
-        return "limited" if "limits" in self.arrays else "full"
+        return f"{'limited' if 'limits' in self.arrays else 'full'}_{'forest' if self.n_sums else 'tree'}"
 
     @property
     def n_outputs(self) -> int:
@@ -106,7 +123,7 @@ class DeviceTrees(NamedTuple):
         n_classes = self.scalars["n_classes"]
         n_stats = n_classes or 2
         n_of_nodes = 4 * n_stats + 4 * self.max_nodes if self.max_nodes else n_stats
-        return n_own * n_classes + n_of_nodes
+        return n_own * n_classes + n_of_nodes + self.n_sums
 
     def record(self, columns: DeviceColumns, ties: DeviceArray, memory: DeviceArray | None) -> DeviceArray:
         """Write the kernels' record of some columns to the device."""

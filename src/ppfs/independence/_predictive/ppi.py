@@ -120,9 +120,9 @@ class PPI(PredictiveTest):
         Parallel fits; ``joblib.parallel_config`` chooses the backend.
 
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where single columns are tested: "cuda" is an NVIDIA GPU, which grows decision trees on dense columns and needs
-        CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The answers are the
-        same; see docs/gpu.md.
+        Where single columns are tested: "cuda" is an NVIDIA GPU, which grows decision trees and random forests on dense
+        columns and needs CuPy; "auto" takes it where it can and pays, and says in the trace what it took and why. The
+        answers are the same; see docs/gpu.md.
 
     Notes
     -----

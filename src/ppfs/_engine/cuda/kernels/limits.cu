@@ -41,32 +41,35 @@ DEVICE double gain(double left, double right, double n_left, double n_right, int
   return -n_right * gini(right, n_right) - n_left * gini(left, n_left);
 }
 
-// Sum the groups from `first` to before `end`, group by group; return their weight.
-DEVICE double add_groups(const Trees& all, const Tree& tree, int first, int end, const Cells& group, const Cells& out) {
+// Sum the groups from `first` to before `end`, group by group; return their weight, and set their number of rows.
+DEVICE double add_groups(const Trees& all, const Tree& tree, int first, int end, const Cells& group, const Cells& out,
+                         double& size) {
   double weight = 0.0;
+  size = 0.0;
   int n = n_stats(all);
   clear(out, n);
   while (first < end) {
     Group own = read_group(all, tree, first, group);
     weight += own.weight;
+    size += own.size;
     for (int stat = 0; stat < n; ++stat) out[stat] += group[stat];
     first = own.next;
   }
   return weight;
 }
 
-DEVICE Cut best_cut(const Trees& all, const Tree& tree, const Node& node, double weight, const Limits& limits,
-                    const NodeMemory& memory, double& best) {
+DEVICE Cut best_cut(const Trees& all, const Tree& tree, const Node& node, double weight, double size,
+                    const Limits& limits, const NodeMemory& memory, double& best) {
   Cut cut = {-1, 0.0};
   int n = n_stats(all), first = node.first;
-  double left_weight = 0.0, left_sum = 0.0, right_sum = 0.0;
+  double left_weight = 0.0, left_size = 0.0, left_sum = 0.0, right_sum = 0.0;
   float previous = 0.0f;
   clear(memory.left, n);
   best = -INFINITE;
   while (first < node.end) {
     Group group = read_group(all, tree, first, memory.group);
     double right_weight = weight - left_weight;
-    if (first > node.first && left_weight >= limits.min_leaf && right_weight >= limits.min_leaf) {
+    if (first > node.first && left_size >= limits.min_leaf && size - left_size >= limits.min_leaf) {
       double worth = gain(left_sum, right_sum, left_weight, right_weight, limits.criterion);
       if (worth > best) {
         best = worth;
@@ -87,6 +90,7 @@ DEVICE Cut best_cut(const Trees& all, const Tree& tree, const Node& node, double
       right_sum = memory.node[0] - left_sum;
     }
     left_weight += group.weight;
+    left_size += group.size;
     first = group.next;
   }
   return cut;
@@ -96,15 +100,16 @@ DEVICE Cut cut_of(const Trees& all, const Tree& tree, const Node& node, double t
                   const NodeMemory& memory, double& weight) {
   const double epsilon = 2.220446049250313e-16;
   int n = n_stats(all), criterion = limits.criterion;
-  weight = add_groups(all, tree, node.first, node.end, memory.group, memory.node);
+  double size, left_size;
+  weight = add_groups(all, tree, node.first, node.end, memory.group, memory.node, size);
   double own = impurity(memory.node, n, weight, criterion);
-  if (node.depth >= limits.max_depth || weight < limits.min_split || !(own > epsilon)) return {-1, 0.0};
+  if (node.depth >= limits.max_depth || size < limits.min_split || !(own > epsilon)) return {-1, 0.0};
   double best;
-  Cut cut = best_cut(all, tree, node, weight, limits, memory, best);
+  Cut cut = best_cut(all, tree, node, weight, size, limits, memory, best);
   if (cut.place < 0) return cut;
   double before = criterion == SQUARED_ERROR ? memory.node[0] * memory.node[0] / weight : -(weight * own);
   if (best - before > 1e-6 * (fabs(before) + weight * own)) return cut;
-  double left_weight = add_groups(all, tree, node.first, cut.place, memory.group, memory.left);
+  double left_weight = add_groups(all, tree, node.first, cut.place, memory.group, memory.left, left_size);
   double right_weight = weight - left_weight;
   for (int stat = 0; stat < n; ++stat) memory.right[stat] = memory.node[stat] - memory.left[stat];
   double both = left_weight + right_weight;
@@ -133,7 +138,7 @@ template <class Sink>
 DEVICE void limited_leaves(const Trees& all, const Tree& tree, const Limits& limits, const NodeMemory& memory,
                            Sink& sink) {
   double total_weight = 0.0;
-  for (int place = 0; place < tree.n_rows; ++place) total_weight += tree.role(place) == TRAIN;
+  for (int place = 0; place < tree.n_rows; ++place) total_weight += tree.n_drawn(place);
   push(memory.stack, 0, {next_train(tree, 0), tree.n_rows, 0, INFINITE});
   long long height = 1;
   while (height > 0) {

@@ -3,7 +3,7 @@
 // One block per column. From a test row one walks outwards over the sorted rows, the nearer side first: the first train
 // row of a split that is met decides. The train parts of 64 splits are the bits of one word.
 
-// The rows of a column in shared memory, between two ends that no row is beyond: row `i` stands at `i + 1`.
+// The rows of a column in memory that its block shares, between two ends that no row is beyond: row `i` stands at `i + 1`.
 struct Line {
   double* halves;  // (n_rows + 2,) half of each value
   Word* trained;   // (n_rows + 2,) splits that train on a row
@@ -56,10 +56,13 @@ DEVICE void tally(Word word, int lane, bool has_high, int& low, int& high) {
 
 // Fill `base` and `permuted` (n_columns, n_splits) with mean losses of columns of distinct values, one block each, and
 // `ties` (n_columns,) of all columns. `train` and `test` are (n_words, n_rows); `receivers` (n_classes, n_words, n_rows)
-// holds the splits in which a row of the class receives the value of a row. `n_tested` is (n_splits,).
+// holds the splits in which a row of the class receives the value of a row. `n_tested` is (n_splits,). The lines of
+// columns that do not fit into shared memory are in `lines`, which else is null.
 KERNEL neighbor_risks(const Trees* shared, const Word* train, const Word* test, const Word* receivers,
-                      const double* n_tested, int* ties, double* base, double* permuted) {
-  SHARED_MEMORY(memory);
+                      const double* n_tested, unsigned char* lines, long long bytes_per_line, int* ties, double* base,
+                      double* permuted) {
+  SHARED_MEMORY(on_chip);
+  unsigned char* memory = lines ? lines + blockIdx.x * bytes_per_line : on_chip;
   const Trees all = *shared;
   int n_rows = (int)all.n_rows, n_splits = (int)all.n_splits, n_words = (n_splits + 63) / 64;
   long long start = (long long)blockIdx.x * n_rows;

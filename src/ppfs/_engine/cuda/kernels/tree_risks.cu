@@ -31,7 +31,7 @@ struct RiskSink {
     } else if (is_pure) {
       while (stats[says] == 0.0) ++says;
     } else {
-      class_losses(all, stats, weight, losses);
+      class_losses(all, stats, weight, true, losses);
     }
     for (; place < tree.n_rows && (double)tree.values[place] <= limit; ++place) {
       int row = tree.rows[place], receiver = tree.role(place);
@@ -70,7 +70,7 @@ struct RiskSink {
 
 DEVICE Tree tree_of(const Trees& all, int column, int split) {
   long long start = column * all.n_rows;
-  return {all.values + start, all.rows + start, all.roles + split, (int)all.n_rows, (int)all.n_splits};
+  return {all.values + start, all.rows + start, all.roles + split, nullptr, (int)all.n_rows, (int)all.n_splits};
 }
 
 // Hands the leaves of a thread's full tree to a sink.

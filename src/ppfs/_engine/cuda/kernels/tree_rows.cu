@@ -18,7 +18,7 @@ struct RowSink {
     if (is_pure) {
       while (stats[says] == 0.0) ++says;
     } else if (all.n_classes) {
-      class_losses(all, stats, weight, losses);
+      class_losses(all, stats, weight, true, losses);
     }
     for (; place < tree.n_rows && (double)tree.values[place] <= limit; ++place) {
       if (tree.role(place) < 0) continue;

@@ -17,6 +17,7 @@ struct Trees {
   const double* tabled;         // (n_tabled, n_tabled) log-loss in leaves of fewer than n_tabled rows
   const double* total_weights;  // (n_splits,)
   const long long* limits;      // (n_splits, 4): criterion, max_depth, min_split, min_leaf; null for full trees
+  const unsigned char* counts;  // (n_trees, n_rows, n_splits) how often trees of a forest draw rows; null for one tree
   double* memory;               // (n_cells, n_threads)
   long long n_threads;
   long long n_rows;
@@ -24,6 +25,7 @@ struct Trees {
   long long n_classes;  // 0 where numbers are predicted
   long long n_tabled;
   long long loss;
+  long long n_trees;     // of a forest
   long long is_counted;  // whether rows in pure leaves of distinct or tied columns are counted
 };
 
@@ -32,19 +34,26 @@ struct Tree {
   const float* values;
   const int* rows;
   const int* roles;
+  const unsigned char* counts;
   int n_rows;
   int n_splits;
 
   DEVICE int role(int place) const { return roles[(long long)rows[place] * n_splits]; }
+
+  // How often the tree draws a row; a single tree draws every train row once.
+  DEVICE int n_drawn(int place) const {
+    return counts ? counts[(long long)rows[place] * n_splits] : role(place) == TRAIN;
+  }
 };
 
-// Tied train rows: those at the places `first` to before `next`.
+// Tied rows that a tree is grown from: those at the places `first` to before `next`.
 struct Group {
   int first;
-  int next;  // the first train row of the next group, or n_rows
+  int next;  // the first such row of the next group, or n_rows
   float low;
   float high;
-  double weight;
+  double weight;  // draws
+  double size;    // rows
   bool is_mixed;
 };
 
@@ -55,35 +64,38 @@ DEVICE void clear(const Cells& stats, int n) {
 }
 
 DEVICE int next_train(const Tree& tree, int place) {
-  while (place < tree.n_rows && tree.role(place) != TRAIN) ++place;
+  while (place < tree.n_rows && !tree.n_drawn(place)) ++place;
   return place;
 }
 
-DEVICE void add_row(const Trees& all, int row, const Cells& stats) {
+DEVICE void add_row(const Trees& all, int row, double weight, const Cells& stats) {
   if (all.n_classes) {
-    stats[all.classes[row]] += 1.0;
+    stats[all.classes[row]] += weight;
   } else {
     double number = all.numbers[row];
-    stats[0] += number;
-    stats[1] += number * number;
+    stats[0] += weight * number;
+    stats[1] += weight * number * number;
   }
 }
 
 // Read the group that begins with the train row at `first`.
 DEVICE Group read_group(const Trees& all, const Tree& tree, int first, const Cells& stats) {
-  Group group = {first, first + 1, tree.values[first], tree.values[first], 1.0, false};
+  double weight = (double)tree.n_drawn(first);
+  Group group = {first, first + 1, tree.values[first], tree.values[first], weight, 1.0, false};
   int row = tree.rows[first];
   int label = all.n_classes ? all.classes[row] : 0;
   clear(stats, n_stats(all));
-  add_row(all, row, stats);
+  add_row(all, row, weight, stats);
   for (; group.next < tree.n_rows; ++group.next) {
-    if (tree.role(group.next) != TRAIN) continue;
+    int n_drawn = tree.n_drawn(group.next);
+    if (!n_drawn) continue;
     float value = tree.values[group.next];
     if (value > group.high + TIE) break;
     group.high = value;
-    group.weight += 1.0;
+    group.weight += (double)n_drawn;
+    group.size += 1.0;
     row = tree.rows[group.next];
-    add_row(all, row, stats);
+    add_row(all, row, (double)n_drawn, stats);
     group.is_mixed |= all.n_classes && all.classes[row] != label;
   }
   return group;
@@ -96,8 +108,9 @@ DEVICE double log_loss(double share) {
   return -log(share);
 }
 
-// The loss of a row of each class in a leaf with these counts; the twin of `class_losses` and `leaf_losses`.
-DEVICE void class_losses(const Trees& all, const Cells& counts, double weight, const Cells& losses) {
+// The loss of a row of each class in a leaf with these counts; the twin of `class_losses` and `leaf_losses`. Only
+// counts that are whole numbers are `is_whole`.
+DEVICE void class_losses(const Trees& all, const Cells& counts, double weight, bool is_whole, const Cells& losses) {
   double squares = 0.0;
   int likeliest = 0, n_classes = (int)all.n_classes;
   for (int label = 0; label < n_classes; ++label) {
@@ -108,7 +121,7 @@ DEVICE void class_losses(const Trees& all, const Cells& counts, double weight, c
   for (int label = 0; label < n_classes; ++label) {
     double share = counts[label] / weight, loss;
     if (all.loss == LOG) {
-      bool is_tabled = weight < (double)all.n_tabled;
+      bool is_tabled = is_whole && weight < (double)all.n_tabled;
       loss = is_tabled ? all.tabled[(int)weight * all.n_tabled + (int)counts[label]] : log_loss(share);
     } else if (all.loss == BRIER) {
       loss = squares - share * share + (share - 1.0) * (share - 1.0);

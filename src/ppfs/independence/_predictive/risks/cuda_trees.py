@@ -1,24 +1,31 @@
-"""Trees on single columns, grown on a GPU."""
+"""Trees and forests on single columns, grown on a GPU."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ppfs import _engine
 from ppfs._data import Block, Table
+from ppfs.independence._predictive.risks.engine import EngineGrower
+from ppfs.independence._predictive.risks.forests import ForestGrower, cuts_at_random, forest_rules
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.risks.trees import TreeGrower
 
+if TYPE_CHECKING:
+    _Twin = EngineGrower
+else:
+    _Twin = object
+
 #: The models whose growth has kernels, for messages.
-SERVED = "decision trees of scikit-learn on dense columns"
+SERVED = "decision trees, random forests and bags of trees of scikit-learn on dense columns"
 
 
-class CudaTreeGrower(TreeGrower):
-    """Grows a tree on each column of a block, in every split, on a GPU: the answers of `TreeGrower`."""
+class _OnCuda(_Twin):
+    """Grows models on each column of a block on a GPU: the answers of the engine's own grower, its twin."""
 
     bytes_per_block = 2**28
     takes_views = True
@@ -41,26 +48,41 @@ class CudaTreeGrower(TreeGrower):
 
     @cached_property
     def _trees(self) -> list[_engine.DeviceTrees]:
-        device = _engine.cuda_device()
-        return [_engine.DeviceTrees.of(device, prepared) for prepared in self._prepared]
+        upload = _engine.DeviceTrees.of_forest if isinstance(self, ForestGrower) else _engine.DeviceTrees.of
+        return [upload(_engine.cuda_device(), prepared) for prepared in self._prepared]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
 
 
-def cuda_grower(grower: Grower) -> CudaTreeGrower:
+class CudaTreeGrower(_OnCuda, TreeGrower):
+    """Grows a tree on each column of a block, in every split, on a GPU."""
+
+
+class CudaForestGrower(_OnCuda, ForestGrower):
+    """Grows a forest on each column of a block, in every split, on a GPU."""
+
+
+def cuda_grower(grower: Grower) -> Grower:
     """Return what grows the same models on a GPU; see `refusal_on_cuda`."""
-    assert isinstance(grower, TreeGrower)
-    return CudaTreeGrower(grower.problem, grower.rules)
+    if isinstance(grower, TreeGrower):
+        return CudaTreeGrower(grower.problem, grower.rules)
+    assert isinstance(grower, ForestGrower)
+    return CudaForestGrower(grower.problem)
 
 
 def refusal_on_cuda(grower: Grower, table: Table) -> str | None:
     """Return why these models cannot be grown on a GPU, or None if they can."""
-    if not isinstance(grower, TreeGrower):
+    if not isinstance(grower, TreeGrower | ForestGrower):
         return f"there are kernels for {SERVED} only"
     if table.is_sparse:
         return "there are kernels for dense columns only"
-    rules = grower.rules
+    problem = grower.problem
+    if cuts_at_random(problem.estimator):
+        return "there are no kernels for random cuts"
+    if problem.weights.fit is not None:
+        return "there are no kernels for weights of rows"
+    rules = grower.rules if isinstance(grower, TreeGrower) else forest_rules(problem)
     if rules.criterion in ("entropy", "log_loss") and not _engine.is_exhaustive(rules.limits(table.n_rows)):
         # The logarithm of a GPU differs in its last bit, which may decide between two cuts.
         return f"limited trees have no kernel for criterion={rules.criterion!r}"

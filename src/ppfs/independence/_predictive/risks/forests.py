@@ -176,6 +176,11 @@ class ForestRisks(TreeRisks):
         return forest_problem(self.problem, on_one_column=False)
 
 
+def cuts_at_random(estimator: Any) -> bool:
+    """Return whether the trees of a forest draw their thresholds."""
+    return type(estimator) in _EXTRA
+
+
 def n_tried(max_features: Any, n_columns: int) -> int:
     """Return how many of `n_columns` columns scikit-learn tries per node."""
     if max_features is None:
