@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <tuple>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 #include <ucontext.h>
