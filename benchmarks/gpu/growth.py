@@ -90,7 +90,7 @@ CASES = [
     ("genotypes", 10_000, 50_000, 30, 2, "genotypes", {}),
     ("numbers", 500, 1_000_000, 30, 0, "distinct", {"criterion": "squared_error", "loss": "squared"}),
     ("forest of 100 trees", 500, 100_000, 10, 2, "distinct", {"n_trees": 100}),
-    ("depth 3", 500, 1_000_000, 30, 2, "distinct", {"max_depth": 3}),
+    ("depth 3", 500, 100_000, 30, 2, "distinct", {"max_depth": 3}),
 ]
 
 
