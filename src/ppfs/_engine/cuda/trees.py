@@ -50,7 +50,7 @@ class DeviceTrees(NamedTuple):
     max_nodes : int
         How many nodes may wait to be split.
     n_sums : int
-        How many predictions a thread sums up over the trees of a forest; 0 for single trees.
+        The number of predictions that each thread sums up over the trees of a forest; 0 for single trees.
     """
 
     device: Device
