@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version as version_of
+from pathlib import Path
 
 sys.path.insert(0, os.path.abspath("../src"))
 
@@ -50,10 +51,16 @@ napoleon_use_ivar = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+# The benchmark data are next to the project, or not there: examples on them are then shown without being run.
+_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+_ON_OTHER_DATA = ("credit", "effort", "genes")
+if "PPFS_DATA" not in os.environ and _DATA.is_dir():
+    os.environ["PPFS_DATA"] = str(_DATA)
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "generated",
-    "filename_pattern": "/plot_",
+    "filename_pattern": "/plot_" if "PPFS_DATA" in os.environ else rf"/plot_(?!{'|'.join(_ON_OTHER_DATA)})",
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,

@@ -135,3 +135,15 @@ def test_the_classes_and_functions_that_contributors_are_sent_to_exist():
         ("cli/flags/parameters.py", "METHODS"),
     ]:
         assert name in text(source / path), (path, name)
+
+
+def test_examples_on_data_that_do_not_come_along_are_known_to_the_site():
+    shipped = {"wdbc"}
+    gallery = DOCS.parent / "examples" / "gallery"
+    needed = [
+        path.stem.removeprefix("plot_")
+        for path in sorted(gallery.glob("plot_*.py"))
+        if set(re.findall(r'load_dataset\("(\w+)"', text(path))) - shipped
+    ]
+    (known,) = re.findall(r"_ON_OTHER_DATA = \((.+)\)", text(DOCS / "conf.py"))
+    assert re.findall(r'"(\w+)"', known) == needed
