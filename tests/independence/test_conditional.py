@@ -441,3 +441,10 @@ def test_lines_among_all_columns_serve_plain_numbers_only():
     assert serves(X, 0 * levels)
     assert not serves(np.column_stack([X[:, :5], np.arange(20) % 3]), levels)
     assert not serves(1e101 * X, 0 * levels)
+
+
+def test_the_largest_floats_have_a_unit():
+    x = np.random.default_rng(0).normal(size=60)
+    x[3] = 1.7e308
+    expected = fit_smooth_regression(x[:, np.newaxis], np.array([0]), x)(x[:, np.newaxis])
+    assert np.isfinite(expected).all()

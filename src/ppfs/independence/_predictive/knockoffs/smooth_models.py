@@ -132,7 +132,9 @@ def _units(columns: Matrix) -> Floats | None:
     else:
         largest = np.fmax.reduce(size, axis=0, initial=0.0)
     is_far = (largest > _FAR) | ((largest > 0.0) & (largest < 1.0 / _FAR))
-    return np.where(is_far, np.exp2(np.frexp(largest)[1]), 1.0) if is_far.any() else None
+    # The power of two above the largest float is infinite.
+    exponents = np.minimum(np.frexp(largest)[1], np.finfo(np.float64).maxexp - 1)
+    return np.where(is_far, np.exp2(exponents), 1.0) if is_far.any() else None
 
 
 def _divided(columns: Matrix, units: Floats) -> Matrix:
