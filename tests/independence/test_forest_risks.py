@@ -99,7 +99,7 @@ def test_rows_are_drawn_by_their_weights_as_scikit_learn_draws_them(kind, model,
 @pytest.mark.skipif(not draw_by_weight(), reason="before 1.9 scikit-learn weighed rows in the trees")
 @pytest.mark.parametrize("model", [RandomForestClassifier(3), BaggingClassifier(n_estimators=3)])
 def test_a_row_that_is_drawn_hundreds_of_times_is_left_to_scikit_learn(model, wdbc):
-    X, y = np.repeat(wdbc[0], 4, axis=0), np.repeat(wdbc[1], 4)
+    X, y = np.tile(wdbc[0], (4, 1)), np.tile(wdbc[1], 4)
     weights = np.where(np.arange(len(y)) < 2, 1e4, 1.0)
     fitted = PPFS(model, n_splits=5, random_state=0).fit(X, y, sample_weight=weights)
     assert any("counts to 255 draws of a row" in note for note in fitted.trace_.notes)

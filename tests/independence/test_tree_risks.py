@@ -170,6 +170,8 @@ def test_same_answer_on_one_and_two_threads(wdbc, n_jobs):
     np.testing.assert_array_equal(selector.importances_, expected.importances_)
 
 
+# Neighboring rows of Credit have similar targets.
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.DependentRowsWarning")
 @pytest.mark.data
 @pytest.mark.parametrize("name", list_datasets())
 def test_growth_of_engine_and_scikit_learn_agree_on_the_papers_sets(name):
@@ -188,6 +190,8 @@ def test_growth_of_engine_and_scikit_learn_agree_on_the_papers_sets(name):
         assert ours.pvalue == theirs.pvalue, data.feature_names[columns[ours.feature]]
 
 
+# Neighboring rows of Credit have similar targets.
+@pytest.mark.filterwarnings("ignore::ppfs.exceptions.DependentRowsWarning")
 @pytest.mark.data
 @pytest.mark.parametrize("name", list_datasets())
 def test_whole_search_of_engine_and_generic_path_agree_on_the_papers_sets(name):

@@ -110,7 +110,7 @@ def test_what_takes_no_weights_is_named(frame, y, weights):
 
 @pytest.mark.parametrize("wrapper", [Stepwise, PermutationImportance])
 def test_a_structured_target_is_refused(frame, wrapper):
-    records = np.zeros(N_ROWS, dtype=[("event", bool), ("time", float)])
+    records = np.ones(N_ROWS, dtype=[("event", bool), ("time", float)])
     with pytest.raises(
         InvalidInputError, match=f"fields 'event', 'time', and {wrapper.__name__} has no score"
     ):

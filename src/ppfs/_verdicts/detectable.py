@@ -12,6 +12,7 @@ from ppfs._data import Table
 from ppfs._fitting import DEFAULT_PANEL, estimator_for, usable_members
 from ppfs._trace import Detectable, Trace
 from ppfs._verdicts.measuring import losses_in_sample
+from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence import CrossFitPPI, FisherZ, IndependenceTest
 
 # The probability with which an effect is found.
@@ -130,5 +131,10 @@ def _left_by(table: Table, features: Sequence[int]) -> float:
     if n_regressors > _MOST_REGRESSORS * table.n_rows:
         return float("nan")
     line: Any = estimator_for(usable_members(DEFAULT_PANEL, table)[0], table.task)
-    risk = losses_in_sample(table, line, sorted(features)).mean()
+    try:
+        with np.errstate(all="ignore"):
+            risk = losses_in_sample(table, line, sorted(features)).mean()
+    except EstimatorFailedError:
+        # Numbers so large that a line cannot square them: nothing is stated.
+        return float("nan")
     return float(min(_spread(table), risk * table.n_rows / (table.n_rows - n_regressors - 1)))
