@@ -14,9 +14,9 @@ import pytest
 def wide_table(tmp_path_factory):
     """A table with many candidates, whose search takes some seconds, most of them in kernels."""
     rng = np.random.default_rng(0)
-    latent = rng.normal(size=(1500, 1))
-    X = latent + rng.normal(size=(1500, 200))
-    y = (latent[:, 0] + rng.normal(size=1500) > 0).astype(int)
+    latent = rng.normal(size=(800, 1))
+    X = latent + rng.normal(size=(800, 150))
+    y = (latent[:, 0] + rng.normal(size=800) > 0).astype(int)
     frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
     path = tmp_path_factory.mktemp("data") / "wide.csv"
     frame.to_csv(path, index=False)

@@ -5,6 +5,7 @@ Modules here import no large library at the top, so that ``ppfs --help`` needs n
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -26,4 +27,10 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
         sys.exit(128 + (received() or 2))
-    sys.exit(run(app, sys.argv[1:]))
+    exit_code = run(app, sys.argv[1:])
+    if received() is not None:
+        # Threads may still be inside a kernel: they must not run while the interpreter is taken down.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(exit_code)
+    sys.exit(exit_code)
