@@ -1,4 +1,4 @@
-"""Ridge regression with the penalty of the smallest leave-one-out error, for designs too large for memory."""
+"""Ridge regression with the penalty of the smallest leave-one-out error, from products of the regressors."""
 
 from __future__ import annotations
 
