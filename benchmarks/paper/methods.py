@@ -85,7 +85,16 @@ def by_rules(X: Any, y: np.ndarray, model: str, seed: int) -> dict[str, Columns]
     )
     params = fitted.cv_results_["params"][Scored(scores, sizes).best("one-se")]
     size = Candidate(params, 0, params["n_features"]).size(X.shape[1])
-    fewer = fitted.selector_.get_support(indices=True) if size is None else fitted.path_[:size]
+    chosen = fitted.best_params_.get("selector")
+    if repr(params.get("selector")) != repr(chosen):
+        # The two rules chose different searches: PPFSCV fitted only that of its own.
+        other = {name: [value] for name, value in params.items()}
+        only = PPFSCV(judge(model, sp.issparse(X)), candidates=other, random_state=seed, refit=False).fit(
+            X, y
+        )
+        fewer = np.flatnonzero(only.support_)
+    else:
+        fewer = fitted.selector_.get_support(indices=True) if size is None else fitted.path_[:size]
     return {"PPFSCV": np.flatnonzero(fitted.support_).tolist(), "PPFSCV one-se": sorted(fewer.tolist())}
 
 

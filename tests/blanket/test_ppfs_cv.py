@@ -364,7 +364,7 @@ def test_a_model_that_predicts_only_from_its_fit_on_is_scored(planted):
 
 
 def test_the_default_sizes_grow_by_about_two_fifths():
-    assert _default_candidates(12) == {"n_features": [None, 1, 2, 3, 4, 6, 8, 11, 0.25, 0.5, 1.0]}
+    assert _default_candidates(12) == [{"n_features": [None, 1, 2, 3, 4, 6, 8, 11, 0.25, 0.5, 1.0]}]
 
 
 def test_too_few_groups_for_the_folds_are_told_by_the_parameter_that_sets_them(planted):
@@ -377,3 +377,24 @@ def test_too_few_groups_for_the_folds_are_told_by_the_parameter_that_sets_them(p
 def test_the_number_of_columns_agrees_with_its_noun(planted, size, words):
     fitted = quick(GaussianNB(), selector=IAMB(), candidates={"n_features": [size]}).fit(*planted)
     assert any(words in reason for reason in fitted.trace_.outcome.reasons.values())
+
+
+def test_columns_that_act_only_together_are_found_by_default():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 10))
+    y = (X[:, 2] * X[:, 7] > 0).astype(int)
+    fitted = PPFSCV(HistGradientBoostingClassifier(max_iter=20), cv=3, random_state=0).fit(X, y)
+    assert set(fitted.blanket_) == {2, 7}
+    assert fitted.best_params_["selector"].growth == "auto"
+
+
+def test_joint_growth_is_a_candidate_in_small_tables_of_one_target_only(planted):
+    X, y = planted[:2]
+    by_default = PPFSCV(cv=2, random_state=0).fit(X, y).cv_results_["params"]
+    assert any("selector" in params for params in by_default)
+    for fitted in (
+        PPFSCV(cv=2, random_state=0, selector=PPFS(n_splits=5)).fit(X, y),
+        PPFSCV(cv=2, random_state=0).fit(X[:90], y[:90]),
+        PPFSCV(cv=2, random_state=0).fit(X, y, groups=np.arange(len(X)) // 2),
+    ):
+        assert not any("selector" in params for params in fitted.cv_results_["params"])

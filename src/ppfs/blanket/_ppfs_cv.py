@@ -47,7 +47,7 @@ from ppfs._fitting import (
     task_of_estimator,
     weight_arguments,
 )
-from ppfs.blanket._cv.candidates import SIZE, Candidates, Grids
+from ppfs.blanket._cv.candidates import SEARCH, SIZE, Candidates, Grids
 from ppfs.blanket._cv.choice import Rule, Scored, chosen_by_score
 from ppfs.blanket._cv.divisions import divisions
 from ppfs.blanket._cv.inner_scores import Judge, PartScores, Rows, searched
@@ -55,6 +55,7 @@ from ppfs.blanket._cv.ranking import Path
 from ppfs.blanket._cv.refitted_model import RefittedModel
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._run.base import BaseBlanketSelector
+from ppfs.blanket._steps.joint_growth import model_of_all, suits_joint_growth
 from ppfs.exceptions import InvalidInputError
 
 # The default candidates: the blanket, and a path over size; see docs/decisions/0110.
@@ -62,10 +63,33 @@ _DEFAULT_SIZES = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256)
 _DEFAULT_SHARES = (0.25, 0.5, 1.0)
 
 
-def _default_candidates(n_features: int) -> dict[str, list[Any]]:
-    """Return the default candidates for a number of features; "all features" is a share, not a size."""
+# Sizes of a path by a model of all columns, in tables that are small enough for one.
+_JOINT_SIZES = tuple(size for size in _DEFAULT_SIZES if size <= 32)
+# With fewer rows, the folds of the test inside the folds of the cross-validation are too small.
+_JOINT_ROWS = 100
+
+
+def _default_candidates(n_features: int, joint: PPFS | None = None) -> list[dict[str, list[Any]]]:
+    """Return the default candidates for a number of features; "all features" is a share, not a size.
+
+    Parameters
+    ----------
+    joint : PPFS, default=None
+        A search that grows jointly, where the table suits one.
+    """
     sizes = [size for size in _DEFAULT_SIZES if size < n_features]
-    return {SIZE: [None, *sizes, *_DEFAULT_SHARES]}
+    grids: list[dict[str, list[Any]]] = [{SIZE: [None, *sizes, *_DEFAULT_SHARES]}]
+    if joint is not None:
+        grids.append({SEARCH: [joint], SIZE: [None, *(size for size in sizes if size in _JOINT_SIZES)]})
+    return grids
+
+
+def _joint_search(table: Table) -> PPFS | None:
+    """Return a search by gradient boosting that grows jointly; None where the table does not suit it."""
+    is_taken = table.is_in_memory and not table.is_sparse and table.codes.ndim == 1 and table.groups is None
+    if not is_taken or table.n_rows < _JOINT_ROWS or not suits_joint_growth(table, table.n_features):
+        return None
+    return PPFS(model_of_all(table.task), independence="cross-fit-ppi", growth="auto", correction="bh")
 
 
 class PPFSCV(RefittedModel, Selector):
@@ -91,7 +115,9 @@ class PPFSCV(RefittedModel, Selector):
         or several. Two keys are special: "selector" is another search, and "n_features" how many columns to select: an
         integer, a fraction of all columns, or None for the blanket. Selected are the most important members of the
         blanket, and beyond these the other columns in the order of their marginal p-values. "auto" varies "n_features":
-        the blanket, and sizes from 1 to all columns.
+        the blanket, and sizes from 1 to all columns. If `selector` is None and the table has 100 rows or more and is
+        small enough for joint growth (see `growth` of `PPFS`), "auto" also has the blanket, and sizes up to 32, of a
+        search by gradient boosting with ``growth="auto"``, which finds columns that act only together.
 
     rule : {"best", "one-se"}, default="best"
         "best" takes the highest mean score, "one-se" the fewest columns among the candidates whose mean score is
@@ -299,7 +325,10 @@ class PPFSCV(RefittedModel, Selector):
         )
         if self.estimator is None:
             table = table.with_response()
-        candidates = named or Candidates.of(_default_candidates(table.n_features), base)
+        candidates = named or Candidates.of(
+            _default_candidates(table.n_features, _joint_search(table) if self.selector is None else None),
+            base,
+        )
         entropy = root_entropy(self.random_state)
         seed = integer_seed(stream(entropy))
         model = self._model(table, seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -31,9 +32,10 @@ _ROWS_PER_COLUMN = 3
 _ROWS_PER_CHOSEN = 20
 _FEWEST = 20
 
-#: growth="auto" grows jointly up to so many columns and rows.
-MOST_AUTOMATIC = 100
+#: growth="auto" grows jointly up to so many columns, rows and values.
+MOST_AUTOMATIC = 500
 MOST_AUTOMATIC_ROWS = 10_000
+MOST_AUTOMATIC_VALUES = 2_000_000
 
 #: Among more columns than this no pairs are compared: their number grows with the square.
 MOST_SCREENED = 2000
@@ -140,13 +142,23 @@ def _obstacle(table: Table, n_columns: int, test: IndependenceTest) -> str:
 
 
 def is_worth_it(inquiry: Inquiry, test: IndependenceTest) -> bool:
-    """Return whether growth="auto" grows jointly too: in tables that joint growth was measured on, at low cost."""
+    """Return whether growth="auto" grows jointly too: in tables of the sizes that it was measured on."""
     table, n_columns = inquiry.test.table, len(inquiry.candidates)
-    is_small = (
-        n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN))
+    return suits_joint_growth(table, n_columns) and not _obstacle(table, n_columns, test)
+
+
+def suits_joint_growth(table: Table, n_columns: int) -> bool:
+    """Return whether a table is so small that models of all its columns find something and take seconds."""
+    return (
+        1 < n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN))
         and table.n_rows <= MOST_AUTOMATIC_ROWS
+        and table.n_rows * n_columns <= MOST_AUTOMATIC_VALUES
     )
-    return is_small and n_columns > 1 and not _obstacle(table, n_columns, test)
+
+
+def model_of_all(task: str) -> Any:
+    """Return the model that finds columns which act only together: gradient boosting."""
+    return HistGradientBoostingClassifier() if task == "classification" else HistGradientBoostingRegressor()
 
 
 def _ask(
@@ -171,9 +183,16 @@ def _ask(
     # Two families of questions share the level.
     adjusted = np.minimum(1.0, n_families * adjust_among(answers.pvalues, correction, model.n_all))
     is_candidate = adjusted <= inquiry.alpha
-    first = [groups[number][0] for number in asked]
+    # Each column of a cluster has the cluster's answer.
+    members = [member for number in asked for member in groups[number]]
+    places = np.repeat(np.arange(len(asked)), [len(groups[number]) for number in asked])
     inquiry.record_all(
-        model.phase, first, (*first, *special), _without_models(inquiry, answers), is_candidate, adjusted
+        model.phase,
+        members,
+        (*members, *special),
+        _without_models(inquiry, answers.take(places)),
+        is_candidate[places],
+        adjusted[places],
     )
     _note(inquiry, model.phase, [groups[number] for number in asked if len(groups[number]) > 1])
     return [
@@ -205,9 +224,9 @@ def bind_to_all(test: IndependenceTest, inquiry: Inquiry) -> Callable[[Table], B
     Boosted trees find columns that act only together; the models of the panel find one or two at a time.
     """
     if _is_panel(test):
-        is_classified = inquiry.test.table.task == "classification"
-        model = HistGradientBoostingClassifier() if is_classified else HistGradientBoostingRegressor()
-        test = clone(test).set_params(estimator=model, marginal_estimator=None)
+        test = clone(test).set_params(
+            estimator=model_of_all(inquiry.test.table.task), marginal_estimator=None
+        )
 
     def bind(table: Table) -> BoundTest:
         bound = test.bind_beside(inquiry.test, table)
