@@ -4,9 +4,10 @@ Each part prints one table, on which docs/searches.md rests:
 
     python benchmarks/interactions/beside.py planted      # exclusive-or of two and three, a product beside two lines
     python benchmarks/interactions/beside.py suppressors  # x1 - x2, both correlated
+    python benchmarks/interactions/beside.py ordinary     # lines, curves and noise: what the settings cost elsewhere
     python benchmarks/interactions/beside.py copies       # every true column twice
     python benchmarks/interactions/beside.py noise        # tables with nothing to find
-    python benchmarks/interactions/beside.py madelon      # ten folds, selection inside
+    python benchmarks/interactions/beside.py madelon      # folds, selection inside; --tables is their number
     python benchmarks/interactions/beside.py textbook --tables-of <folder of ISLP's CSV files>
 
 ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. Madelon is read from the folder
@@ -102,6 +103,59 @@ def without_marginal_link(seed: int, n_rows: int, n_columns: int) -> Planted:
     return X, own + rng.normal(size=n_rows), {0, 1}
 
 
+def noise_of_numbers(seed: int) -> Planted:
+    """Return a target of numbers without a link to any column."""
+    rng = np.random.default_rng([seed, 1])
+    return in_blocks(rng, 200, 20), rng.normal(size=200), set()
+
+
+def noise_of_labels(seed: int) -> Planted:
+    """Return two classes of equal size without a link to any column."""
+    rng = np.random.default_rng([seed, 2])
+    return in_blocks(rng, 300, 50), rng.permutation(np.arange(300) % 2), set()
+
+
+def lines(seed: int) -> Planted:
+    """Return a target of three lines."""
+    rng = np.random.default_rng([seed, 3])
+    X = in_blocks(rng, 200, 20)
+    return X, 0.3 * (X[:, 0] + X[:, 5] + X[:, 10]) + rng.normal(size=200), {0, 5, 10}
+
+
+def curves(seed: int) -> Planted:
+    """Return a target of a square, a wave and a step."""
+    rng = np.random.default_rng([seed, 4])
+    X = in_blocks(rng, 300, 20)
+    signal = 0.3 * X[:, 0] ** 2 + 0.6 * np.sin(2 * X[:, 5]) + 0.6 * (X[:, 10] > 0.5)
+    return X, signal + rng.normal(size=300), {0, 5, 10}
+
+
+def labels(seed: int) -> Planted:
+    """Return two classes that depend on three columns of 30."""
+    rng = np.random.default_rng([seed, 5])
+    X = in_blocks(rng, 300, 30)
+    odds = 0.7 * (X[:, 0] + X[:, 5] - X[:, 10])
+    return X, (rng.uniform(size=300) < 1 / (1 + np.exp(-odds))).astype(float), {0, 5, 10}
+
+
+def skewed(seed: int) -> Planted:
+    """Return a target of skewed columns, whose spread depends on one of them."""
+    rng = np.random.default_rng([seed, 6])
+    X = np.exp(in_blocks(rng, 300, 20))
+    y = np.log(X[:, 0]) + 0.3 * X[:, 5] + 0.5 * rng.normal(size=300) * X[:, 10]
+    return X, y, {0, 5, 10}
+
+
+ORDINARY: dict[str, Callable[[int], Planted]] = {
+    "noise, numbers, 200 x 20": noise_of_numbers,
+    "noise, labels, 300 x 50": noise_of_labels,
+    "three lines, 200 x 20": lines,
+    "square, wave and step, 300 x 20": curves,
+    "labels by three lines, 300 x 30": labels,
+    "skewed columns, 300 x 20": skewed,
+}
+
+
 def selected(setting: str, X: Any, y: Any, seed: int) -> list[int]:
     """Return the columns that the preset selects."""
     with warnings.catch_warnings():
@@ -151,6 +205,25 @@ def suppressors(settings: Sequence[str], n_tables: int) -> None:
             found, false, cpu = score_planted(lambda seed, make=make: make(seed, 200, 10), setting, n_tables)
             rows.append([name, setting, f"{found:.2f}", f"{false:.2f}", f"{cpu:.1f}"])
     print_table(["the target is", "setting", "found", "tables with others", "CPU s"], rows)
+
+
+def ordinary(settings: Sequence[str], n_tables: int) -> None:
+    rows = []
+    for name, make in ORDINARY.items():
+        for setting in settings:
+            n_found = n_true = n_false = n_tables_with_false = 0
+            for seed in range(n_tables):
+                X, y, truth = make(seed)
+                chosen = set(selected(setting, X, y, seed))
+                n_found, n_true = n_found + len(chosen & truth), n_true + len(truth)
+                n_false, n_tables_with_false = (
+                    n_false + len(chosen - truth),
+                    n_tables_with_false + bool(chosen - truth),
+                )
+            found = f"{n_found / n_true:.3f}" if n_true else "-"
+            rows.append([name, setting, found, f"{n_tables_with_false} of {n_tables}", str(n_false)])
+            print("#", *rows[-1], flush=True)
+    print_table(["the target is", "setting", "found", "tables with others", "others in all"], rows)
 
 
 def copies(settings: Sequence[str], n_tables: int) -> None:
@@ -257,7 +330,9 @@ def textbook_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["planted", "suppressors", "copies", "noise", "madelon", "textbook"])
+    parser.add_argument(
+        "part", choices=["planted", "suppressors", "ordinary", "copies", "noise", "madelon", "textbook"]
+    )
     parser.add_argument("--settings", nargs="*", default=["marginal", "joint", "both, second look"])
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[20, 100, 500])
@@ -268,9 +343,13 @@ def main() -> None:
     elif given.part == "textbook":
         textbook(given.settings, given.tables_of)
     else:
-        {"suppressors": suppressors, "copies": copies, "noise": noise, "madelon": madelon}[given.part](
-            given.settings, given.tables
-        )
+        {
+            "suppressors": suppressors,
+            "ordinary": ordinary,
+            "copies": copies,
+            "noise": noise,
+            "madelon": madelon,
+        }[given.part](given.settings, given.tables)
     print(
         f"\nppfs {ppfs.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, scikit-learn "
         f"{sklearn.__version__}; seeds 0 to {given.tables - 1}."

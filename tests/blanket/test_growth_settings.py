@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from ppfs import PPFS
 from ppfs.blanket._steps import joint_growth, second_look
@@ -130,14 +132,44 @@ def test_automatic_growth_is_both_in_a_small_table():
     assert told(search(growth="auto").fit(X, y)) == told(search(growth="both").fit(X, y))
 
 
-def test_columns_of_a_file_are_not_read_all_at_once(tmp_path):
+def test_joint_growth_on_a_file_needs_room_for_all_columns(tmp_path):
     X, y = suppressor()
     np.save(tmp_path / "X.npy", X)
-    with pytest.raises(InvalidInputError, match="X is a path"):
-        search(growth="joint").fit(tmp_path / "X.npy", y)
-    fitted = search(growth="auto").fit(tmp_path / "X.npy", y)
-    expected = search(growth="marginal").fit(X, y)
-    assert set(fitted.blanket_) == set(expected.blanket_) == {0, 1}
+    in_memory = search(growth="joint").fit(X, y)
+    assert told(search(growth="joint").fit(tmp_path / "X.npy", y))[:3] == told(in_memory)[:3]
+    room = 8 * len(X) * 4
+    with pytest.raises(
+        InvalidInputError, match="X is a path, and memory_limit has room for 4 of its 6 columns"
+    ):
+        search(growth="joint", memory_limit=room).fit(tmp_path / "X.npy", y)
+    fitted = search(growth="auto", memory_limit=room).fit(tmp_path / "X.npy", y)
+    assert (
+        fitted.blanket_.tolist()
+        == search(growth="marginal", memory_limit=room).fit(tmp_path / "X.npy", y).blanket_.tolist()
+    )
+
+
+def test_what_only_a_model_of_all_columns_sees_survives_a_second_look():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 12))
+    y = (X[:, 0] * X[:, 1] * X[:, 2] > 0).astype(int)
+    fitted = PPFS.calibrated(growth="joint", second_look=True, random_state=0).fit(X, y)
+    # A useless column entered in the second look.
+    assert {
+        step.feature for step in fitted.trace_ if step.phase == "second look" and step.decision == "candidate"
+    }
+    assert set(fitted.blanket_) >= {0, 1, 2}
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_far_values_are_scaled_before_they_are_compared(unit):
+    X, y = suppressor(n_columns=12)
+    model = make_pipeline(MaxAbsScaler(), LinearRegression())
+    plain, far = (
+        PPFS.calibrated(model, growth="both", second_look=True, random_state=0).fit(some, y)
+        for some in (X, X * unit)
+    )
+    assert set(plain.blanket_) == set(far.blanket_) >= {0, 1}
 
 
 def test_a_second_look_keeps_to_the_memory_limit(tmp_path, monkeypatch):

@@ -33,9 +33,12 @@ def suppressor(rng, n_rows, n_columns=6):
 
 def test_a_suppressor_is_missed_by_marginal_growth_and_found_by_the_others(rng):
     X, y = suppressor(rng, 300)
-    assert set(PPFS.calibrated(LINE, random_state=0).fit(X, y).blanket_) == {0}
+    off = {"growth": "marginal", "second_look": False}
+    assert set(PPFS.calibrated(LINE, random_state=0, **off).fit(X, y).blanket_) == {0}
     for more in ({"growth": "joint"}, {"growth": "both"}, {"second_look": True}):
-        assert set(PPFS.calibrated(LINE, random_state=0, **more).fit(X, y).blanket_) == {0, 1}, more
+        assert set(PPFS.calibrated(LINE, random_state=0, **{**off, **more}).fit(X, y).blanket_) == {0, 1}, (
+            more
+        )
 
 
 def test_joint_growth_is_the_question_given_all_others_with_the_correction(rng):
@@ -55,7 +58,7 @@ def test_both_is_the_union_of_the_candidates(rng):
     X, y = suppressor(rng, 300)
     candidates = {}
     for growth in ("marginal", "joint", "both"):
-        found = PPFS.calibrated(LINE, growth=growth, random_state=0).fit(X, y)
+        found = PPFS.calibrated(LINE, growth=growth, second_look=False, random_state=0).fit(X, y)
         candidates[growth] = {step.feature for step in found.trace_ if step.decision == "candidate"}
     assert candidates["both"] == candidates["marginal"] | candidates["joint"]
     assert candidates["marginal"] != candidates["joint"]
@@ -104,7 +107,7 @@ def test_copies_of_categories_form_clusters(rng):
 
 def test_a_second_look_is_recorded_and_corrected_for_all_rejected_columns(rng):
     X, y = suppressor(rng, 300)
-    found = PPFS.calibrated(LINE, second_look=True, random_state=0).fit(X, y)
+    found = PPFS.calibrated(LINE, growth="marginal", second_look=True, random_state=0).fit(X, y)
     steps = [step for step in found.trace_ if step.phase == "second look"]
     first = steps[:5]
     assert {step.feature for step in first} == set(range(1, 6))
@@ -120,7 +123,7 @@ def test_a_second_look_is_recorded_and_corrected_for_all_rejected_columns(rng):
 def test_of_many_rejected_columns_the_most_promising_are_asked_about(rng, monkeypatch):
     X, y = suppressor(rng, 300, n_columns=40)
     monkeypatch.setattr(second_look, "MOST_COLUMNS", 5)
-    found = PPFS.calibrated(LINE, second_look=True, random_state=0).fit(X, y)
+    found = PPFS.calibrated(LINE, growth="marginal", second_look=True, random_state=0).fit(X, y)
     assert set(found.blanket_) >= {0, 1}
     steps = [step for step in found.trace_ if step.phase == "second look"]
     assert len(steps) % 5 == 0
@@ -203,7 +206,7 @@ def test_p_values_that_were_not_computed_count_as_one(rng):
 
 def test_without_a_selected_column_there_is_nothing_to_look_beside(rng):
     X, y = rng.normal(size=(60, 10)), rng.normal(size=60)
-    found = PPFS.calibrated(LINE, second_look=True, random_state=0).fit(X, y)
+    found = PPFS.calibrated(LINE, growth="marginal", second_look=True, random_state=0).fit(X, y)
     assert not found.blanket_.size
     assert {step.phase for step in found.trace_} <= {"growth", "exact growth"}
 
@@ -211,7 +214,22 @@ def test_without_a_selected_column_there_is_nothing_to_look_beside(rng):
 def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
     X = rng.normal(size=(600, 12))
     y = (X[:, 0] * X[:, 1] * X[:, 2] > 0).astype(int)
-    found = PPFS.calibrated(growth="joint", random_state=0).fit(X, y)
+    found = PPFS.calibrated(growth="joint", second_look=False, random_state=0).fit(X, y)
     assert set(found.blanket_) == {0, 1, 2}
     assert {step.phase for step in found.trace_ if step.decision == "kept"} == {"joint shrink"}
     assert "joint shrink" in found.trace_.explain(0)
+
+
+@pytest.mark.parametrize("growth", ["marginal", "both"])
+def test_one_of_every_two_near_copies_is_found(growth):
+    n_tables, n_found = 20, 0
+    for seed in range(n_tables):
+        rng = np.random.default_rng([seed, 6])
+        X = rng.normal(size=(300, 10))
+        y = X[:, 0] + X[:, 1] + X[:, 2] + rng.normal(size=300)
+        twins = 0.99 * X[:, :3] + np.sqrt(1 - 0.99**2) * rng.normal(size=(300, 3))
+        columns = np.column_stack([X, twins])
+        fitted = PPFS.calibrated(LINE, growth=growth, second_look=True, random_state=seed).fit(columns, y)
+        chosen = set(fitted.blanket_)
+        n_found += sum(bool(chosen & {i, 10 + i}) for i in range(3))
+    assert n_found >= 0.95 * 3 * n_tables

@@ -21,6 +21,9 @@ def rng():
 
 TREE = DecisionTreeClassifier()
 
+# Nothing but pairs finds columns that act only together.
+ALONE = {"growth": "marginal", "second_look": False}
+
 
 def noisy_exclusive_or(rng, n_rows, n_columns, flipped=0.1):
     X = rng.normal(size=(n_rows, n_columns))
@@ -42,9 +45,9 @@ def pair_steps(selector):
 
 def test_both_sides_of_an_exclusive_or_are_found_and_no_others(rng):
     X, y = noisy_exclusive_or(rng, 300, 8)
-    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
+    selector = PPFS.calibrated(TREE, **ALONE, interactions="pairs", random_state=0).fit(X, y)
     assert set(selector.blanket_) == {0, 1}
-    assert PPFS.calibrated(TREE, random_state=0).fit(X, y).blanket_.size == 0
+    assert PPFS.calibrated(TREE, **ALONE, random_state=0).fit(X, y).blanket_.size == 0
 
 
 def test_pairs_enter_as_counted_one_by_one(rng):
@@ -68,7 +71,7 @@ def test_pairs_enter_as_counted_one_by_one(rng):
 
 def test_a_column_of_noise_does_not_enter_beside_a_strong_one(rng):
     X = rng.normal(size=(200, 5))
-    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, X[:, 0] > 0)
+    selector = PPFS.calibrated(TREE, **ALONE, interactions="pairs", random_state=0).fit(X, X[:, 0] > 0)
     assert selector.blanket_.tolist() == [0]
     assert not any(step.decision == "candidate" for step in pair_steps(selector))
 
@@ -93,11 +96,13 @@ def test_pairs_are_corrected_for_their_number_also_where_columns_are_not(rng):
 
 def test_pairs_that_were_left_out_count_in_the_correction(rng, monkeypatch):
     X, y = noisy_exclusive_or(rng, 300, 12, flipped=0.2)
-    everything = PPFS.calibrated(TREE, interactions="pairs", random_state=0, correction="bonferroni").fit(
-        X, y
-    )
+    everything = PPFS.calibrated(
+        TREE, **ALONE, interactions="pairs", random_state=0, correction="bonferroni"
+    ).fit(X, y)
     monkeypatch.setattr(pairs, "MOST_PAIRS", 3)
-    screened = PPFS.calibrated(TREE, interactions="pairs", random_state=0, correction="bonferroni").fit(X, y)
+    screened = PPFS.calibrated(
+        TREE, **ALONE, interactions="pairs", random_state=0, correction="bonferroni"
+    ).fit(X, y)
     of_pair = [
         {
             step.feature: step.adjusted_pvalue
@@ -117,16 +122,18 @@ def test_answers_do_not_depend_on_order_or_jobs(most, rng, monkeypatch):
     monkeypatch.setattr(pairs, "MOST_PAIRS", most)
     X, y = noisy_exclusive_or(rng, 200, 6)
     order = rng.permutation(6)
-    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
-    reordered = PPFS.calibrated(TREE, interactions="pairs", random_state=0, n_jobs=2).fit(X[:, order], y)
+    selector = PPFS.calibrated(TREE, **ALONE, interactions="pairs", random_state=0).fit(X, y)
+    reordered = PPFS.calibrated(TREE, **ALONE, interactions="pairs", random_state=0, n_jobs=2).fit(
+        X[:, order], y
+    )
     assert set(selector.blanket_) == {0, 1} == set(order[reordered.blanket_])
     assert (selector.pvalues_[order] == reordered.pvalues_).all()
 
 
 def test_the_trace_shows_pairs_and_a_rejected_pair_decides_nothing(rng):
     X, y = noisy_exclusive_or(rng, 200, 5)
-    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0).fit(X, y)
-    plain = PPFS.calibrated(TREE, random_state=0).fit(X, y)
+    selector = PPFS.calibrated(TREE, **ALONE, interactions="pairs", random_state=0).fit(X, y)
+    plain = PPFS.calibrated(TREE, **ALONE, random_state=0).fit(X, y)
     assert "pairs: 'x0' given 'x1'" in selector.trace_.explain(0)
     assert (selector.pvalues_[2:] == plain.pvalues_[2:]).all()
     assert selector.trace_.deciding_step(3).phase == "growth"
@@ -142,7 +149,7 @@ def test_the_trace_shows_pairs_and_a_rejected_pair_decides_nothing(rng):
 def test_groups_of_columns_pair_as_one(rng):
     X, y = of_bits(rng, 200, 6)
     selector = PPFS.calibrated(
-        DecisionTreeClassifier(), interactions="pairs", feature_groups={"side": [1, 2]}, random_state=0
+        TREE, **ALONE, interactions="pairs", feature_groups={"side": [1, 2]}, random_state=0
     ).fit(X, y)
     assert {0, 1, 2} <= set(selector.blanket_)
 
@@ -151,7 +158,7 @@ def test_columns_of_a_file_are_paired(rng, tmp_path, monkeypatch):
     monkeypatch.setattr(pairs, "MOST_PAIRS", 4)
     X, y = noisy_exclusive_or(rng, 200, 8)
     np.save(tmp_path / "X.npy", X)
-    selector = PPFS.calibrated(TREE, interactions="pairs", random_state=0)
+    selector = PPFS.calibrated(TREE, **ALONE, interactions="pairs", random_state=0)
     in_memory = selector.fit(X, y).pvalues_
     from_file = selector.fit(tmp_path / "X.npy", y)
     assert set(from_file.blanket_) == {0, 1}

@@ -42,7 +42,7 @@ def test_copies_of_a_temperature_hang_on_the_temperature(search, weather):
 
 def test_the_mean_concavity_of_wdbc_hangs_on_a_column_without_which_it_would_matter():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    selector = PPFS.calibrated(random_state=0).fit(X, y)
+    selector = PPFS.calibrated(growth="marginal", second_look=False, random_state=0).fit(X, y)
     selected = selector.get_feature_names_out().tolist()
     [named] = selector.results_.set_index("column").loc["mean concavity", "redundant_with"]
     test = CrossFitPPI("panel", random_state=0)

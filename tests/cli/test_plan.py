@@ -42,8 +42,6 @@ def test_classes_and_text_of_a_table_that_is_not_there(ppfs):
     [
         (["--method", "iamb"], "--method"),
         (["--interactions", "pairs"], "--interactions"),
-        (["--growth", "both"], "--growth"),
-        (["--second-look"], "--second-look"),
     ],
 )
 def test_what_cannot_be_planned_is_named(ppfs, table, flags, message):

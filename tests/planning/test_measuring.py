@@ -50,7 +50,10 @@ CASES = {
         two_groups(600, n_classes=2),
         PPFS(RandomForestClassifier(5), n_splits=10, random_state=0),
     ),
-    "calibrated": (two_groups(), PPFS.calibrated(LinearRegression(), random_state=0)),
+    "calibrated": (
+        two_groups(),
+        PPFS.calibrated(LinearRegression(), growth="marginal", second_look=False, random_state=0),
+    ),
 }
 
 
@@ -132,3 +135,18 @@ def test_runs_below_the_resolution_of_the_clock_are_planned(name, monkeypatch):
     monkeypatch.setattr("time.process_time", lambda: 5.0)
     rates = measure_rates(selector, X, y)
     assert np.isfinite(predict_cost(rates, len(y), 8).seconds)
+
+
+def test_questions_beside_others_are_part_of_the_cost():
+    X, y = imagined_table(200, 20, 6)
+    plain = PPFS.calibrated(LinearRegression(), growth="marginal", second_look=False, random_state=0)
+    preset = PPFS.calibrated(LinearRegression(), growth="auto", second_look=True, random_state=0)
+    alone, both = (predict_cost(measure_rates(selector, X, y), *X.shape) for selector in (plain, preset))
+    assert alone.beside_fits == alone.beside_seconds == 0
+    assert both.beside_seconds > 0
+    fits = preset.fit(X, y).n_fits_ - plain.fit(X, y).n_fits_
+    assert fits / 4 < both.beside_fits < 4 * fits
+    # Joint growth is left out of a wide table, and a second look asks about a hundred columns.
+    rates = measure_rates(preset, X, y)
+    wide = predict_cost(rates, 200, 100_000)
+    assert wide.beside_fits == 150 * rates.look.fits

@@ -31,7 +31,10 @@ class Cost:
     growth_fits, count_fits, shrink_fits : float
         Models fitted in growth, to count growth's small p-values, and in the shrink phase.
 
-    growth_seconds, count_seconds, shrink_seconds, startup : float
+    beside_fits : float
+        Models fitted in joint growth and in second looks.
+
+    growth_seconds, count_seconds, shrink_seconds, beside_seconds, startup : float
         The seconds of each, and of loading libraries and kernels.
 
     memory : float
@@ -59,11 +62,14 @@ class Cost:
     worker_memory: float
     network: float
     disk: float
+    beside_fits: float = 0.0
+    beside_seconds: float = 0.0
 
     @property
     def seconds(self) -> float:
         """All together."""
-        return self.startup + self.growth_seconds + self.count_seconds + self.shrink_seconds
+        in_phases = self.growth_seconds + self.count_seconds + self.shrink_seconds + self.beside_seconds
+        return self.startup + in_phases
 
 
 def predict_cost(
@@ -94,6 +100,8 @@ def predict_cost(
     n_refits = rates.n_refits(n_rows, n_columns, n_candidates)
     count = n_refits * rates.seconds_per_refit * rates.growth_ratio(n_rows) / n_workers * overhead
     shrink = rates.shrink if n_candidates else None
+    n_joint, n_looks = rates.n_beside(n_rows, n_columns)
+    n_looks = n_looks if n_candidates else 0
     splits = 8.0 * n_rows * (rates.n_splits + 2)
     n_tasks = ceil(n_columns / _COLUMNS_PER_TASK)
     values = 0.0 if is_on_file else 8.0 * n_rows * n_columns
@@ -116,6 +124,8 @@ def predict_cost(
         if n_workers > 1
         else 0.0,
         4.0 * n_rows * n_columns,
+        n_joint * rates.joint.fits + n_looks * rates.look.fits,
+        (n_joint * rates.joint.seconds + n_looks * rates.look.seconds) * n_rows / rates.n_rows,
     )
 
 

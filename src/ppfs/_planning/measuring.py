@@ -19,7 +19,7 @@ from ppfs import _engine
 from ppfs._conventions import OutOfTimeError, Phase, stream, take_rows, watched_phases
 from ppfs._data import KINDS
 from ppfs._planning.imagined import imagined_table
-from ppfs._planning.rates import EXPONENT, Line, Rates, Shrinkage
+from ppfs._planning.rates import EXPONENT, Line, PerQuestion, Rates, Shrinkage
 from ppfs.blanket import expected_refits
 from ppfs.exceptions import InvalidInputError
 
@@ -37,6 +37,9 @@ _FIRST, _MOST_CANDIDATES = 8, 64
 
 # So many candidates are assumed at least if not all columns were looked at: they may be rare.
 _CANDIDATES = 20
+
+# Questions given other columns are timed in a table of so many columns and rows at most.
+_BESIDE, _BESIDE_ROWS = 24, 1000
 
 # No p-value is as small, so nothing becomes a candidate and a fit ends after growth.
 _UNREACHABLE = 1e-300
@@ -89,6 +92,7 @@ def measure_rates(
         if n_looked_at < n_columns:
             n_candidates = max(n_candidates, min(_CANDIDATES, n_columns))
     shrink, counts = runs.shrink(found, n_candidates, budget)
+    joint, look = runs.beside()
     refits = expected_refits(counts.n_columns, counts.n_columns, selector.correction, selector.alpha)
     return Rates(
         startup,
@@ -104,6 +108,9 @@ def measure_rates(
         n_candidates,
         selector.correction,
         selector.alpha,
+        joint,
+        look,
+        getattr(selector, "growth", "marginal") == "auto",
     )
 
 
@@ -129,12 +136,14 @@ class _Runs:
 
     def __init__(self, selector: Any, X: Any, y: NDArray[Any], seed: int) -> None:
         generator = stream(seed)
-        self._selector = _without_columns(selector)
+        self._whole = _without_columns(selector)
         kind = KINDS.get(selector.task)
         if kind is not None and not hasattr(selector.estimator, "fit"):
             # The models of this package predict one number per row, whatever the kind of target.
             y = kind.response(kind.read(y))
-            self._selector.set_params(task="regression")
+            self._whole.set_params(task="regression")
+        # Growth and the shrink phase are measured without what comes before and after them.
+        self._selector = _plain(self._whole)
         self._n_folds = int(getattr(selector, "n_folds", 0) or 0)
         self._all_X, self._all_y = X, y
         self.n_sample = int(X.shape[1])
@@ -255,15 +264,29 @@ class _Runs:
             seconds.append(taken.seconds_per_set)
         return Line.through(sizes[0], seconds[0], sizes[1], seconds[1])
 
-    def _imagined(self, n_candidates: int, n_rows: int | None = None) -> tuple[Any, NDArray[Any]]:
-        """Return a table whose columns all are candidates, with a target of the same kind."""
+    def beside(self) -> tuple[PerQuestion, PerQuestion]:
+        """Return what a question of joint growth takes, and one of a second look."""
+        if self._whole.get_params(deep=False) == self._selector.get_params(deep=False):
+            return PerQuestion(), PerQuestion()
+        X, y = self._imagined(_BESIDE, min(self.n_rows, _BESIDE_ROWS), n_signals=_BESIDE // 3)
+        with warnings.catch_warnings(), watched_phases() as phases:
+            warnings.simplefilter("ignore")
+            with suppress(InvalidInputError):
+                clone(self._whole).fit(X, y)
+        ratio = self.n_rows / len(y)
+        return _per_question(phases, "joint", ratio), _per_question(phases, "second look", ratio)
+
+    def _imagined(
+        self, n_columns: int, n_rows: int | None = None, n_signals: int | None = None
+    ) -> tuple[Any, NDArray[Any]]:
+        """Return a table whose columns all are candidates, or some of them, with a target of the same kind."""
         is_labels = self._task() == "classification"
         n_rows = self.n_rows if n_rows is None else n_rows
-        n = min(n_candidates, _MOST_CANDIDATES)
+        n = min(n_columns, _MOST_CANDIDATES)
         return imagined_table(
             n_rows,
             n,
-            n,
+            n if n_signals is None else n_signals,
             task="classification" if is_labels else "regression",
             n_classes=np.unique(self._all_y).size if is_labels else 2,
             seed=self._seed,
@@ -302,6 +325,24 @@ class _Runs:
     def _made(self, alpha: float | None = None) -> Any:
         settings = {} if alpha is None else {"alpha": alpha}
         return clone(self._selector).set_params(**settings)
+
+
+def _plain(selector: Any) -> Any:
+    """Return the search with marginal growth and without a second look, where it has them."""
+    settings = {"growth": "marginal", "second_look": False}
+    return clone(selector).set_params(
+        **{name: one for name, one in settings.items() if hasattr(selector, name)}
+    )
+
+
+def _per_question(phases: Sequence[Phase], beginning: str, ratio: float) -> PerQuestion:
+    """Return what a question took in the phases whose names begin so; seconds grow with the rows."""
+    found = [phase for phase in phases if re.sub(r"^fold \d+ ", "", phase.label).startswith(beginning)]
+    n_asked = sum(phase.total for phase in found)
+    if not n_asked:
+        return PerQuestion()
+    seconds = ratio * sum(phase.seconds for phase in found)
+    return PerQuestion(seconds / n_asked, sum(phase.n_fits for phase in found) / n_asked)
 
 
 def _without_columns(selector: Any) -> Any:

@@ -10,11 +10,13 @@ from math import log, sqrt
 import numpy as np
 
 from ppfs._conventions import Phase
-from ppfs.blanket import expected_refits
+from ppfs.blanket import expected_refits, most_looked_at, suits_joint_growth
 from ppfs.independence import MOST_ROWS_COUNTED
 
 #: If nothing else is known: a model of twice as many columns takes nearly three times as long.
 EXPONENT = 1.5
+# Rounds of a second look that are expected: often the first finds nothing.
+_LOOKS = 1.5
 # What is believable of short measurements.
 _LOW, _HIGH = 0.5, 3.0
 # The shortest time that a clock can show, in seconds.
@@ -143,6 +145,14 @@ def _one(phase: Phase, exponent: float) -> Shrinkage:
 
 
 @dataclass(frozen=True)
+class PerQuestion:
+    """What a question takes: CPU seconds, and models fitted."""
+
+    seconds: float = 0.0
+    fits: float = 0.0
+
+
+@dataclass(frozen=True)
 class Rates:
     """What short runs took.
 
@@ -180,6 +190,12 @@ class Rates:
 
     correction, alpha
         What decides how often p-values are counted: parameters of the search.
+
+    joint, look : PerQuestion
+        A question of joint growth, and of a second look; nothing where the search does neither.
+
+    is_automatic : bool
+        Whether the search grows jointly in small tables only.
     """
 
     startup: float
@@ -195,6 +211,14 @@ class Rates:
     n_candidates: int = 20
     correction: str | None = None
     alpha: float = 0.05
+    joint: PerQuestion = PerQuestion()
+    look: PerQuestion = PerQuestion()
+    is_automatic: bool = False
+
+    def n_beside(self, n_rows: int, n_columns: int) -> tuple[int, int]:
+        """Return how many questions joint growth asks, and how many a second look."""
+        is_small = suits_joint_growth(n_rows, n_columns) or not self.is_automatic
+        return n_columns if is_small else 0, round(_LOOKS * min(n_columns, most_looked_at(n_rows)))
 
     def n_refits(self, n_rows: int, n_columns: int, n_candidates: int) -> float:
         """Return how many rearranged columns models are fitted to, to count small p-values."""

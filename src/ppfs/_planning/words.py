@@ -14,9 +14,11 @@ def cost_lines(costs: Sequence[Cost]) -> list[str]:
         ("fits in growth", [f"{cost.growth_fits:,.0f}" for cost in costs]),
         ("fits to count", [f"{cost.count_fits:,.0f}" if cost.count_fits else "-" for cost in costs]),
         ("fits in shrink", [f"{cost.shrink_fits:,.0f}" for cost in costs]),
+        ("fits beside others", [f"{cost.beside_fits:,.0f}" if cost.beside_fits else "-" for cost in costs]),
         ("growth", [duration(cost.growth_seconds) for cost in costs]),
         ("count", [duration(cost.count_seconds) if cost.count_seconds else "-" for cost in costs]),
         ("shrink", [duration(cost.shrink_seconds) for cost in costs]),
+        ("beside others", [duration(cost.beside_seconds) if cost.beside_seconds else "-" for cost in costs]),
         ("total", [duration(cost.seconds) for cost in costs]),
         ("memory", [size(cost.memory) for cost in costs]),
         ("memory per worker", [size(cost.worker_memory) if cost.n_workers > 1 else "-" for cost in costs]),
@@ -24,7 +26,7 @@ def cost_lines(costs: Sequence[Cost]) -> list[str]:
     ]
     widths = [max(len(cells[i]) for _, cells in rows) for i in range(len(costs))]
     return [
-        f"{label:<17}  " + "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        f"{label:<18}  " + "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         for label, cells in rows
     ]
 

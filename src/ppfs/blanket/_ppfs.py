@@ -386,6 +386,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         estimator: Any = DEFAULT_PANEL,
         *,
         correction: str | None = "bh",
+        growth: Growth = "marginal",
+        second_look: bool = False,
         **parameters: Any,
     ) -> Self:
         """Return the recommended settings: valid p-values, and models for every kind of dependence.
@@ -405,6 +407,13 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         correction : {"bh", "by", "bonferroni"} or None, default="bh"
             How the p-values of the growth phase are adjusted.
 
+        growth : {"marginal", "joint", "both", "auto"}, default="marginal"
+            How columns become candidates: "auto" tests columns on their own and, in small tables, also given all
+            others; see `PPFS`.
+
+        second_look : bool, default=False
+            Test rejected columns again, given the selected ones.
+
         **parameters
             Other parameters of `PPFS`, except those of the paper's test: `n_splits`, `test_size`, `knockoff`,
             `significance` and `independence`.
@@ -412,7 +421,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         Returns
         -------
         PPFS
-            ``PPFS(estimator, independence="cross-fit-ppi", correction=correction, **parameters)``.
+            ``PPFS(estimator, independence="cross-fit-ppi", correction=correction, growth=growth,
+            second_look=second_look, **parameters)``.
 
         Examples
         --------
@@ -429,7 +439,14 @@ class PPFS(PanelParameters, BaseBlanketSelector):
                 f"PPFS.calibrated does not take {listed(wrong)}: the preset decides how the test is made. Use "
                 "PPFS(independence=CrossFitPPI(...), correction='bh') to set the test's own parameters."
             )
-        return cls(estimator, independence="cross-fit-ppi", correction=correction, **parameters)
+        return cls(
+            estimator,
+            independence="cross-fit-ppi",
+            correction=correction,
+            growth=growth,
+            second_look=second_look,
+            **parameters,
+        )
 
     def _independence_test(self) -> IndependenceTest:
         return described_test(self, self.independence)
@@ -489,10 +506,12 @@ class PPFS(PanelParameters, BaseBlanketSelector):
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
         waiting = least_important_first(candidates, inquiry.test.table)
-        blanket = shrink(inquiry, [*waiting, *inquiry.always_keep])
+        blanket = alone = shrink(inquiry, [*waiting, *inquiry.always_keep])
         if jointly:
-            blanket = shrink_jointly(inquiry, jointly, blanket, bind)
-        return look_again(inquiry, blanket, self.correction) if self.second_look else blanket
+            blanket = shrink_jointly(inquiry, jointly, alone, bind)
+        if not self.second_look:
+            return blanket
+        return look_again(inquiry, blanket, self.correction, [x for x in blanket if x not in alone])
 
     def _grow_alone(self, inquiry: Inquiry, entered: Collection[int]) -> list[Answered]:
         """Return the candidates of growth column by column, without those that entered before."""

@@ -87,7 +87,7 @@ def _default_candidates(n_features: int, joint: PPFS | None = None) -> list[dict
 def _joint_search(table: Table) -> PPFS | None:
     """Return a search by gradient boosting that grows jointly; None where the table does not suit it."""
     is_taken = table.is_in_memory and not table.is_sparse and table.codes.ndim == 1 and table.groups is None
-    if not is_taken or table.n_rows < _JOINT_ROWS or not suits_joint_growth(table, table.n_features):
+    if not is_taken or table.n_rows < _JOINT_ROWS or not suits_joint_growth(table.n_rows, table.n_features):
         return None
     return PPFS(model_of_all(table.task), independence="cross-fit-ppi", growth="auto", correction="bh")
 

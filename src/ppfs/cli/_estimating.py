@@ -81,12 +81,7 @@ def _unknown_cost(selector: Any) -> str:
     """Return the flag whose cost cannot be estimated; "" where there is none."""
     if not hasattr(selector, "second_look"):
         return "other methods than ppfs: --method"
-    flags = {
-        "--interactions": selector.interactions is not None,
-        "--growth": selector.growth != "marginal",
-        "--second-look": selector.second_look,
-    }
-    return next((flag for flag, is_given in flags.items() if is_given), "")
+    return "--interactions" if selector.interactions is not None else ""
 
 
 def _some_columns(data: Input) -> Any:

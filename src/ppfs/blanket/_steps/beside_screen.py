@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from ppfs._conventions import Floats
 from ppfs._data import Table
-from ppfs.blanket._steps.column_values import dense_blocks
+from ppfs.blanket._steps.column_values import dense_blocks, in_reach
 
 # Categories with fewer rows than this are not told apart: a column of many rare ones explains anything.
 _ROWS_PER_LEVEL = 5
@@ -52,7 +52,7 @@ def _left(table: Table, target: int, members: Sequence[int]) -> tuple[Floats, Fl
     if target == table.target and table.task == "classification" and y.ndim == 1:
         outcomes = (y[:, np.newaxis] == np.unique(y)[1:]).astype(np.float64)
     else:
-        outcomes = np.asarray(y, dtype=np.float64).reshape(table.n_rows, -1)
+        outcomes = in_reach(np.asarray(y, dtype=np.float64).reshape(table.n_rows, -1))
     outcomes = outcomes - outcomes.mean(axis=0)
     design = [np.ones((table.n_rows, 1))]
     factors = []

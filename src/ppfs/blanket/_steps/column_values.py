@@ -10,6 +10,9 @@ import scipy.sparse as sp
 from ppfs._conventions import Floats
 from ppfs._data import Table
 
+# Larger and smaller numbers are scaled, so that their squares neither overflow nor underflow.
+_FAR = 2.0**300
+
 # Entries that are read at once: some megabytes of them.
 _ENTRIES_AT_ONCE = 2**21
 
@@ -24,9 +27,22 @@ def numeric_columns(table: Table, features: Sequence[int]) -> tuple[list[int], F
 
 
 def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
-    """Yield some features at a time with the values of their columns, which take a few megabytes."""
+    """Yield some features at a time with the values of their columns, which take a few megabytes.
+
+    Values whose squares would overflow or underflow are scaled by a power of two.
+    """
     n_at_once = max(1, _ENTRIES_AT_ONCE // max(table.n_rows, 1))
     for start in range(0, len(features), n_at_once):
         some = list(features[start : start + n_at_once])
         X = table.block(some).read().X
-        yield some, np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        yield some, in_reach(np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64))
+
+
+def in_reach(columns: Floats) -> Floats:
+    """Return columns whose numbers can be squared: those of far values are divided by a power of two each."""
+    largest = np.fmax.reduce(np.abs(columns), axis=0, initial=0.0)
+    is_far = (largest > _FAR) | ((largest > 0.0) & (largest < 1.0 / _FAR))
+    if not is_far.any():
+        return columns
+    scaled: Floats = columns / np.where(is_far, np.exp2(np.frexp(largest)[1]), 1.0)
+    return scaled

@@ -125,8 +125,8 @@ def require_joint_growth(inquiry: Inquiry, test: IndependenceTest, growth: str) 
 
 def _obstacle(table: Table, n_columns: int, test: IndependenceTest) -> str:
     """Return why there can be no joint growth; "" if there can."""
-    if not table.is_in_memory:
-        return "X is a path, whose columns are read one block after the other"
+    if table.storage.n_more is not None and table.storage.n_more < n_columns:
+        return f"X is a path, and memory_limit has room for {table.storage.n_more:,} of its {n_columns:,} columns"
     if _is_panel(test) and table.is_sparse:
         return "X is sparse, and gradient boosting, the preset's model of all columns, needs a dense matrix"
     if _is_panel(test) and table.codes.ndim > 1:
@@ -144,15 +144,15 @@ def _obstacle(table: Table, n_columns: int, test: IndependenceTest) -> str:
 def is_worth_it(inquiry: Inquiry, test: IndependenceTest) -> bool:
     """Return whether growth="auto" grows jointly too: in tables of the sizes that it was measured on."""
     table, n_columns = inquiry.test.table, len(inquiry.candidates)
-    return suits_joint_growth(table, n_columns) and not _obstacle(table, n_columns, test)
+    return suits_joint_growth(table.n_rows, n_columns) and not _obstacle(table, n_columns, test)
 
 
-def suits_joint_growth(table: Table, n_columns: int) -> bool:
+def suits_joint_growth(n_rows: int, n_columns: int) -> bool:
     """Return whether a table is so small that models of all its columns find something and take seconds."""
     return (
-        1 < n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN))
-        and table.n_rows <= MOST_AUTOMATIC_ROWS
-        and table.n_rows * n_columns <= MOST_AUTOMATIC_VALUES
+        1 < n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, n_rows // _ROWS_PER_COLUMN))
+        and n_rows <= MOST_AUTOMATIC_ROWS
+        and n_rows * n_columns <= MOST_AUTOMATIC_VALUES
     )
 
 

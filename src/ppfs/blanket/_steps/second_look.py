@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,7 +24,9 @@ MOST_VALUES = 10_000_000
 MOST_ROUNDS = 3
 
 
-def look_again(inquiry: Inquiry, blanket: Sequence[int], correction: str | None) -> list[int]:
+def look_again(
+    inquiry: Inquiry, blanket: Sequence[int], correction: str | None, found_jointly: Collection[int] = ()
+) -> list[int]:
     """Ask about every rejected column given the blanket, and shrink again where one enters.
 
     A column can matter only beside others: a suppressor has no link to the target on its own, and of two columns that
@@ -38,6 +41,10 @@ def look_again(inquiry: Inquiry, blanket: Sequence[int], correction: str | None)
         How p-values are adjusted for the number of rejected columns, those that were not asked about included: they
         count as p = 1.
 
+    found_jointly : collection of int, default=()
+        Members that only a model of all columns needs. They are not tested again: the models of the second look may
+        not be able to express what they do.
+
     Returns
     -------
     list of int
@@ -47,12 +54,13 @@ def look_again(inquiry: Inquiry, blanket: Sequence[int], correction: str | None)
     if not inquiry.given(members):
         # Given nothing, growth has asked already, and with counted p-values where they are small.
         return members
+    kept = replace(inquiry, always_keep=(*inquiry.always_keep, *found_jointly))
     seen = {frozenset(members)}
     for _ in range(MOST_ROUNDS):
         entrants = _entrants(inquiry, members, correction)
         if not entrants:
             break
-        members = shrink_weakest_first(inquiry, [*members, *entrants])
+        members = shrink_weakest_first(kept, [*members, *entrants])
         if frozenset(members) in seen:
             break
         seen.add(frozenset(members))
@@ -86,6 +94,10 @@ def _entrants(inquiry: Inquiry, members: Sequence[int], correction: str | None) 
 
 def _at_most(table: Table) -> int:
     """Return how many rejected columns may be tested."""
-    fewer = max(10, MOST_VALUES // table.n_rows)
-    affordable = table.storage.n_more
-    return min(MOST_COLUMNS, fewer) if affordable is None else min(MOST_COLUMNS, fewer, affordable)
+    most, affordable = most_looked_at(table.n_rows), table.storage.n_more
+    return most if affordable is None else min(most, affordable)
+
+
+def most_looked_at(n_rows: int) -> int:
+    """Return how many rejected columns are tested at most, in a table of `n_rows` rows."""
+    return min(MOST_COLUMNS, max(10, MOST_VALUES // n_rows))
