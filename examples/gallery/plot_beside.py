@@ -19,8 +19,8 @@ y = (X[:, 0] * X[:, 1] * X[:, 2] > 0).astype(int)
 print(PPFS.calibrated(growth="marginal", second_look=False, random_state=0).fit(X, y).blanket_)
 
 # %%
-# ``growth="joint"`` fits models of all columns and tests each column given all others.
-selector = PPFS.calibrated(growth="joint", random_state=0).fit(X, y)
+# In small tables the preset also fits models of all columns and tests each column given all others.
+selector = PPFS.calibrated(random_state=0).fit(X, y)
 print(selector.blanket_)
 
 # %%

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
 from ppfs import PPFS
+from ppfs._data.reading import read_table
 from ppfs.blanket._steps import joint_growth, second_look
+from ppfs.blanket._steps.alike import clusters_of
+from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence import FisherZ
 from ppfs.independence._predictive.risks.boosting import BoostingRisks
 
 
@@ -149,27 +151,28 @@ def test_joint_growth_on_a_file_needs_room_for_all_columns(tmp_path):
     )
 
 
-def test_what_only_a_model_of_all_columns_sees_survives_a_second_look():
+def test_what_only_a_model_of_all_columns_sees_survives_a_second_look(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 12))
     y = (X[:, 0] * X[:, 1] * X[:, 2] > 0).astype(int)
+    # A useless column enters in the second look, so that the shrink phase runs again.
+    entrants = iter([[7], []])
+    monkeypatch.setattr(second_look, "_entrants", lambda *_: next(entrants))
     fitted = PPFS.calibrated(growth="joint", second_look=True, random_state=0).fit(X, y)
-    # A useless column entered in the second look.
-    assert {
-        step.feature for step in fitted.trace_ if step.phase == "second look" and step.decision == "candidate"
-    }
+    assert list(entrants) == []
     assert set(fitted.blanket_) >= {0, 1, 2}
 
 
 @pytest.mark.parametrize("unit", [1e200, 1e-200])
 def test_far_values_are_scaled_before_they_are_compared(unit):
     X, y = suppressor(n_columns=12)
-    model = make_pipeline(MaxAbsScaler(), LinearRegression())
-    plain, far = (
-        PPFS.calibrated(model, growth="both", second_look=True, random_state=0).fit(some, y)
-        for some in (X, X * unit)
-    )
-    assert set(plain.blanket_) == set(far.blanket_) >= {0, 1}
+    X[:, 11] = X[:, 10] + 0.1 * X[:, 11]
+    plain, far = (read_table(some, y, task="regression", owner=FisherZ()) for some in (X, X * unit))
+    assert clusters_of(plain, range(12)) == clusters_of(far, range(12))
+    assert (10, 11) in clusters_of(far, range(12))
+    chosen = [most_promising_beside(table, table.target, [0], range(1, 12), 3) for table in (plain, far)]
+    assert chosen[0] == chosen[1]
+    assert chosen[0][0] == 1
 
 
 def test_a_second_look_keeps_to_the_memory_limit(tmp_path, monkeypatch):
@@ -237,3 +240,21 @@ def test_missing_values_and_categories_in_joint_growth():
     frame["word"] = np.where(np.arange(300) % 3 == 0, "yes", "no")
     fitted = PPFS.calibrated(random_state=3, growth="both", second_look=True, impute="median").fit(frame, y)
     assert set(fitted.get_feature_names_out()) >= {"a", "b"}
+
+
+def test_columns_of_a_cluster_are_judged_in_the_order_of_their_own_links():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = X[:, 0] + rng.normal(size=300)
+    X[:, 1:4] = X[:, [0]] + np.array([0.2, 0.25, 0.3]) * X[:, 1:4]
+    fitted = search(growth="both", second_look=False, estimator=LinearRegression()).fit(X, y)
+    assert any("'x0 and 3 more'" in note for note in fitted.trace_.notes)
+    own = {
+        step.feature: (-step.pvalue, step.effect)
+        for step in fitted.trace_
+        if step.phase in ("growth", "exact growth")
+    }
+    asked = list(dict.fromkeys(step.feature for step in fitted.trace_ if step.phase == "shrink"))
+    among = [x for x in asked if x < 4]
+    assert among == sorted(among, key=own.__getitem__)
+    assert among != sorted(among)

@@ -87,8 +87,15 @@ FITS = {
         PPFS(Ridge(), knockoff="conditional", significance="paired-t", n_draws=3, n_splits=8, random_state=9),
         quantities,
     ),
-    "calibrated, linear": (PPFS.calibrated(LinearRegression(), random_state=10), quantities),
-    "calibrated, trees": (PPFS.calibrated(None, correction=None, random_state=11), quantities),
+    "calibrated, linear": (
+        PPFS.calibrated(LinearRegression(), growth="marginal", second_look=False, random_state=10),
+        quantities,
+    ),
+    "calibrated, trees": (
+        PPFS.calibrated(None, correction=None, growth="marginal", second_look=False, random_state=11),
+        quantities,
+    ),
+    "calibrated, beside others": (PPFS.calibrated(LinearRegression(), random_state=10), quantities),
     "early stop": (
         PPFS(
             independence=CrossFitPPI(Ridge(), significance="randomisation", n_draws=99, early_stop=True),
@@ -146,6 +153,10 @@ GOLDEN = {
     "calibrated, trees": (
         [3],
         [0.214969511, 0.0526566204, 0.307918908, 0.000499504162, 0.822288904, 0.488674367],
+    ),
+    "calibrated, beside others": (
+        [3, 4, 1, 2],
+        [0.44819485, 1.10525555e-05, 0.00221565248, 1.65593598e-16, 4.73804988e-09, 0.186532],
     ),
     "early stop": ([1, 3, 2], [0.06, 0.01, 0.01, 0.01, 0.769230769, 0.5]),
     "IAMB, Fisher's z": (

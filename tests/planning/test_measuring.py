@@ -125,7 +125,9 @@ def test_how_a_set_grows_with_its_columns_is_seen_from_two_runs():
 def test_imagined_tables_have_as_many_candidates_as_are_wanted(n_classes):
     X, y = imagined_table(400, 40, 12, task="classification", n_classes=n_classes)
     assert np.unique(y).size == n_classes
-    found = PPFS.calibrated(random_state=0, correction="bonferroni").fit(X, y)
+    found = PPFS.calibrated(
+        random_state=0, correction="bonferroni", growth="marginal", second_look=False
+    ).fit(X, y)
     assert 8 <= sum(step.phase == "shrink" for step in found.trace_) <= 12
 
 

@@ -386,8 +386,8 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         estimator: Any = DEFAULT_PANEL,
         *,
         correction: str | None = "bh",
-        growth: Growth = "marginal",
-        second_look: bool = False,
+        growth: Growth = "auto",
+        second_look: bool = True,
         **parameters: Any,
     ) -> Self:
         """Return the recommended settings: valid p-values, and models for every kind of dependence.
@@ -407,11 +407,11 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         correction : {"bh", "by", "bonferroni"} or None, default="bh"
             How the p-values of the growth phase are adjusted.
 
-        growth : {"marginal", "joint", "both", "auto"}, default="marginal"
+        growth : {"marginal", "joint", "both", "auto"}, default="auto"
             How columns become candidates: "auto" tests columns on their own and, in small tables, also given all
             others; see `PPFS`.
 
-        second_look : bool, default=False
+        second_look : bool, default=True
             Test rejected columns again, given the selected ones.
 
         **parameters
@@ -501,7 +501,12 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         if self.growth in ("joint", "both") or (self.growth == "auto" and is_worth_it(inquiry, test)):
             bind = bind_to_all(test, inquiry)
             jointly = grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
-        candidates = [*jointly, *self._grow_alone(inquiry, {x for x, _ in jointly})]
+        # A cluster's answer does not order its columns: their own answers come first.
+        candidates = (
+            [] if self.growth == "joint" else grow_marginally(inquiry, inquiry.candidates, self.correction)
+        )
+        entered_alone = {x for x, _ in candidates}
+        candidates += [(x, result) for x, result in jointly if x not in entered_alone]
         if self.interactions is not None:
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
@@ -512,13 +517,6 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         if not self.second_look:
             return blanket
         return look_again(inquiry, blanket, self.correction, [x for x in blanket if x not in alone])
-
-    def _grow_alone(self, inquiry: Inquiry, entered: Collection[int]) -> list[Answered]:
-        """Return the candidates of growth column by column, without those that entered before."""
-        if self.growth == "joint":
-            return []
-        alone = grow_marginally(inquiry, inquiry.candidates, self.correction)
-        return [(x, result) for x, result in alone if x not in entered]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -24,7 +24,13 @@ _MOST_EXPLAINED = 500
 
 
 # What PPFS.calibrated sets.
-_PRESET = {"independence": "cross-fit-ppi", "estimator": "panel", "correction": "bh"}
+_PRESET = {
+    "independence": "cross-fit-ppi",
+    "estimator": "panel",
+    "correction": "bh",
+    "growth": "auto",
+    "second_look": True,
+}
 
 # Words of notes about how models are computed: of use to who measures times, not to who reads a result.
 _OF_COMPUTING = ("by the engine", "scikit-learn's interface")
@@ -348,7 +354,7 @@ def _code(selector: Any) -> str:
 
 def _changed_from_the_preset(given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that the calibrated preset would not set by itself, from those that differ from PPFS's."""
-    fixed = {"estimator": None, "correction": None} | given
+    fixed = {"estimator": None, "correction": None, "growth": "marginal", "second_look": False} | given
     return {
         name: value
         for name, value in fixed.items()

@@ -199,13 +199,14 @@ _FLAGS = [
         _SEARCH,
         "--growth",
         type=click.Choice(["marginal", "joint", "both", "auto"]),
-        help="Test columns on their own, given all others, or both; auto: both in small tables.  [default: marginal]",
+        help="Test columns on their own, given all others, or both; auto: both in small tables.  "
+        "[default: auto; marginal with --test paper]",
     ),
     flag(
         _SEARCH,
         "--second-look/--no-second-look",
         default=None,
-        help="Test rejected columns again, given the selected ones.",
+        help="Test rejected columns again, given the selected ones.  [default: yes; no with --test paper]",
     ),
     flag(
         _SEARCH,
