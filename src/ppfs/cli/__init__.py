@@ -5,6 +5,7 @@ Modules here import no large library at the top, so that ``ppfs --help`` needs n
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 
@@ -14,6 +15,8 @@ def main() -> None:
     from ppfs.cli._signals import listen, received
 
     listen()
+    # Registered first, so that it is called last, after temporary files are removed.
+    atexit.register(_end_at_once)
     try:
         from ppfs.cli._app import app
         from ppfs.cli._failures import run
@@ -27,10 +30,15 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
         sys.exit(128 + (received() or 2))
-    exit_code = run(app, sys.argv[1:])
-    if received() is not None:
-        # Threads may still be inside a kernel: they must not run while the interpreter is taken down.
+    sys.exit(run(app, sys.argv[1:]))
+
+
+def _end_at_once() -> None:
+    """End a process that a signal interrupted: threads may be inside a kernel while the interpreter is taken down."""
+    from ppfs.cli._signals import received
+
+    signal = received()
+    if signal is not None:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(exit_code)
-    sys.exit(exit_code)
+        os._exit(128 + signal)
