@@ -208,3 +208,38 @@ def test_progress_counts_the_halves(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = table()
     StabilitySelection(SelectKBest(k=1), n_pairs=2, random_state=0, progress="log").fit(X, y > 0)
     assert "halves: 4/4" in capsys.readouterr().err
+
+
+def test_of_two_near_copies_one_is_selected():
+    rng = np.random.default_rng(0)
+    useful = rng.normal(size=200)
+    X = np.column_stack([*(useful + 0.1 * rng.normal(size=200) for _ in range(2)), rng.normal(size=(200, 3))])
+    y = 2 * useful + rng.normal(size=200)
+    stable = StabilitySelection(PPFS.calibrated(), n_pairs=10, random_state=0).fit(X, y)
+    assert stable.support_[:2].sum() >= 1
+    assert not stable.support_[2:].any()
+
+
+class _OneByTurns(BaseEstimator):
+    """Selects column 0 or column 1, by the parity of the first row's number."""
+
+    def fit(self, X, y):
+        self.support_ = np.zeros(X.shape[1], dtype=bool)
+        self.support_[int(X[:, 2].sum()) % 2] = True
+        return self
+
+    def get_support(self):
+        return self.support_
+
+
+def test_votes_for_near_copies_are_counted_together():
+    rng = np.random.default_rng(1)
+    column = rng.normal(size=100)
+    X = np.column_stack(
+        [column, column + 1e-3 * rng.normal(size=100), rng.integers(0, 100, 100), rng.normal(size=100)]
+    )
+    stable = StabilitySelection(_OneByTurns(), n_pairs=10, random_state=0).fit(X, rng.normal(size=100))
+    assert stable.stability_[:2].max() < 0.75
+    assert stable.support_.sum() == 1
+    assert stable.blanket_[0] == int(np.argmax(stable.stability_))
+    assert "near copy in 100%" in stable.results_["reason"][stable.blanket_[0]]

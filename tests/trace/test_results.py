@@ -90,15 +90,16 @@ def test_not_fitted():
 
 
 def test_intervals_exclude_zero_where_the_pvalue_is_below_the_level():
-    pvalues = np.array([0.001, 0.049, 0.051, 0.2, 0.8, 1e-300, 0.0, np.nan, 0.9])
-    importances = np.array([1.0, 2.0, 2.0, 0.1, -0.1, 3.0, 3.0, np.nan, 0.5])
+    pvalues = np.array([0.001, 0.049, 0.051, 0.2, 0.25, 1e-300, 0.0, np.nan, 0.9])
+    importances = np.array([1.0, 2.0, 2.0, 0.1, 0.1, 3.0, 3.0, np.nan, 0.5])
     low, high = importance_interval(importances, pvalues, 0.05)
     assert ((low > 0) == (pvalues < 0.05))[:6].all()
     assert (low[:6] < importances[:6]).all()
     assert (importances[:6] < high[:6]).all()
-    # A p-value of 0 tells no distance, and a positive effect with p = 0.9 contradicts itself.
-    assert np.isnan(low[6:]).all()
-    assert np.isnan(high[6:]).all()
+    # A p-value of 0 is as good as the smallest one; a positive effect with p = 0.9 contradicts itself.
+    assert 0 < low[6] < importances[6] < high[6]
+    assert np.isnan(low[7:]).all()
+    assert np.isnan(high[7:]).all()
 
 
 def test_an_importance_of_zero_has_no_interval():
@@ -106,16 +107,21 @@ def test_an_importance_of_zero_has_no_interval():
     assert np.isnan([low, high]).all()
 
 
-def test_intervals_are_those_of_a_t_test_over_many_rows():
-    rng = np.random.default_rng(0)
-    rises = rng.normal(0.1, 1.0, size=2000)
-    mean, error = rises.mean(), rises.std(ddof=1) / np.sqrt(rises.size)
-    from scipy.stats import norm, ttest_1samp
+def test_intervals_are_those_of_a_slope_squared():
+    """The root of a squared slope lies as many standard errors from 0 as the slope."""
+    from scipy.stats import norm
 
-    pvalue = ttest_1samp(rises, 0, alternative="greater").pvalue
-    low, high = importance_interval(np.array([mean]), np.array([pvalue]), 0.05)
-    assert low[0] == pytest.approx(mean - norm.isf(0.05) * error, rel=0.01)
-    assert high[0] == pytest.approx(mean + norm.isf(0.05) * error, rel=0.01)
+    low, high = importance_interval(np.array([9.0]), np.array([norm.sf(6.0)]), 0.05)
+    assert low[0] == pytest.approx((3 - norm.isf(0.05) * 0.5) ** 2)
+    assert high[0] == pytest.approx((3 + norm.isf(0.05) * 0.5) ** 2)
+
+
+def test_measured_roots_and_errors_make_finite_intervals():
+    roots = np.array([[2.0, 0.5], [0.0, 0.1], [np.nan, np.nan]])
+    low, high = importance_interval(np.array([4.1, -0.1, -0.1]), np.array([0.0, 0.9, 0.9]), 0.05, roots)
+    assert low[0] == pytest.approx((2 - 1.6449 * 0.5) ** 2, rel=1e-4)
+    assert (low[1], high[1]) == (0.0, pytest.approx(0.16449**2, rel=1e-4))
+    assert np.isnan([low[2], high[2]]).all()
 
 
 def test_a_wide_table_is_told_in_a_pass(problem):
@@ -131,4 +137,4 @@ def test_a_wide_table_is_told_in_a_pass(problem):
 def test_an_importance_near_0_does_not_tell_its_own_error():
     low, high = importance_interval(np.array([0.0168, 0.0168]), np.array([0.491, 0.2]), 0.05)
     assert np.isnan([low[0], high[0]]).all()
-    assert low[1] < 0 < high[1]
+    assert low[1] == 0 < high[1]

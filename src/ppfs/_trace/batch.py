@@ -35,7 +35,7 @@ class StepBatch:
     may_be_too_small : ndarray of bool, shape (n_steps,), or None
         None if none is.
 
-    explained : ndarray of shape (n_steps, 2) or None
+    explained, root_effects : ndarray of shape (n_steps, 2) or None
     """
 
     fold: int
@@ -54,6 +54,7 @@ class StepBatch:
     model_pvalues: Floats | None = None
     may_be_too_small: NDArray[np.bool_] | None = None
     explained: Floats | None = None
+    root_effects: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -74,12 +75,9 @@ class StepBatch:
             self.withheld,
             () if self.model_pvalues is None else tuple(self.model_pvalues[number].tolist()),
             self.may_be_too_small is not None and bool(self.may_be_too_small[number]),
-            self._explained(number),
+            _measured(self.explained, number),
+            _measured(self.root_effects, number),
         )
-
-    def _explained(self, number: int) -> tuple[float, ...]:
-        is_measured = self.explained is not None and not np.isnan(self.explained[number, 0])
-        return tuple(self.explained[number].tolist()) if self.explained is not None and is_measured else ()
 
     def __iter__(self) -> Iterator[Step]:
         return (self[number] for number in range(len(self)))
@@ -94,3 +92,8 @@ class StepBatch:
         """Which decisions are in favor of the feature, shape (n_steps,)."""
         first, second = (decision in FAVORABLE for decision in self.decisions)
         return np.where(self.is_first, first, second)
+
+
+def _measured(numbers: Floats | None, number: int) -> tuple[float, ...]:
+    """Return two numbers of a step; nothing where they were not measured."""
+    return () if numbers is None or np.isnan(numbers[number, 0]) else tuple(numbers[number].tolist())

@@ -84,6 +84,7 @@ def _plain_part(part: Step | StepBatch) -> dict[str, Any]:
         "model_pvalues": [[_finite(pvalue) for pvalue in step.model_pvalues] for step in steps],
         "may_be_too_small": [step.may_be_too_small for step in steps],
         "explained": [list(step.explained) for step in steps],
+        "root_effects": [list(step.root_effect) for step in steps],
     }
 
 
@@ -131,6 +132,7 @@ def _steps(part: Mapping[str, Any], n_features: int) -> list[Step]:
             _numbers(of_models),
             bool(rest[0]),
             _numbers(rest[1]),
+            _numbers(rest[2]),
         )
         for feature, pvalue, statistic, effect, adjusted, decision, is_reliable, of_models, *rest in zip(
             features,
@@ -141,6 +143,7 @@ def _steps(part: Mapping[str, Any], n_features: int) -> list[Step]:
             # Absent in files of earlier versions.
             part.get("may_be_too_small", [False] * len(features)),
             part.get("explained", [()] * len(features)),
+            part.get("root_effects", [()] * len(features)),
             strict=True,
         )
     ]

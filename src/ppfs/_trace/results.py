@@ -78,6 +78,9 @@ class FeatureResults:
 
     detectable : list of float
         The smallest effect that would have been found; NaN for selected features, and where that is not known.
+
+    root_effects : ndarray of shape (n_features, 2)
+        The root of each effect and its standard error; NaN where they were not measured.
     """
 
     adjusted_pvalues: list[float]
@@ -86,6 +89,7 @@ class FeatureResults:
     reasons: list[str]
     superseders: list[list[str]]
     detectable: list[float]
+    root_effects: Floats
 
 
 def feature_results(trace: Trace) -> FeatureResults:
@@ -110,6 +114,7 @@ def feature_results(trace: Trace) -> FeatureResults:
         reasons=read.reasons,
         superseders=superseders,
         detectable=read.detectable.tolist(),
+        root_effects=read.root_effects,
     )
 
 
@@ -121,6 +126,7 @@ class _Read:
         self._outcome = outcome
         self.adjusted_pvalues: Floats = np.full(n, np.nan)
         self.detectable: Floats = np.full(n, np.nan)
+        self.root_effects: Floats = np.full((n, 2), np.nan)
         self.phases = [""] * n
         self.reasons = [""] * n
         self.dropped: set[int] = set()
@@ -157,6 +163,7 @@ class _Read:
         if step is None:
             return
         self.adjusted_pvalues[feature] = step.adjusted_pvalue
+        self.root_effects[feature] = step.root_effect or np.nan
         if self._outcome.detectable is not None and feature not in self._special:
             self.detectable[feature] = self._outcome.detectable.of(step)
         self.phases[feature] = step.phase

@@ -73,6 +73,9 @@ class Step:
 
     explained : tuple of float, default=()
         The shares of the target and of the feature that the others explain; empty where they were not measured.
+
+    root_effect : tuple of float, default=()
+        The root of the effect and its standard error; empty where they were not measured.
     """
 
     fold: int
@@ -90,6 +93,7 @@ class Step:
     model_pvalues: tuple[float, ...] = ()
     may_be_too_small: bool = False
     explained: tuple[float, ...] = ()
+    root_effect: tuple[float, ...] = ()
 
     @property
     def is_main(self) -> bool:

@@ -41,6 +41,7 @@ from ppfs._fitting import seeded
 from ppfs._rows import complementary_halves, every_class_has
 from ppfs._trace import Outcome, Trace, results_table, summary_of
 from ppfs.blanket._ppfs import PPFS
+from ppfs.blanket._steps.alike import near_copies
 from ppfs.exceptions import InvalidInputError
 
 
@@ -118,6 +119,9 @@ class StabilitySelection(Selector):
     1) p) of the selected columns are expected to be ones that the selector finds in a half with probability at most q
     / p, that of a random column (Shah and Samworth, theorem 1). Meinshausen and Bühlmann have the same bound for false
     columns, if these are exchangeable and the selector is better than guessing. q is estimated from the halves.
+
+    Of near copies (columns correlated at least 0.95) a search keeps one, by chance another one in every half, so that
+    none is found often. If one of them is found in enough halves, whichever it is, the most frequent one is selected.
 
     References
     ----------
@@ -201,13 +205,39 @@ class StabilitySelection(Selector):
         self.n_found_ = float(self.stability_.sum())
         self.threshold_ = self.threshold if self.max_false is None else self._threshold_for(self.max_false)
         self.support_ = self.stability_ >= self.threshold_
-        self.expected_false_ = self.n_found_**2 / ((2 * self.threshold_ - 1) * self.stability_.size)
+        self._together: dict[int, float] = {}
+        copies = self._copies(X, y)
+        for group in copies:
+            self._select_one_of(group, np.asarray(found))
+        n_units = self.stability_.size - sum(len(group) - 1 for group in copies)
+        self.expected_false_ = self.n_found_**2 / ((2 * self.threshold_ - 1) * n_units)
         self._column_names = column_names(X) or [f"x{i}" for i in range(self.stability_.size)]
         self._backend = backend_of(X)
         self.blanket_ = np.flatnonzero(self.support_)
         self.blanket_ = self.blanket_[np.argsort(-self.stability_[self.blanket_], kind="stable")]
         self.trace_ = self._trace(type(selector).__name__)
         self._look_at(X, y)
+
+    def _copies(self, X: Any, y: Any) -> list[tuple[int, ...]]:
+        """Return the near copies among the columns that were found in some half."""
+        candidates = np.flatnonzero(self.stability_).tolist()
+        try:
+            return near_copies(read_table(X, y, task="auto", owner=self), candidates)
+        except InvalidInputError:
+            # A selector of another package may accept data that this package does not.
+            return []
+
+    def _select_one_of(self, group: tuple[int, ...], found: NDArray[np.bool_]) -> None:
+        """Select the most frequent of near copies that are found often enough together, if none is alone.
+
+        A search keeps one of them, by chance another one in every half.
+        """
+        members = list(group)
+        together = float(found[:, members].any(axis=1).mean())
+        if together >= self.threshold_ and not self.support_[members].any():
+            chosen = members[int(np.argmax(self.stability_[members]))]
+            self.support_[chosen] = True
+            self._together[chosen] = together
 
     def _trace(self, searched_with: str) -> Trace:
         """Return a trace without questions, because those of the halves are not kept."""
@@ -221,7 +251,10 @@ class StabilitySelection(Selector):
         return trace
 
     def _reasons(self) -> list[str]:
-        return [f"found in {share:.0%} of the halves" for share in self.stability_.tolist()]
+        reasons = [f"found in {share:.0%} of the halves" for share in self.stability_.tolist()]
+        for column, together in self._together.items():
+            reasons[column] += f", it or a near copy in {together:.0%}"
+        return reasons
 
     def _look_at(self, X: Any, y: Any) -> None:
         """Set the warnings about the data, and their summary."""

@@ -44,6 +44,10 @@ class IndependenceResult:
     explained : tuple of float
         The shares of the target and of x that the other columns explain in left-out rows; empty where they were not
         measured.
+
+    root_effect : tuple of float
+        The root of the effect, less what chance adds to it, and its standard error: effects grow with the square of a
+        slope, so that their roots are nearly normal. Empty where they were not measured.
     """
 
     pvalue: float
@@ -54,6 +58,7 @@ class IndependenceResult:
     model_pvalues: tuple[float, ...] = ()
     may_be_too_small: bool = False
     explained: tuple[float, ...] = ()
+    root_effect: tuple[float, ...] = ()
 
     def is_dependent(self, alpha: float) -> bool:
         """Return whether independence is rejected at level `alpha`."""
@@ -74,7 +79,7 @@ class Answers:
     """The answers to many questions, as arrays of shape (n_questions,); see `IndependenceResult`.
 
     `model_pvalues` has the shape (n_questions, n_models), with n_models = 0 where there is no panel, and the shape of
-    `explained` is (n_questions, 2).
+    `explained` and `root_effects` is (n_questions, 2).
 
     A search asks about a million columns while it grows, and one object per answer would take more memory than
     the numbers in it.
@@ -88,6 +93,7 @@ class Answers:
     model_pvalues: NDArray[np.float64]
     may_be_too_small: NDArray[np.bool_]
     explained: NDArray[np.float64]
+    root_effects: NDArray[np.float64]
 
     @classmethod
     def independent(cls, n: int, n_models: int = 0) -> Answers:
@@ -100,6 +106,7 @@ class Answers:
             np.zeros(n, dtype=bool),
             np.full((n, n_models), np.nan),
             np.zeros(n, dtype=bool),
+            np.full((n, 2), np.nan),
             np.full((n, 2), np.nan),
         )
 
@@ -124,6 +131,7 @@ class Answers:
             tuple(self.model_pvalues[i].tolist()) if self.model_pvalues.shape[1] else (),
             bool(self.may_be_too_small[i]),
             () if np.isnan(self.explained[i, 0]) else tuple(self.explained[i].tolist()),
+            () if np.isnan(self.root_effects[i, 0]) else tuple(self.root_effects[i].tolist()),
         )
 
     def __setitem__(self, i: int, result: IndependenceResult) -> None:
@@ -135,6 +143,7 @@ class Answers:
         self.model_pvalues[i] = result.model_pvalues or np.nan
         self.may_be_too_small[i] = result.may_be_too_small
         self.explained[i] = result.explained or np.nan
+        self.root_effects[i] = result.root_effect or np.nan
 
     def __iter__(self) -> Iterator[IndependenceResult]:
         return (self[i] for i in range(len(self)))

@@ -14,6 +14,9 @@ from ppfs._trace import Trace, feature_results, results_table
 # Standard errors between an importance and 0, below which their number does not tell how large one is.
 _NEAREST = 0.5
 
+# P-values are taken as at least this: 0 would have no distance.
+_SMALLEST = 1e-300
+
 
 def results_frame(
     trace: Trace,
@@ -46,7 +49,7 @@ def results_frame(
     """
     by_feature = feature_results(trace)
     features = trace.features_of_columns()
-    low, high = importance_interval(importances, pvalues, level)
+    low, high = importance_interval(importances, pvalues, level, by_feature.root_effects[features])
     values: dict[str, list[Any]] = {
         "column": list(trace.column_names),
         "selected": support.tolist(),
@@ -66,27 +69,42 @@ def results_frame(
 
 
 def importance_interval(
-    importances: NDArray[np.float64], pvalues: NDArray[np.float64], level: float | None
+    importances: NDArray[np.float64],
+    pvalues: NDArray[np.float64],
+    level: float | None,
+    root_effects: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the test-based interval of each importance: the one that excludes 0 where the p-value is below the level.
+    """Return the interval of each importance, computed for its root and squared.
 
-    An importance of m with a one-sided p-value p lies z(p) standard errors above 0, so one standard error is m / z(p)
-    (Miettinen, 1976). It is as good as the p-value, and NaN where sign and p-value contradict each other, or where the
-    importance is within half a standard error of 0: the ratio of two small numbers could be anything.
+    The rise in risk grows with the square of a slope, so that its root is nearly normal. Where a test measured the root
+    and its standard error, these are used. Elsewhere the interval is the test-based one, which excludes 0 where the
+    p-value is below the level: an importance of m with a one-sided p-value p has a root that lies z(p) standard errors
+    above 0 (Miettinen, 1976). It is as good as the p-value, and NaN where sign and p-value contradict each other, or
+    where the root is within half a standard error of 0: the ratio of two small numbers could be anything.
+
+    Parameters
+    ----------
+    root_effects : ndarray of shape (n_columns, 2), default=None
+        Roots and their standard errors; NaN where they were not measured.
 
     Examples
     --------
     >>> import numpy as np
     >>> low, high = importance_interval(np.array([1.0]), np.array([0.05]), 0.05)
     >>> bool(abs(low[0]) < 1e-12), float(high[0].round(6))
-    (True, 2.0)
+    (True, 4.0)
     """
     if level is None:
         nothing = np.full(len(importances), np.nan)
         return nothing, nothing.copy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        distance = norm.isf(pvalues)
-        error = importances / distance
-        error[~(np.isfinite(error) & (error > 0) & (np.abs(distance) >= _NEAREST))] = np.nan
+        distance = norm.isf(np.maximum(pvalues, _SMALLEST))
+        root = np.sqrt(importances)
+        error = root / distance
+        error[~(np.isfinite(error) & (error > 0) & (distance >= _NEAREST))] = np.nan
+    if root_effects is not None:
+        is_measured = np.isfinite(root_effects).all(axis=1)
+        root = np.where(is_measured, root_effects[:, 0], root)
+        error = np.where(is_measured, root_effects[:, 1], error)
     reach = norm.isf(level) * error
-    return importances - reach, importances + reach
+    return np.maximum(root - reach, 0.0) ** 2, (root + reach) ** 2

@@ -58,6 +58,16 @@ def clusters_of(table: Table, features: Sequence[int]) -> list[tuple[int, ...]]:
     return [tuple(members) for members in clusters.values()]
 
 
+def near_copies(table: Table, features: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the groups of columns of numbers that are near copies of each other."""
+    numeric, values = numeric_columns(table, features)
+    if len(numeric) < 2:
+        return []
+    found = _components(_standardized(values), NEAR_COPY)
+    groups = [np.flatnonzero(found == label).tolist() for label in np.unique(found)]
+    return [tuple(numeric[place] for place in group) for group in groups if len(group) > 1]
+
+
 def _joined(unit: Floats) -> NDArray[np.intp]:
     """Return the number of the cluster of each column."""
     copies = _components(unit, NEAR_COPY)

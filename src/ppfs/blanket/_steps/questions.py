@@ -149,6 +149,7 @@ class Inquiry:
                 result.model_pvalues,
                 result.may_be_too_small,
                 result.explained,
+                result.root_effect,
             )
         )
 
@@ -181,5 +182,6 @@ class Inquiry:
                 answers.model_pvalues if self.test.models else None,
                 answers.may_be_too_small if self.test.models else None,
                 answers.explained if self.test.models else None,
+                answers.root_effects if self.test.models else None,
             )
         )

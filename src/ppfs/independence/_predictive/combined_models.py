@@ -69,6 +69,7 @@ class PanelMembers:
             by_model,
             np.any([one.may_be_too_small for one in answers], axis=0),
             answers[0].explained,
+            answers[0].root_effects,
         )
 
 

@@ -192,6 +192,7 @@ def judged(
         np.empty((n, 0)),
         np.zeros(n, dtype=bool),
         np.full((n, 2), np.nan),
+        np.full((n, 2), np.nan),
     )
 
 

@@ -134,7 +134,9 @@ class GivenColumn:
         n_values = np.unique(filled.values).size
         if n_values <= _FEW_VALUES:
             steps = unit(indicators(filled.values)) if n_values > 2 else nothing
-            return cls(lines, steps * _LEVEL, False, line)
+            return cls(
+                lines, steps * _LEVEL, False, steps if 2 < n_values <= _MAX_LEVELS_IN_PRODUCTS else line
+            )
         scores = normal_scores(filled.values)
         n_curves = int(np.clip(round(1.3 * column.size ** (1 / 3)), 5, _MAX_CURVES))
         waves = unit(cosines(scores, 1, n_curves)) * (_CURVE / np.arange(1, n_curves + 1))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
 from ppfs._conventions import Floats, stream
 from ppfs._data import Table
@@ -17,13 +18,16 @@ from ppfs.independence._predictive.residuals.functions import LINE, WEIGHTS, fun
 from ppfs.independence._predictive.residuals.regressions import Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
-from ppfs.independence._predictive.residuals.statistics import predicted_rest, product_test
+from ppfs.independence._predictive.residuals.statistics import Tested, predicted_rest, product_test
 
 # Of a feature of many columns this many are looked at a second time.
 _MOST_LOOKED_AT = 5
 
 # From lines of columns, shape (n_rows, n_lines), to numbers of shape (n_rows,); None where there are none.
 ResponseGiven = Callable[[Floats], Floats | None]
+
+# Beyond this many standard errors from 0, it does not matter that an effect is the clearest of several.
+_FAR = 4.0
 
 # The key of this module's random streams, so that no other module draws the same numbers.
 _PURPOSE = 0x5E51
@@ -106,11 +110,14 @@ class ResidualProducts:
         clearest = int(
             np.argmax([weight / max(one.pvalue, 1e-300) for weight, one in zip(weights, found, strict=True)])
         )
-        effect = self._effect(fit.target.values, parts[clearest])
+        effect, root, error = self._effect(fit.target.values, parts[clearest], found[clearest])
         answers = [_answer(one.pvalue, one.statistic, effect) for one in found]
         numbers = tuple(self._members[member] for member, _ in by_member)
         joined = PanelMembers(numbers, tuple(weights), self._n_models).joined(answers)
         joined.may_be_too_small[:] = fit.may_be_too_small
+        # The clearest of several members is further from 0 than it would be alone; the joined p-value allows for that.
+        distance = float(special.ndtri(1.0 - 0.5 * max(joined.pvalues[0], 1e-16)))
+        joined.root_effects[:] = root if distance > _FAR else min(root, error * max(distance, 0.0)), error
         joined.explained[:] = fit.target.explained.mean(), fit.functions.explained[:n_own].mean()
         return joined
 
@@ -161,26 +168,48 @@ class ResidualProducts:
         weights = self._roots**2
         return np.asarray((columns - weights @ columns / weights.sum()) * self._roots[:, np.newaxis])
 
-    def _effect(self, target: Floats, functions: Residuals) -> float:
-        """Return the mean rise in risk when the residuals of the functions of x are exchanged with another row's."""
+    def _effect(self, target: Floats, functions: Residuals, found: Tested) -> tuple[float, float, float]:
+        """Return the mean rise in risk when the residuals of the functions of x are exchanged with another row's.
+
+        Returns
+        -------
+        effect, root, error : float
+            Root and error are those of an effect that is not cross-fitted, whose mean without any dependence is
+            subtracted: see `IndependenceResult.root_effect`.
+        """
         problem = self.problem
         fitted, left_out = predicted_rest(target, functions.values)
-        if problem.loss.name in ("squared", "brier"):
-            rises = (fitted**2).mean(axis=0) + (2.0 * target * left_out - left_out**2).mean(axis=0)
-            # The two classes have opposite indicators.
-            rise = (
-                rises.mean()
-                if problem.loss.name == "squared"
-                else rises.sum() * (2 if rises.size == 1 else 1)
+        # Per row and output; the two classes have opposite indicators.
+        share = 1.0 / target.shape[1] if not problem.classes.size else 2.0 if target.shape[1] == 1 else 1.0
+        squares = share * (fitted**2).sum(axis=1)
+        rise = squares.mean() + share * (2.0 * target * left_out - left_out**2).sum(axis=1).mean()
+        if problem.loss.name not in ("squared", "brier"):
+            rise = self._rise(target, fitted, left_out)
+        strength = found.statistic**2
+        if strength > 0.0 and squares.any():
+            per_unit = max(
+                2.0 * squares.mean() if problem.loss.name in ("squared", "brier") else abs(rise), 1e-300
             )
-            return float(rise * problem.loss_unit)
+            per_unit /= strength
+            uneven = squares.var() / squares.mean() ** 2 / (4.0 * len(target))
+        else:
+            per_unit, uneven = 2.0 * share * (target**2).sum(axis=1).mean() / len(target), 0.0
+        without_chance = max(strength - found.n_directions + 1.0, 0.0)
+        unit = np.sqrt(per_unit * problem.loss_unit)
+        # The statistic is divided by residuals that include the effect, whose error does not.
+        noise = float(((target - fitted) ** 2).sum() / max(float((target**2).sum()), 1e-300))
+        root, error = unit * np.sqrt(without_chance), unit * np.sqrt(noise + uneven * without_chance)
+        return float(rise * problem.loss_unit), float(root), float(error)
+
+    def _rise(self, target: Floats, fitted: Floats, left_out: Floats) -> float:
+        """Return the rise of any loss, by one exchange of all rows."""
         roots = self._roots[:, np.newaxis]
         expected = self._responses - target / roots
         order = stream(*self._key, _PURPOSE).permutation(len(target))
         replaced = np.empty_like(fitted)
         replaced[order] = fitted[np.roll(order, 1)]
         base, other = (self._losses(expected + part / roots) for part in (left_out, replaced))
-        return float(((other - base) * self._roots**2).mean() * problem.loss_unit)
+        return float(((other - base) * self._roots**2).mean())
 
     def _losses(self, predicted: Floats) -> Floats:
         """Return the loss of each row for predicted responses, which are probabilities where there are classes."""

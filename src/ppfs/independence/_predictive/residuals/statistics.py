@@ -24,10 +24,22 @@ _ROUNDING = 1e-20
 
 @dataclass(frozen=True)
 class Tested:
-    """The test of one member."""
+    """The test of one member.
+
+    Attributes
+    ----------
+    pvalue : float
+
+    statistic : float
+        Student's t, or Hotelling's T: the root of a quadratic form.
+
+    n_directions : int
+        The number of its directions, which is its mean without any dependence.
+    """
 
     pvalue: float
     statistic: float
+    n_directions: int = 1
 
 
 def product_test(
@@ -72,7 +84,7 @@ def product_test(
     k = int(chosen.sum())
     squared = float(((directions.T @ t)[chosen] ** 2 / sizes[chosen]).sum())
     left = freedom - k + 1.0
-    return Tested(float(special.fdtrc(k, left, squared / k * left / freedom)), float(np.sqrt(squared)))
+    return Tested(float(special.fdtrc(k, left, squared / k * left / freedom)), float(np.sqrt(squared)), k)
 
 
 def predicted_rest(target: Floats, functions: Floats) -> tuple[Floats, Floats]:
