@@ -47,6 +47,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "joint": {"growth": "joint", "second_look": False},
     "both, second look": {"growth": "both", "second_look": True},
     "pairs": {"growth": "marginal", "second_look": False, "interactions": "pairs"},
+    "default": {},
 }
 
 
