@@ -106,7 +106,7 @@ def _by_cell(path: Path) -> dict[tuple[str, str], list[dict[str, str]]]:
     return {one: list(some) for one, some in groupby(sorted(read(path), key=key), key=key)}
 
 
-MODELS = ("line", "curves", "products", "line, then boosted trees")
+MODELS = ("line", "curves", "products", "steps")
 
 
 def power_table(path: Path = RESULTS) -> str:

@@ -5,7 +5,8 @@
 
 A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand, and the page need not have every block. The names are size-summary, size, above, power-ratio, power,
-fits, all-null, panel-power, panel-size, panel-above, noise, growth-levels, confirmed, hidimstat and about. With
+fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, noise, growth-levels, confirmed,
+hidimstat and about. With
 ``--check`` nothing is written, and a page that is out of date is an error.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 import all_null
 import confirmed
 import growth_levels
+import made_otherwise
 import noise
 import panel
 from plots import write_plots
@@ -69,6 +71,10 @@ def texts_of(results: Path) -> dict[str, str]:
     if of_panel.exists():
         texts["panel-power"], texts["panel-size"] = panel.power_table(of_panel), panel.size_table(of_panel)
         texts["panel-above"] = panel.summary(of_panel)
+    otherwise = results / "made_otherwise.csv"
+    if otherwise.exists():
+        texts["made-otherwise"] = made_otherwise.table(list(made_otherwise.MADE), otherwise)
+        texts["made-fresh"] = made_otherwise.table(list(made_otherwise.FRESH), otherwise)
     if hidimstat_run.RESULTS.exists() and of_panel.exists():
         texts["hidimstat"] = hidimstat_run.table(of_panel=of_panel)
     about = kept_description(results)
