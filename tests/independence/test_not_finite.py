@@ -65,7 +65,7 @@ class NaNWhenReplaced(LinearRegression):
 def test_a_classifier_with_one_row_of_nan_is_an_error(X, labels, make, model, method):
     with pytest.raises(
         EstimatorFailedError,
-        match=rf"In split 0 .* failed on 'x0' .*{method} returned NaN or infinite values for 1 of 16 rows",
+        match=rf"In split 0 .* failed on 'x0'.*{method} returned NaN or infinite values for 1 of 16 rows",
     ):
         make(model, random_state=0).fit(X, labels)
 

@@ -73,8 +73,8 @@ class RowMeans:
         --------
         >>> import numpy as np
         >>> one = RowMeans().estimate(np.array([1.0, 2.0, 3.0]))
-        >>> round(one.value, 3), round(one.low, 3), round(one.high, 3)
-        (2.0, -0.484, 4.484)
+        >>> print(round(one.value, 3), round(one.low, 3), round(one.high, 3))
+        2.0 -0.484 4.484
         """
         mean = self.mean(values)
         error, freedom = self.error(values)

@@ -430,7 +430,7 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         >>> from ppfs import PPFS
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
-        >>> "petal width (cm)" in selector.get_feature_names_out()
+        >>> "petal length (cm)" in selector.get_feature_names_out()
         True
         """
         wrong = sorted({"independence", *OF_THE_PAPERS_TEST} & set(parameters))
