@@ -175,9 +175,9 @@ def warn_if_neighbors_are_alike(table: Table) -> None:
         return
     if any(map(are_neighbors_alike, target_series(table._target, table._columns))):
         warn_caller(
-            "Neighboring rows have similar targets, more than independent rows would, so that p-values are too small. "
-            'If the rows are in time, pass time="index", a column or an array to fit; if several rows belong to one '
-            "unit, such as a patient, pass groups. If the order of the rows means nothing, shuffle them.",
+            "Neighboring rows have similar targets, more than independent rows would, so that p-values may be too "
+            'small. If the rows are in time, pass time="index", a column or an array to fit; if several rows belong to '
+            "one unit, such as a patient, pass groups. If the order of the rows means nothing, shuffle them.",
             DependentRowsWarning,
         )
 
