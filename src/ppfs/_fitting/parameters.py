@@ -9,8 +9,8 @@ from numbers import Number
 from typing import Any
 
 
-def changed_parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, by name.
+def changed_parameters(estimator: Any, preset: Any = None) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults, or from those of another estimator, by name.
 
     Examples
     --------
@@ -18,12 +18,12 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
     >>> changed_parameters(Ridge(alpha=2.0, solver="auto"))
     {'alpha': 2.0}
     """
-    defaults = signature(type(estimator)).parameters
-    return {
-        name: value
-        for name, value in estimator.get_params(deep=False).items()
-        if not _is_same(value, defaults[name].default)
-    }
+    if preset is None:
+        usual = {name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()}
+    else:
+        usual = preset.get_params(deep=False)
+    given = estimator.get_params(deep=False)
+    return {name: value for name, value in given.items() if not _is_same(value, usual[name])}
 
 
 @dataclass(frozen=True)

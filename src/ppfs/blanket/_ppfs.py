@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from functools import partial
+from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import Interval, Progress, RandomStateLike, StrOptions
-from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask, Table, Task
-from ppfs._fitting import DEFAULT_PANEL, Impute, PanelParameters, accepted_input
-from ppfs._printable import listed
+from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask, Task
+from ppfs._fitting import Impute, PanelParameters, accepted_input
 from ppfs._rows import ClassWeight, Stratify
-from ppfs.blanket._run.at_least import at_least_curve, at_least_of
-from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
-from ppfs.blanket._run.confirm import Confirmation, search_and_confirm
-from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST, described_test
-from ppfs.blanket._run.power import state_power
-from ppfs.blanket._run.reused_answers import ReusedAnswers
-from ppfs.blanket._steps.correction import CORRECTIONS, level_of
-from ppfs.blanket._steps.growth import grow_marginally
-from ppfs.blanket._steps.joint_growth import (
-    bind_to_all,
-    grow_jointly,
-    is_worth_it,
-    require_joint_growth,
-    shrink_jointly,
-)
-from ppfs.blanket._steps.order import least_important_first
-from ppfs.blanket._steps.pairs import grow_by_pairs
-from ppfs.blanket._steps.questions import Answered, Inquiry
-from ppfs.blanket._steps.second_look import look_again
-from ppfs.blanket._steps.shrink import shrink
-from ppfs.exceptions import InvalidInputError
+from ppfs.blanket._calibrated import CalibratedPreset
+from ppfs.blanket._run.base import SEARCH_CONSTRAINTS
+from ppfs.blanket._run.confirming_search import ConfirmingSearch
+from ppfs.blanket._run.described_test import described_test
+from ppfs.blanket._steps.correction import CORRECTIONS
+from ppfs.blanket._steps.grow_and_shrink import Growth, grow_and_shrink
+from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
@@ -48,10 +29,8 @@ from ppfs.independence import (
     PredictiveTest,
 )
 
-Growth = Literal["marginal", "joint", "both", "auto"]
 
-
-class PPFS(PanelParameters, BaseBlanketSelector):
+class PPFS(CalibratedPreset, PanelParameters, ConfirmingSearch):
     """Predictive Permutation Feature Selection.
 
     Searches for the smallest set of columns that a model needs: first every column that helps to predict the target on
@@ -380,143 +359,19 @@ class PPFS(PanelParameters, BaseBlanketSelector):
         self.checkpoint = checkpoint
         self.on_error = on_error
 
-    @classmethod
-    def calibrated(
-        cls,
-        estimator: Any = DEFAULT_PANEL,
-        *,
-        correction: str | None = "bh",
-        growth: Growth = "auto",
-        second_look: bool = True,
-        **parameters: Any,
-    ) -> Self:
-        """Return the recommended settings: valid p-values, and models for every kind of dependence.
-
-        The test is `ppfs.independence.CrossFitPPI` with a panel of four models: a linear model, splines, products of
-        two columns, and a linear model followed by boosted trees. Given other columns, it tests products of the
-        residuals of the target and of functions of the column, which is right if either of the two regressions is.
-        P-values of the growth phase are corrected for the number of columns: if no column depends on the target, about
-        one of twenty fits selects a column.
-
-        Parameters
-        ----------
-        estimator : estimator, list of estimator, "panel" or None, default="panel"
-            The models of the test: "panel" is `ppfs.models.default_panel`; one model or a list of them replaces it;
-            None is a decision tree, which has little power.
-
-        correction : {"bh", "by", "bonferroni"} or None, default="bh"
-            How the p-values of the growth phase are adjusted.
-
-        growth : {"marginal", "joint", "both", "auto"}, default="auto"
-            How columns become candidates: "auto" tests columns on their own and, in small tables, also given all
-            others; see `PPFS`.
-
-        second_look : bool, default=True
-            Test rejected columns again, given the selected ones.
-
-        **parameters
-            Other parameters of `PPFS`, except those of the paper's test: `n_splits`, `test_size`, `knockoff`,
-            `significance` and `independence`.
-
-        Returns
-        -------
-        PPFS
-            ``PPFS(estimator, independence="cross-fit-ppi", correction=correction, growth=growth,
-            second_look=second_look, **parameters)``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from ppfs import PPFS
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
-        >>> "petal length (cm)" in selector.get_feature_names_out()
-        True
-        """
-        wrong = sorted({"independence", *OF_THE_PAPERS_TEST} & set(parameters))
-        if wrong:
-            raise InvalidInputError(
-                f"PPFS.calibrated does not take {listed(wrong)}: the preset decides how the test is made. Use "
-                "PPFS(independence=CrossFitPPI(...), correction='bh') to set the test's own parameters."
-            )
-        return cls(
-            estimator,
-            independence="cross-fit-ppi",
-            correction=correction,
-            growth=growth,
-            second_look=second_look,
-            **parameters,
-        )
-
     def _independence_test(self) -> IndependenceTest:
         return described_test(self, self.independence)
 
-    confirmed_: Confirmation | None
-
-    # The rows that `confirm` held out from the last search.
-    _rows_aside: NDArray[np.intp] | None = None
-
-    def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
-        search = partial(self._fit_and_state_power, test=test, shared=shared)
-        self.confirmed_ = search_and_confirm(self, table, test, self.confirm, search)
-
-    def _fit_and_state_power(
-        self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None
-    ) -> None:
-        super()._fit_table(table, test, shared)
-        level = partial(level_of, self.alpha, self.correction)
-        state_power(self.trace_, table, self.independence_, self.alpha, level)
-
-    def at_least(self, columns: Collection[int | str] | None = None, *, alpha: float | None = None) -> int:
-        """Return how many of some columns are related to the target, at least.
-
-        The bound follows from the p-values of `confirmed_` by closed testing with Simes' test. With probability
-        1 - alpha it holds for all sets of columns at once: pick them after looking at the results, as often as you
-        like. "Related" means that the target depends on the column given the other selected ones.
-
-        Parameters
-        ----------
-        columns : collection of int or str, default=None
-            Columns, by number or name. Those that were not selected have no p-value and add nothing. None means all
-            selected columns.
-
-        alpha : float, default=None
-            The level; None is that of the search.
-
-        Returns
-        -------
-        int
-        """
-        check_is_fitted(self)
-        return at_least_of(self.confirmed_, columns, self.alpha if alpha is None else alpha, self.trace_)
-
-    def _further_results(self) -> dict[str, list[Any]]:
-        return {"at_least": at_least_curve(self.confirmed_, self.alpha, len(self.support_))}
-
     def _search(self, inquiry: Inquiry) -> list[int]:
-        jointly: list[Answered] = []
-        test = self._independence_test()
-        if self.growth in ("joint", "both"):
-            require_joint_growth(inquiry, test, self.growth)
-        if self.growth in ("joint", "both") or (self.growth == "auto" and is_worth_it(inquiry, test)):
-            bind = bind_to_all(test, inquiry)
-            jointly = grow_jointly(inquiry, inquiry.candidates, self.correction, bind, self.n_jobs)
-        # A cluster's answer does not order its columns: their own answers come first.
-        candidates = (
-            [] if self.growth == "joint" else grow_marginally(inquiry, inquiry.candidates, self.correction)
+        return grow_and_shrink(
+            inquiry,
+            self._independence_test(),
+            growth=self.growth,
+            correction=self.correction,
+            with_pairs=self.interactions is not None,
+            second_look=self.second_look,
+            n_jobs=self.n_jobs,
         )
-        entered_alone = {x for x, _ in candidates}
-        candidates += [(x, result) for x, result in jointly if x not in entered_alone]
-        if self.interactions is not None:
-            entered = [x for x, _ in candidates]
-            candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
-        waiting = least_important_first(candidates, inquiry.test.table)
-        blanket = alone = shrink(inquiry, [*waiting, *inquiry.always_keep])
-        if jointly:
-            blanket = shrink_jointly(inquiry, jointly, alone, bind)
-        if not self.second_look:
-            return blanket
-        return look_again(inquiry, blanket, self.correction, [x for x in blanket if x not in alone])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

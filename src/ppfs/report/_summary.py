@@ -13,6 +13,7 @@ import numpy as np
 
 from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
+from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
 from ppfs.report._verdicts import at_least_of, measure, roles_of, sufficiency_of, update_of
@@ -21,16 +22,6 @@ _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polar
 
 # An explanation takes some hundred bytes: a page with those of a hundred thousand columns would not open.
 _MOST_EXPLAINED = 500
-
-
-# What PPFS.calibrated sets.
-_PRESET = {
-    "independence": "cross-fit-ppi",
-    "estimator": "panel",
-    "correction": "bh",
-    "growth": "auto",
-    "second_look": True,
-}
 
 # Words of notes about how models are computed: of use to who measures times, not to who reads a result.
 _OF_COMPUTING = ("by the engine", "scikit-learn's interface")
@@ -345,21 +336,12 @@ def _code(selector: Any) -> str:
     name = type(selector).__name__
     module = "ppfs" if name in ("PPFS", "PPFSCV") else type(selector).__module__.split("._")[0]
     made, given = name, changed_parameters(selector)
-    if name == "PPFS" and given.get("independence") == _PRESET["independence"]:
-        made, given = "PPFS.calibrated", _changed_from_the_preset(given)
+    preset = PPFS.calibrated()
+    if name == "PPFS" and given.get("independence") == preset.independence:
+        made, given = "PPFS.calibrated", changed_parameters(selector, preset)
     # What is shown while it runs does not matter to the result.
     listed = ", ".join(f"{key}={_shown(value)}" for key, value in given.items() if key != "progress")
     return f"from {module} import {name}\n\nselector = {made}({listed}).fit(X, y)"
-
-
-def _changed_from_the_preset(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that the calibrated preset would not set by itself, from those that differ from PPFS's."""
-    fixed = {"estimator": None, "correction": None, "growth": "marginal", "second_look": False} | given
-    return {
-        name: value
-        for name, value in fixed.items()
-        if name != "independence" and not (name in _PRESET and value == _PRESET[name])
-    }
 
 
 def _versions() -> dict[str, str]:
