@@ -155,7 +155,10 @@ def test_flags_that_do_not_fit_the_file_are_refused(select, table, tmp_path, pat
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     PLAIN.to_parquet(tmp_path / "a.parquet")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputFailure, match=r"Parquet files needs pyarrow. Run: pip install 'ppfs\[files\]'"):
+    with pytest.raises(
+        ImportError,
+        match=r"Reading Parquet files needs pyarrow, which is not installed. Run: pip install 'ppfs\[files\]'",
+    ):
         read_frame(str(tmp_path / "a.parquet"))
 
 

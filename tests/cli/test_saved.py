@@ -174,7 +174,7 @@ def test_places_are_checked_before_the_search(select, table, flags, code, messag
 )
 def test_missing_libraries_are_named_before_the_search(select, table, flags, library, monkeypatch):
     monkeypatch.setattr(PPFS, "fit", None)
-    monkeypatch.setattr("ppfs.cli.flags.written_files.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = select(table, "-t", "ill", *flags)
     assert result.exit_code == 1
     assert f"needs {library}, which is not installed. Run: pip install 'ppfs[" in result.stderr

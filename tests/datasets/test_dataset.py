@@ -35,12 +35,12 @@ def test_polars_frame_holds_the_same(mixed):
 
 
 def test_polars_serves_where_pandas_is_not_installed(mixed, monkeypatch):
-    monkeypatch.setattr("ppfs.datasets._frames._is_installed", lambda package: package == "polars")
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: package if package == "polars" else None)
     assert isinstance(mixed.to_frame(), pl.DataFrame)
 
 
 def test_no_frame_library_is_an_error_with_the_remedy(mixed, monkeypatch):
-    monkeypatch.setattr("ppfs.datasets._frames._is_installed", lambda package: False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
     with pytest.raises(ImportError, match="pandas or polars"):
         mixed.to_frame()
 

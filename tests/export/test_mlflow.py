@@ -62,7 +62,7 @@ def test_it_logs_to_the_active_run():
 
 def test_without_mlflow_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
-    with pytest.raises(InvalidInputError, match=r"pip install 'ppfs\[mlflow\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'ppfs\[mlflow\]'"):
         log_to_mlflow(PPFS())
 
 

@@ -11,6 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._libraries import first_installed
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
 
 def new_frame(values: Mapping[str, Sequence[Any]], types: Mapping[str, Any], backend: Any = None) -> Any:
     """Return a data frame of columns.
@@ -26,7 +30,9 @@ def new_frame(values: Mapping[str, Sequence[Any]], types: Mapping[str, Any], bac
     backend : {"pandas", "polars", "pyarrow"}, default=None
         The library of the frame; None uses pandas, or polars if pandas is not installed.
     """
-    maker: Any = nw.Implementation.from_backend(_installed_backend() if backend is None else backend)
+    if backend is None:
+        backend = first_installed(_BACKENDS, "A data frame")
+    maker: Any = nw.Implementation.from_backend(backend)
     # pandas has no lists of text without pyarrow; the others need the types of empty lists.
     known = None if maker.is_pandas_like() else types
     return nw.from_dict(values, known, backend=maker).to_native()
@@ -41,18 +47,6 @@ def backend_of(X: Any) -> Any:
         return nw.Implementation.PANDAS.value
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame.implementation.value if isinstance(frame, nw.DataFrame) else None
-
-
-def _installed_backend() -> Any:
-    for name in ("pandas", "polars", "pyarrow"):
-        try:
-            __import__(name)
-        except ImportError:
-            continue
-        return name
-    raise ImportError(
-        "A data frame needs pandas, polars or pyarrow, but none is installed. Run: pip install pandas"
-    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import sys
 
 def main() -> None:
     """Run the command line, or report which library is not installed."""
+    from ppfs._libraries import missing
     from ppfs.cli._signals import listen, received
 
     listen()
@@ -23,10 +24,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in {"click", "rich"}:
             raise
-        print(
-            f"ppfs: The command needs {error.name}, which is not installed. Run: pip install 'ppfs[cli]'",
-            file=sys.stderr,
-        )
+        print(f"ppfs: {missing(error.name, 'The command', 'cli')}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
         sys.exit(128 + (received() or 2))

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._conventions import Progress, RandomStateLike
 from ppfs._data import Task, readable
 from ppfs._estimator import in_one_step
+from ppfs._libraries import imported
 from ppfs._printable import listed
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
@@ -251,12 +252,7 @@ class PyImpetusSelector(TransformerMixin, BaseEstimator):
     def feature_importance(self) -> Any:
         """Draw the scores as bars and return the Matplotlib axes."""
         check_is_fitted(self)
-        try:
-            from matplotlib import pyplot as plt
-        except ImportError as error:
-            raise ImportError(
-                "feature_importance draws with Matplotlib. Run: pip install 'ppfs[plots]'"
-            ) from error
+        plt = imported("matplotlib.pyplot", "feature_importance", "plots")
         names = [str(name) for name in self.MB or ()]
         _, axes = plt.subplots(figsize=(6, 0.3 * len(names) + 1), layout="constrained")
         axes.barh(range(len(names)), self.feat_imp_scores)

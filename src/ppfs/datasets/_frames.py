@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ppfs._libraries import first_installed
 
 BACKENDS = ("pandas", "polars")
 
@@ -22,9 +23,7 @@ class Coded:
 def choose_backend(backend: str | None) -> str:
     """Return the library to build frames with, the first installed one if none is asked for."""
     if backend is None:
-        backend = next(filter(_is_installed, BACKENDS), None)
-        if backend is None:
-            raise ImportError("A data frame needs pandas or polars, and neither is installed: install one.")
+        backend = first_installed(BACKENDS, "A data frame")
     if backend not in BACKENDS:
         raise ValueError(f"Unknown data frame backend {backend!r}. Choose one of: {', '.join(BACKENDS)}.")
     return backend
@@ -58,7 +57,3 @@ def _polars_frame(columns: Mapping[str, NDArray[Any] | Coded]) -> Any:
         return pl.Series(values)
 
     return pl.DataFrame({name: column(values) for name, values in columns.items()})
-
-
-def _is_installed(package: str) -> bool:
-    return find_spec(package) is not None

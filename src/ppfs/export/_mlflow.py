@@ -10,9 +10,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError
 from ppfs.export._json import to_json
-from ppfs.export._missing import required
 
 # MLflow cuts or refuses longer values.
 _LONGEST = 500
@@ -34,7 +34,7 @@ def log_to_mlflow(selector: Any, *, folder: str = "ppfs") -> None:
     Parameters are those that differ from their defaults. Metrics are the numbers of rows, columns, selected columns and
     fitted models.
     """
-    mlflow = required("mlflow", "mlflow")
+    mlflow = imported("mlflow", "Logging a run", "mlflow")
     check_is_fitted(selector)
     report = selector.report()
     summary = report.summary
@@ -52,8 +52,8 @@ def log_to_mlflow(selector: Any, *, folder: str = "ppfs") -> None:
         report.save(Path(place) / "report.json")
         try:
             report.save(Path(place) / "report.html")
-        except ImportError:
-            mlflow.set_tag("ppfs.report", "report.html needs matplotlib: pip install 'ppfs[report]'")
+        except ImportError as error:
+            mlflow.set_tag("ppfs.report", str(error))
         mlflow.log_artifacts(place, folder)
 
 
@@ -81,7 +81,7 @@ def mlflow_run(selector: Any, **options: Any) -> Iterator[Any]:
         with mlflow_run(selector, run_name="columns of the churn table"):
             selector.fit(X, y)
     """
-    mlflow = required("mlflow", "mlflow")
+    mlflow = imported("mlflow", "Logging a run", "mlflow")
     with mlflow.start_run(**options) as run:
         yield run
         if not hasattr(selector, "blanket_"):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError
 from ppfs.export._columns import SelectedColumns
-from ppfs.export._missing import required
 
 _ALIAS = "PpfsSelector"
 
@@ -19,7 +19,7 @@ def register_onnx_converters() -> None:
     Pipelines with a selector can then be converted by ``skl2onnx.to_onnx`` as any other; `to_onnx` calls this. It
     can be called more than once.
     """
-    skl2onnx = required("skl2onnx", "onnx")
+    skl2onnx = imported("skl2onnx", "Writing ONNX", "onnx")
     for selector in _selectors():
         skl2onnx.update_registered_converter(
             selector, f"{_ALIAS}{selector.__name__}", _shape, _convert, overwrite=True, parser=_parse
@@ -48,7 +48,7 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
         ``onnxruntime.InferenceSession(to_onnx(...).SerializeToString())`` runs it.
     """
     register_onnx_converters()
-    skl2onnx = required("skl2onnx", "onnx")
+    skl2onnx = imported("skl2onnx", "Writing ONNX", "onnx")
     if hasattr(X, "columns"):
         options = {"initial_types": _types_of(X), **options}
         return skl2onnx.to_onnx(model, **options)
@@ -66,7 +66,7 @@ def _types_of(frame: Any) -> list[tuple[str, Any]]:
     """Return one input per column: numbers with a fraction in single precision, everything else as text."""
     import narwhals as nw
 
-    types = required("skl2onnx.common.data_types", "onnx")
+    types = imported("skl2onnx.common.data_types", "Writing ONNX", "onnx")
     schema = nw.from_native(frame, eager_only=True).schema
     kinds = []
     for name, kind in schema.items():
@@ -110,7 +110,7 @@ def _shape(operator: Any) -> None:
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     columns = operator.raw_operator.get_support(indices=True)
-    proto = required("onnx", "onnx").TensorProto
+    proto = imported("onnx", "Writing ONNX", "onnx").TensorProto
     places = scope.get_unique_variable_name("columns")
     container.add_initializer(places, proto.INT64, [columns.size], columns.tolist())
     container.add_node(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError
-from ppfs.export._missing import required
 
 # Types of the standard library and of NumPy that fitted selectors hold; they have no behavior beyond their content.
 _PLAIN = ("builtins.frozenset", "numpy.random._generator.Generator", "numpy.random._pcg64.PCG64")
@@ -26,7 +26,7 @@ def skops_types(data: bytes) -> list[str]:
     list of str
         For ``skops.io.loads(data, trusted=...)``.
     """
-    skops_io = required("skops.io", "skops")
+    skops_io = imported("skops.io", "Naming types for skops", "skops")
     unknown = skops_io.get_untrusted_types(data=data)
     foreign = [name for name in unknown if not name.startswith("ppfs.") and name not in _PLAIN]
     if foreign:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from ppfs._libraries import imported
 from ppfs._printable import printable
 
 if TYPE_CHECKING:
@@ -42,13 +43,8 @@ def axes_for(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
     """Return the caller's axes, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Plots need matplotlib, which is not installed. Run: pip install 'ppfs[plots]'"
-        ) from error
-    _, new = plt.subplots(figsize=figsize, layout="constrained")
+    plt = imported("matplotlib.pyplot", "Drawing a plot", "plots")
+    new: Axes = plt.subplots(figsize=figsize, layout="constrained")[1]
     return new
 
 

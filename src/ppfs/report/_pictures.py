@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
     AtLeastDisplay,
@@ -144,13 +145,9 @@ def pictures_of(selector: Any) -> list[Picture]:
 
 def _drawn(draw: Callable[[Any], Any], figsize: tuple[float, float], salt: str) -> str:
     """Return a plot as SVG, without its prologue."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "The report's plots need matplotlib, which is not installed. Run: pip install 'ppfs[report]'"
-        ) from error
+    matplotlib = imported("matplotlib", "Drawing the plots of a report", "report")
+    from matplotlib.figure import Figure
+
     # The ids inside an SVG depend on the salt: plots on one page must not share them.
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": salt}):
         # Not with pyplot, which keeps figures alive and may need a display.

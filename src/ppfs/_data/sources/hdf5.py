@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ppfs._data.block import Matrix
 from ppfs._data.sources.source import ColumnSource, NumberedNames
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError
 
 
@@ -117,10 +118,7 @@ def _text(value: Any) -> str:
 
 
 def _opened(path: Path) -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError("Reading HDF5 and h5ad needs h5py. Run: pip install 'ppfs[files]'") from error
+    h5py = imported("h5py", "Reading HDF5 or h5ad", "files")
     try:
         return h5py.File(path, "r")
     except OSError as error:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._data.sources.source import ColumnSource
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError, UnusableColumnError
 
 
@@ -133,8 +134,4 @@ def _numbers(column: Any, name: str) -> NDArray[Any]:
 
 
 def _pyarrow_parquet() -> Any:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ImportError("Reading Parquet needs pyarrow. Run: pip install 'ppfs[files]'") from error
-    return parquet
+    return imported("pyarrow.parquet", "Reading Parquet", "files")

@@ -10,7 +10,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from ppfs._conventions import Progress, ProgressBar
 from ppfs._data.sources.text_format import TextFormat
 from ppfs._data.written_numbers import NumberStyle
+from ppfs._libraries import require_installed
 from ppfs.exceptions import InvalidInputError
 
 # Columns that hold numbers in this many rows are numeric.
@@ -61,8 +61,7 @@ def convert_text(
     progress : bool or "log", default="log"
         Whether to report what is done and its progress.
     """
-    if find_spec("pyarrow") is None:
-        raise ImportError("Converting CSV files needs pyarrow. Run: pip install 'ppfs[files]'")
+    require_installed("pyarrow", "Converting a CSV file", "files")
     format = TextFormat.of(path) if format is None else format
     if folder is None:
         folder = Path(tempfile.mkdtemp(prefix="ppfs-"))

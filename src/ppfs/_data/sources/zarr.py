@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._data.sources.source import ColumnSource, NumberedNames
+from ppfs._libraries import imported
 from ppfs.exceptions import InvalidInputError
 
 
@@ -40,10 +41,7 @@ class ZarrSource(ColumnSource):
 
 
 def _opened(path: Path) -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise ImportError("Reading zarr needs the package zarr. Run: pip install 'ppfs[files]'") from error
+    zarr = imported("zarr", "Reading a zarr array", "files")
     found = zarr.open(str(path), mode="r")
     if not hasattr(found, "shape"):
         raise InvalidInputError(

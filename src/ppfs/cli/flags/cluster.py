@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from ppfs._libraries import imported
 from ppfs.cli._failures import InputFailure, UsageFailure
 
 # How long to wait for a scheduler that does not answer.
@@ -34,13 +34,9 @@ def on_cluster(address: str | None) -> Iterator[None]:
 def _on_dask(address: str) -> Iterator[None]:
     from joblib import parallel_config
 
+    distributed = imported("distributed", f"--cluster {address}", "dask")
     try:
-        import distributed
-    except ModuleNotFoundError as error:
-        raise InputFailure("--cluster needs Dask. Run: pip install 'ppfs[dask]'") from error
-    try:
-        connect: Any = distributed.Client
-        client = connect(address, timeout=_PATIENCE)
+        client = distributed.Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
         raise InputFailure(
             f"--cluster {address}: no scheduler answers there ({error}). Start one with: dask scheduler"
@@ -53,19 +49,15 @@ def _on_dask(address: str) -> Iterator[None]:
 def _on_ray(address: str) -> Iterator[None]:
     from joblib import parallel_config
 
-    try:
-        import ray
-        from ray.util import joblib as ray_in_joblib
-    except ModuleNotFoundError as error:
-        raise InputFailure("--cluster ray needs Ray. Run: pip install 'ppfs[ray]'") from error
+    ray = imported("ray", f"--cluster {address}", "ray")
+    ray_in_joblib = imported("ray.util.joblib", f"--cluster {address}", "ray")
     try:
         ray.init(address=None if address == "ray" else address, include_dashboard=False, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise InputFailure(
             f"--cluster {address}: no Ray answers there ({error}). Start one with: ray start --head"
         ) from error
-    register: Any = ray_in_joblib.register_ray
-    register()
+    ray_in_joblib.register_ray()
     try:
         with parallel_config(backend="ray"):
             yield

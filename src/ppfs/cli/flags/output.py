@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ppfs.cli._failures import InputFailure
+from ppfs._libraries import require_installed
 from ppfs.cli.flags.sections import debug_flag, flag, gathered
 from ppfs.cli.flags.written_files import TABLES, written_file
 
@@ -66,10 +65,8 @@ class FoldCount(click.IntRange):
 
 
 def _require_mlflow(_: click.Context, parameter: click.Parameter, experiment: str | None) -> str | None:
-    if experiment is not None and find_spec("mlflow") is None:
-        raise InputFailure(
-            f"--mlflow {experiment} needs mlflow, which is not installed. Run: pip install 'ppfs[mlflow]'"
-        )
+    if experiment is not None:
+        require_installed("mlflow", f"--mlflow {experiment}", "mlflow")
     return experiment
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ppfs._libraries import require_installed
 from ppfs.cli._failures import InputFailure
 
 #: Endings of tables, and the library and the extra that writing one needs.
@@ -59,11 +59,8 @@ def _require_library(
     if ending is None:
         raise click.UsageError(f"{flag} {path}: the name must end in {', '.join(named[:-1])} or {named[-1]}.")
     library, extra = endings[ending] or ("", "")
-    if library and find_spec(library) is None:
-        raise InputFailure(
-            f"{flag} {path}: writing {ending} files needs {library}, which is not installed. Run: pip install "
-            f"'ppfs[{extra}]'"
-        )
+    if library:
+        require_installed(library, f"{flag} {path}: writing {ending} files", extra)
 
 
 def _require_writable(path: Path, flag: str) -> None:

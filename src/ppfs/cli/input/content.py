@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ppfs._libraries import imported
 from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
 
@@ -64,10 +65,7 @@ def unpacked(content: bytes, name: str) -> bytes:
 
 
 def _unpacked_zstd(content: bytes) -> bytes:
-    try:
-        import pyarrow as pa
-    except ModuleNotFoundError as error:
-        raise InputFailure("Reading .zst files needs pyarrow. Run: pip install 'ppfs[files]'") from error
+    pa = imported("pyarrow", "Reading .zst files", "files")
     unpacked: bytes = pa.CompressedInputStream(pa.BufferReader(content), "zstd").read()
     return unpacked
 

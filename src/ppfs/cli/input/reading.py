@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ppfs._libraries import imported
 from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure, UsageFailure
 from ppfs.cli.flags.data import DataRequest
@@ -58,10 +59,7 @@ def read_frame(
     sheet: str | None = None,
 ) -> FrameRead:
     """Read a file, or standard input for "-", as a data frame."""
-    try:
-        import pandas as pd
-    except ModuleNotFoundError as error:
-        raise InputFailure("Reading files needs pandas. Run: pip install 'ppfs[cli]'") from error
+    pd = imported("pandas", "Reading files", "cli")
     content = raw_bytes(data)
     name = "standard input" if data == "-" else Path(data).name
     kind = kind_of(content, name)

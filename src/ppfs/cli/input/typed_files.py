@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from ppfs._libraries import require_installed
 from ppfs.cli._failures import InputFailure
 
 
@@ -25,7 +26,7 @@ def typed_frame(content: bytes, name: str, kind: str, sheet: str | None) -> Any:
 def _parquet(content: bytes, name: str, _: str | None) -> Any:
     import pandas as pd
 
-    _require("pyarrow", "Parquet", "files")
+    require_installed("pyarrow", "Reading Parquet files", "files")
     try:
         return pd.read_parquet(io.BytesIO(content))
     except (OSError, ValueError) as error:
@@ -33,7 +34,7 @@ def _parquet(content: bytes, name: str, _: str | None) -> Any:
 
 
 def _arrow(content: bytes, name: str, _: str | None) -> Any:
-    _require("pyarrow", "Arrow", "files")
+    require_installed("pyarrow", "Reading Arrow files", "files")
     import pyarrow as pa
 
     try:
@@ -49,15 +50,8 @@ def _excel(content: bytes, name: str, sheet: str | None) -> Any:
 
     import pandas as pd
 
-    _require("openpyxl", "Excel", "excel")
+    require_installed("openpyxl", "Reading Excel files", "excel")
     try:
         return pd.read_excel(io.BytesIO(content), sheet_name=0 if sheet is None else sheet)
     except (ValueError, KeyError, OSError, ImportError, BadZipFile) as error:
         raise InputFailure(f"{name!r} cannot be read as an Excel file: {error}") from error
-
-
-def _require(module: str, kind: str, extra: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise InputFailure(f"Reading {kind} files needs {module}. Run: pip install 'ppfs[{extra}]'")
