@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ppfs._comparison import compare
-    from ppfs._data import RowsInTime
+    from ppfs._data import RowsInTime, lagged
     from ppfs.blanket import PPFS, PPFSCV
 
-__all__ = ["PPFS", "PPFSCV", "RowsInTime", "__version__", "compare"]
+__all__ = ["PPFS", "PPFSCV", "RowsInTime", "__version__", "compare", "lagged"]
 
 
 def __getattr__(name: str) -> Any:
@@ -16,10 +16,10 @@ def __getattr__(name: str) -> Any:
         from ppfs import blanket
 
         return getattr(blanket, name)
-    if name == "RowsInTime":
-        from ppfs._data import RowsInTime
+    if name in ("RowsInTime", "lagged"):
+        from ppfs import _data
 
-        return RowsInTime
+        return getattr(_data, name)
     if name == "compare":
         from ppfs._comparison import compare
 

@@ -53,9 +53,27 @@ def test_counts_in_time(ppfs, followed):
         (["-t", "days", "--task", "survival"], "a time and whether the event was observed"),
         (["-t", "days", "--gap", "3"], "--gap has no effect: it needs --time"),
         (["-t", "days", "--time", "when"], "when"),
+        (["-t", "days", "--lags", "1"], "--lags has no effect: it needs --time"),
+        (["-t", "days", "--time", "index", "--each-lag"], "--each-lag has no effect: it needs --lags"),
+        (["-t", "days", "--time", "index", "--lags", "1,x"], "separated by commas, such as 1,2,7"),
     ],
 )
 def test_wrong_use_is_explained(ppfs, followed, arguments, said):
     done = ppfs("select", followed, *arguments, "--drop", "visits,date")
     assert done.exit_code != 0
     assert said in done.stderr
+
+
+def test_lagged_copies_are_columns(ppfs, followed, tmp_path):
+    table = pd.read_csv(followed)
+    table["pain"] = table["dose"].shift(2).fillna(0.0)
+    table.sample(frac=1, random_state=0).to_csv(followed, index=False)
+    flags = ["-t", "pain", "--drop", "days,died,visits", "--time", "date", "--random-state", 0]
+    done = ppfs("select", followed, *flags, "--lags", "1,2", "--output", tmp_path / "chosen.csv")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.split() == ["dose", "dose_lag1", "dose_lag2"]
+    assert "the first 2 rows have no past" in done.stderr
+    written = pd.read_csv(tmp_path / "chosen.csv")
+    np.testing.assert_allclose(written["dose_lag2"], written["pain"])
+    done = ppfs("select", followed, *flags, "--lags", 2, "--each-lag")
+    assert done.stdout.split() == ["dose_lag2"]

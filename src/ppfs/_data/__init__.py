@@ -13,10 +13,12 @@ from ppfs._data.reading import (
     BY_TASK,
     CATEGORICAL_FEATURES_CONSTRAINT,
     CategoricalFeatures,
+    Lags,
     NewRows,
     available_memory,
     column_names,
     is_on_device,
+    lagged,
     only_rows,
     read_table,
     read_target,
@@ -28,6 +30,7 @@ from ppfs._data.reading import (
     warn_if_ambiguous,
     warn_if_neighbors_are_alike,
     weights_among,
+    with_lags,
 )
 from ppfs._data.sources import (
     MISSING_TEXTS,
@@ -59,6 +62,7 @@ __all__ = [
     "ColumnWarning",
     "ColumnsLike",
     "FrameColumns",
+    "Lags",
     "Matrix",
     "NewRows",
     "NumberStyle",
@@ -85,6 +89,7 @@ __all__ = [
     "is_number",
     "is_on_device",
     "is_path",
+    "lagged",
     "new_frame",
     "number_combinations",
     "number_styles",
@@ -101,4 +106,5 @@ __all__ = [
     "warn_if_ambiguous",
     "warn_if_neighbors_are_alike",
     "weights_among",
+    "with_lags",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -45,6 +46,13 @@ class RowsInTime:
         How many neighboring rows form a block, which no split separates. None: three times the autocorrelation time of
         the target or of its residuals, whichever is longer, and at most a tenth of the rows.
 
+    lags : sequence of int, default=()
+        Add lagged copies of all columns: the values of so many rows before. ``fit(X, y, time=..., lags=[1, 2, 7])`` is
+        the same as ``fit(X, y, time=RowsInTime(..., lags=[1, 2, 7]))``.
+
+    lags_together : bool, default=True
+        Whether a column and its lagged copies are one feature; False: every copy is a feature.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,6 +68,8 @@ class RowsInTime:
     order: Any = "index"
     gap: int = 0
     block_length: int | None = None
+    lags: Sequence[int] = ()
+    lags_together: bool = True
 
 
 @dataclass(frozen=True)

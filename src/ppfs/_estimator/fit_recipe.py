@@ -23,6 +23,7 @@ from ppfs._data import (
     warn_if_ambiguous,
     warn_if_neighbors_are_alike,
     weights_among,
+    with_lags,
 )
 from ppfs._estimator.frame_selector import FrameSelector
 from ppfs._estimator.one_step import in_one_step
@@ -63,7 +64,15 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         """Keep what the next fit may reuse from the copy that failed."""
 
     def fit(
-        self, X: Any, y: Any, *, groups: Any = None, time: Any = None, sufficiency: bool = True, **params: Any
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        lags: Sequence[int] | None = None,
+        sufficiency: bool = True,
+        **params: Any,
     ) -> Self:
         """Select columns.
 
@@ -85,6 +94,12 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             column of X, or "index" for the order of the rows. Folds are then blocks of neighboring rows, and blocks
             count as observations. `ppfs.RowsInTime` sets the length of blocks and a gap around test parts.
 
+        lags : sequence of int, default=None
+            Add lagged copies of all columns, such as those of 1, 2 and 7 rows before, in the order of `time`. They are
+            columns of the fitted selector, named like temperature_lag7; a column and its copies are one feature, unless
+            ``RowsInTime(..., lags_together=False)``. The first rows, which have no past, are left out. `transform`
+            makes the copies of new rows.
+
         sufficiency : bool, default=True
             Whether `sufficiency_` can be read after the fit. Nothing is computed before it is read; for that the
             selector holds a reference to X and y, where they take at most 64 MiB, which `update` uses too. False holds
@@ -101,6 +116,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         self._validate_params()
         sample_weight = weights_among(params, self)
         with in_one_step(self) as draft:
+            draft._lags, X, y, groups, time, sample_weight = with_lags(
+                X, y, groups, time, sample_weight, lags
+            )
             try:
                 draft._fit(X, y, groups=groups, time=time, sample_weight=sample_weight)
             except BaseException as error:
@@ -188,6 +206,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         from ppfs._verdicts import sufficiency_of
 
         check_is_fitted(self)
+        X, y, groups, time, sample_weight = self._with_copies(X, y, groups, time, sample_weight)
         self._sufficiency = sufficiency_of(
             self, X, y, groups=groups, time=time, sample_weight=sample_weight, margin=margin, n_folds=n_folds
         )
@@ -254,7 +273,19 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
         if X is None:
             return Report(self, sufficiency=sufficiency)
+        if self._lags is not None:
+            given = (rows.pop(name, None) for name in ("groups", "time", "sample_weight"))
+            X, y, groups, time, sample_weight = self._with_copies(X, y, *given)
+            rows = {"groups": groups, "time": time, "sample_weight": sample_weight, **rows}
         return Report.with_scores(self, X, y, sufficiency=sufficiency, **rows)
+
+    def _with_copies(
+        self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        """Return the arguments of a fit with the lagged copies that it made, where X does not have them."""
+        if self._lags is None or np.shape(X)[1] == self.n_features_in_:
+            return X, y, groups, time, sample_weight
+        return with_lags(X, y, groups, time, sample_weight, self._lags.lags)[1:]
 
     def _read_table(
         self,
@@ -285,7 +316,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             y,
             task=task,
             owner=self,
-            feature_groups=settings.feature_groups,
+            feature_groups=self._grouped(settings.feature_groups),
             categorical_features=settings.categorical_features,
             sample_weight=sample_weight,
             groups=groups,
@@ -298,6 +329,10 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             warn_if_neighbors_are_alike(table)
         self._see_columns(X, table)
         return table
+
+    def _grouped(self, feature_groups: Any) -> Any:
+        """Return the groups of columns, those of lagged copies included."""
+        return feature_groups if self._lags is None else self._lags.groups(feature_groups)
 
     def _see_columns(self, X: Any, table: Table) -> None:
         self._backend = backend_of(X)

@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import output_config, warn_caller
-from ppfs._data import is_on_device, is_path, open_source, readable
+from ppfs._data import Lags, is_on_device, is_path, open_source, readable
 from ppfs.exceptions import InvalidInputError
 
 
@@ -33,6 +33,9 @@ class FrameSelector(SelectorMixin):
 
     _has_missing_labels: bool = False
 
+    # The lagged copies that the columns of the fit include.
+    _lags: Lags | None = None
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
@@ -43,7 +46,8 @@ class FrameSelector(SelectorMixin):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_columns)
-            The columns that were seen in `fit`.
+            The columns that were seen in `fit`. Where it made lagged copies, rows in the order of time: the first of
+            them have no past, and their copies are missing.
 
         Returns
         -------
@@ -57,15 +61,24 @@ class FrameSelector(SelectorMixin):
             return self._transform_on_device(X)
         X = readable(X)
         wanted = output_config("transform", estimator=self)["dense"]
+        if self._lags is not None:
+            # Copies are missing in the first rows, which scikit-learn's own method would not let pass.
+            return self._transform_frame(self._lags.added(X), wanted)
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
         if not self.get_support().any():
             return self._transform_to_nothing(X)
         if wanted == "default" or not is_other_frame:
             return super().transform(X)
+        return self._transform_frame(X, wanted)
+
+    def _transform_frame(self, X: Any, wanted: str) -> Any:
+        """Return the selected columns of a data frame, in the library that is wanted, or as an array."""
         validate_data(self, X, skip_check_array=True, reset=False)
         frame = nw.from_native(X, eager_only=True)
         selected = frame[:, np.flatnonzero(self.get_support()).tolist()]
-        if wanted != "pandas":
+        if wanted == "default":
+            return selected.to_numpy()
+        if wanted != "pandas" or nw.dependencies.is_pandas_dataframe(X):
             return selected.to_native()
         columns = {name: selected[name].to_numpy() for name in selected.columns}
         return nw.from_dict(columns, backend="pandas").to_native()

@@ -55,6 +55,11 @@ def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] 
             "update compares squared errors or Brier scores, which a structured target, such as survival times, "
             "does not have. Fit again with the new rows instead."
         )
+    if selector._lags is not None:
+        raise InvalidInputError(
+            "update compares new rows without their past, so it cannot make lagged copies. Fit again with the new rows "
+            "instead, or make the copies yourself with ppfs.lagged before fit and update."
+        )
     known = selector._watched
     X, y = earlier if earlier is not None else _held(selector, known)
     watch = None if known is None else known.watch

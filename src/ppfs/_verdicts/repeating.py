@@ -59,7 +59,7 @@ def sufficiency_of(
         y,
         task=selector.trace_.data.task,
         owner=selector,
-        feature_groups=getattr(selector, "feature_groups", None),
+        feature_groups=selector._grouped(getattr(selector, "feature_groups", None)),
         categorical_features=getattr(selector, "categorical_features", "auto"),
         sample_weight=sample_weight,
         groups=groups,
@@ -128,7 +128,8 @@ class _Repeated:
         """Return the features that a clone of the selector selects in some rows."""
         rows = train if self._table.kept_rows is None else self._table.kept_rows[train]
         again = clone(self._selector)
-        quiet = {"progress": False, "checkpoint": None}
+        groups = self._selector._grouped(getattr(again, "feature_groups", None))
+        quiet = {"progress": False, "checkpoint": None, "feature_groups": groups}
         again.set_params(**{name: value for name, value in quiet.items() if hasattr(again, name)})
         given = {name: only_rows(value, rows) for name, value in self._rows.items() if value is not None}
         if self._time is not None:

@@ -124,6 +124,8 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         ]
     if request.feature_group:
         given["feature_groups"] = dict(_group(text, data) for text in request.feature_group)
+    if data.lags is not None:
+        given["feature_groups"] = data.lags.groups(given.get("feature_groups"))
     return given
 
 

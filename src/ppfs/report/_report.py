@@ -172,5 +172,7 @@ class Report:
 def _to_repeat(selector: Any) -> Any:
     """Return the search for other rows: without the checkpoint of these, and without a progress bar."""
     quiet = {"checkpoint": None, "progress": False}
+    if hasattr(selector, "feature_groups"):
+        quiet["feature_groups"] = selector._grouped(selector.feature_groups)
     known = selector.get_params(deep=False)
     return clone(selector).set_params(**{name: value for name, value in quiet.items() if name in known})

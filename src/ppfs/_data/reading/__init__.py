@@ -6,6 +6,7 @@ from ppfs._data.reading.device_arrays import is_on_device
 from ppfs._data.reading.files import available_memory
 from ppfs._data.reading.finite import require_finite
 from ppfs._data.reading.kinds import CATEGORICAL_FEATURES_CONSTRAINT, CategoricalFeatures
+from ppfs._data.reading.lags import Lags, lagged, with_lags
 from ppfs._data.reading.new_rows import NewRows
 from ppfs._data.reading.read import read_table
 from ppfs._data.reading.readable import readable, require_one_type_of_names
@@ -18,10 +19,12 @@ __all__ = [
     "BY_TASK",
     "CATEGORICAL_FEATURES_CONSTRAINT",
     "CategoricalFeatures",
+    "Lags",
     "NewRows",
     "available_memory",
     "column_names",
     "is_on_device",
+    "lagged",
     "only_rows",
     "read_table",
     "read_target",
@@ -33,4 +36,5 @@ __all__ = [
     "warn_if_ambiguous",
     "warn_if_neighbors_are_alike",
     "weights_among",
+    "with_lags",
 ]

@@ -106,6 +106,11 @@ def read_table(
     on_device = matrix_on_device(X) if time is None else None
     X = to_host(X)
     in_time = None if time is None else as_rows_in_time(time)
+    if in_time is not None and len(in_time.lags):
+        raise InvalidInputError(
+            f"RowsInTime(lags={list(in_time.lags)}) has an effect in fit only. Pass X with lagged copies instead, as "
+            "ppfs.lagged(X, lags) makes them, without the rows in which they are missing."
+        )
     if is_path(X):
         if feature_groups:
             raise InvalidInputError(

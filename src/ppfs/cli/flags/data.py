@@ -50,6 +50,12 @@ class DataRequest:
     gap : int
         Rows around a test part that are left out of training.
 
+    lags : str or None
+        By how many rows columns are copied from earlier ones.
+
+    each_lag : bool
+        Whether each copy is a feature of its own.
+
     drop_missing_target : bool
         Whether rows without a target are left out.
     """
@@ -69,6 +75,8 @@ class DataRequest:
     groups: str | None
     time: str | None
     gap: int
+    lags: str | None
+    each_lag: bool
     weights: str | None
     drop_missing_target: bool
 
@@ -137,6 +145,18 @@ _FLAGS = [
         default=0,
         metavar="N",
         help="With --time: rows around each test part that are left out of training.",
+    ),
+    flag(
+        _COLUMNS,
+        "--lags",
+        metavar="NUMBERS",
+        help="With --time: add copies of all columns from so many rows before, such as 1,2,7.",
+    ),
+    flag(
+        _COLUMNS,
+        "--each-lag",
+        is_flag=True,
+        help="With --lags: each copy is a feature of its own; otherwise a column and its copies are one.",
     ),
     flag(_COLUMNS, "--weights", metavar="COLUMN", help="Weights of the rows."),
     flag(_COLUMNS, "--drop-missing-target", is_flag=True, help="Leave out rows without a target."),

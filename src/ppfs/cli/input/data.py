@@ -86,6 +86,9 @@ class Input:
 
     notes : tuple of str
         Messages about the reading.
+
+    lags : Lags or None
+        The lagged copies among the columns.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Input:
     rows: FrameRead | None = None
     ids: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    lags: Any = None
 
     def columns(self, values: Sequence[str], flag: str) -> list[str]:
         """Return the columns that a flag lists."""

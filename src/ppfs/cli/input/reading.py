@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,9 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     quoted = repr(table.name)
     require_column(target, names, quoted)
     ids = resolve(request.id, names, f"--id: {quoted}")
-    _refuse_useless({"gap": request.gap if request.time is None else 0}, "it needs --time")
+    if request.time is None:
+        _refuse_useless({"gap": request.gap, "lags": request.lags}, "it needs --time")
+    _refuse_useless({"each-lag": request.each_lag and request.lags is None}, "it needs --lags")
     when = None if request.time == _INDEX and _INDEX not in names else request.time
     aside = {
         target,
@@ -129,7 +132,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
             f"{quoted} has no column apart from {listed(sorted(aside))}: there is nothing to select from."
         )
     _refuse_dates(frame[columns])
-    return Input(
+    read = Input(
         name=table.name,
         X=frame[columns],
         y=frame[target] if request.event is None else _time_and_event(frame, target, request.event, table),
@@ -142,6 +145,39 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
         rows=kept,
         ids=tuple(ids),
         notes=tuple(table.notes),
+    )
+    return read if request.lags is None else _with_copies(request, read, kept)
+
+
+def _with_copies(request: DataRequest, read: Input, rows: FrameRead) -> Input:
+    """Return the data with lagged copies of the columns, without the first rows, which have no past."""
+    from ppfs._data import with_lags
+
+    given = [text.strip() for text in str(request.lags).split(",") if text.strip()]
+    wrong = [text for text in given if not text.isdecimal() or not int(text)]
+    if wrong or not given:
+        raise UsageFailure(
+            f"--lags {request.lags}: write numbers of rows from 1 on, separated by commas, such as 1,2,7."
+        )
+    lags, X, y, groups, time, weights = with_lags(
+        read.X, read.y, read.groups, read.time, read.weights, [int(text) for text in given]
+    )
+    kept = rows.only(rows.frame.index.isin(X.index))
+    copies = X[[name for name in X.columns if name not in read.names]].reset_index(drop=True)
+    return replace(
+        read,
+        X=X.reset_index(drop=True),
+        y=y.reset_index(drop=True),
+        groups=groups,
+        time=time,
+        weights=weights,
+        names=list(X.columns),
+        rows=replace(kept, frame=kept.frame.join(copies), texts=None),
+        lags=lags,
+        notes=(
+            *read.notes,
+            f"{read.name}: the first {len(read.X) - len(X)} rows have no past and are left out",
+        ),
     )
 
 
@@ -199,7 +235,7 @@ def _time(request: DataRequest, frame: Any, column: str | None, table: FrameRead
     from ppfs import RowsInTime
 
     order = _INDEX if column is None else _complete(frame, column, "--time", table)
-    return RowsInTime(order, gap=request.gap)
+    return RowsInTime(order, gap=request.gap, lags_together=not request.each_lag)
 
 
 def _time_and_event(frame: Any, target: str, event: str, table: FrameRead) -> Any:
