@@ -1,12 +1,15 @@
 """A bound on small permutation p-values of columns: valid for any column and any number of rows.
 
 The rows of one class, or those with large numbers in the target, are a sample without replacement from all rows. Let x
-be the values of a column, m the size of the sample, and S the sum of x over its rows. Hoeffding (1963, section 6)
-showed that the moment generating function of S is at most that of a sample with replacement, so that for every t >= 0
+be the values of a column, m the size of the sample out of n rows, and S the sum of x over its rows. With w_i =
+exp(t x_i), the mean of exp(t S) over all samples is e_m(w) / C(n, m), where e_m is the elementary symmetric polynomial:
+the sum of the products of m of the w_i. For every r > 0, r^m e_m(w) / prod(1 + r w_i) is the probability that independent
+events of probabilities p_i = r w_i / (1 + r w_i) happen exactly m times. With V = sum p_i (1 - p_i), it is below
+0.4689 / sqrt(V) (Baillon, Cominetti and Vaisman, 2016) and at most 1, so that for every t >= 0
 
-    P(S >= s) <= exp(-t s) (mean of exp(t x_i))^m.
+    P(S >= s) <= exp(-t s) r^-m prod(1 + r w_i) min(1, 0.4689 / sqrt(V)) / C(n, m).
 
-Any t gives a valid bound, and the smallest of a few is used. See decisions 215 and 253.
+Any t and r give a valid bound, and the smallest of a few is used. See decisions 215, 253 and 254.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, gammaln
 from scipy.stats import chi2
 
 from ppfs._conventions import Floats
@@ -25,13 +28,18 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.screening import lines_and_ranks
 
 # The bound is used for p-values below this, over the number of columns: far below what any correction asks for.
-_CERTAIN = 1e-5
+_CERTAIN = 1e-4
 
 # The values and the ranks of a column, each in two directions, may be large by chance.
 _N_WAYS = 4
 
-# Where the bound is evaluated, as multiples of what is best for normal columns.
-_STEEPNESS = np.geomspace(0.1, 4.0, 25)
+# Where the bound is evaluated: t as multiples of what is best for normal columns, and steps of Newton's method for r.
+_STEEPNESS = np.geomspace(0.2, 4.0, 16)
+_N_STEPS = 8
+_LONGEST_STEP = 3.0
+
+# Independent events of variance V happen exactly m times with a probability below this, divided by the root of V.
+_MOST_AT_ONE_NUMBER = 0.4689
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class TailBound:
             n_members = members.size
             sums = self.directions[owners[:, np.newaxis], :, sources[:, members]].sum(axis=1)
             # Never below the bound for normal columns.
-            normal = -(sums**2) * n_rows / (2 * n_members)
+            normal = -(sums**2) / (2 * _variance(n_rows, n_members))
             for copy in np.flatnonzero((normal <= lowest).any(axis=1)).tolist():
                 own = self.directions[owners[copy]]
                 logs = [
@@ -139,7 +147,26 @@ def log_chance(values: Floats, n_members: int, total: float) -> float:
     >>> bool(log_chance(ranks, 10, ranks[10:].sum()) >= -np.log(184_756))
     True
     """
+    n_rows = len(values)
     away = np.sign(total) * values
-    steepness = _STEEPNESS * abs(total) * len(values) / (n_members * max(float(values @ values), 1e-300))
-    moments = logsumexp(steepness[:, np.newaxis] * away, axis=1) - np.log(len(values))
-    return float(min(0.0, (n_members * moments - steepness * abs(total)).min()))
+    spread = _variance(n_rows, n_members) * max(float(values @ values), 1e-300)
+    steepness = _STEEPNESS * abs(total) / spread
+    logs = steepness[:, np.newaxis] * away
+    # The best r makes the expected number of events m.
+    log_r = np.log(n_members / (n_rows - n_members)) - logs.mean(axis=1)
+    for _ in range(_N_STEPS):
+        chances = expit(log_r[:, np.newaxis] + logs)
+        step = (n_members - chances.sum(axis=1)) / np.maximum((chances * (1 - chances)).sum(axis=1), 1e-300)
+        log_r += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+    chances = expit(log_r[:, np.newaxis] + logs)
+    variance = (chances * (1 - chances)).sum(axis=1)
+    log_products = np.logaddexp(0.0, log_r[:, np.newaxis] + logs).sum(axis=1) - n_members * log_r
+    log_m_of_n = np.minimum(0.0, np.log(_MOST_AT_ONE_NUMBER) - 0.5 * np.log(np.maximum(variance, 1e-300)))
+    n_samples = gammaln(n_rows + 1) - gammaln(n_members + 1) - gammaln(n_rows - n_members + 1)
+    bounds = log_products + log_m_of_n - n_samples - steepness * abs(total)
+    return float(min(0.0, bounds.min()))
+
+
+def _variance(n_rows: int, n_members: int) -> float:
+    """Return the variance of the sum of a sample, if the sum of squares of all rows is 1 and their mean 0."""
+    return n_members * (n_rows - n_members) / (n_rows * (n_rows - 1))
