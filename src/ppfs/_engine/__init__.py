@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ppfs._engine.cuda.device import Device, cuda_device, missing_for_cuda
     from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
     from ppfs._engine.cuda.trees import DeviceTrees
+    from ppfs._engine.inputs.permutations import outputs_by_source, random_permutations
     from ppfs._engine.inputs.sorted_columns import SortedColumns, fits_float32
     from ppfs._engine.inputs.splits import Splits
     from ppfs._engine.jit.compile_time import before_compiling, compile_seconds
@@ -80,6 +81,7 @@ _MODULES = {
     "cuda.device": ("Device", "cuda_device", "missing_for_cuda"),
     "cuda.growth": ("column_risks_on", "row_losses_on"),
     "cuda.trees": ("DeviceTrees",),
+    "inputs.permutations": ("outputs_by_source", "random_permutations"),
     "inputs.sorted_columns": ("SortedColumns", "fits_float32"),
     "inputs.splits": ("Splits",),
     "jit.compile_time": ("before_compiling", "compile_seconds"),

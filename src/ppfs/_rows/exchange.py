@@ -10,6 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ppfs import _engine
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -91,4 +93,5 @@ class Exchange:
 
 def _shuffled(n: int, generator: Generator, n_draws: int) -> NDArray[np.intp]:
     """Draw permutations of n numbers, shape (n_draws, n)."""
-    return generator.permuted(np.tile(np.arange(n), (n_draws, 1)), axis=1)
+    seed = int(generator.integers(2**64, dtype=np.uint64))
+    return _engine.random_permutations(n, seed, n_draws)

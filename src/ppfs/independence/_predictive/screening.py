@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, rankdata
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._fitting import MAX_DUMMIES, dummy_places
 from ppfs.independence._predictive.problem import Problem
@@ -200,11 +201,4 @@ def rearranged(outputs: Floats, sources: NDArray[np.intp]) -> Floats:
     -------
     ndarray of shape (n_outputs, n_draws, n_rows)
     """
-    n_draws, n_rows = sources.shape
-    places = (sources + n_rows * np.arange(n_draws)[:, np.newaxis]).ravel()
-    return np.stack(
-        [
-            np.bincount(places, np.tile(output, n_draws), minlength=n_draws * n_rows).reshape(n_draws, n_rows)
-            for output in outputs
-        ]
-    )
+    return _engine.outputs_by_source(outputs, sources)

@@ -3,9 +3,9 @@
 The rows of one class, or those with large numbers in the target, are a sample without replacement from all rows. Let x
 be the values of a column, m the size of the sample out of n rows, and S the sum of x over its rows. With w_i =
 exp(t x_i), the mean of exp(t S) over all samples is e_m(w) / C(n, m), where e_m is the elementary symmetric polynomial:
-the sum of the products of m of the w_i. For every r > 0, r^m e_m(w) / prod(1 + r w_i) is the probability that independent
-events of probabilities p_i = r w_i / (1 + r w_i) happen exactly m times. With V = sum p_i (1 - p_i), it is below
-0.4689 / sqrt(V) (Baillon, Cominetti and Vaisman, 2016) and at most 1, so that for every t >= 0
+the sum of the products of m of the w_i. For every r > 0, r^m e_m(w) / prod(1 + r w_i) is the probability that
+independent events of probabilities p_i = r w_i / (1 + r w_i) happen exactly m times. With V = sum p_i (1 - p_i), it is
+below 0.4689 / sqrt(V) (Baillon, Cominetti and Vaisman, 2016) and at most 1, so that for every t >= 0
 
     P(S >= s) <= exp(-t s) r^-m prod(1 + r w_i) min(1, 0.4689 / sqrt(V)) / C(n, m).
 
