@@ -53,7 +53,7 @@ def test_counts_are_those_of_a_loop_over_draws() -> None:
     """Columns that stand out are ranked by the models, the others come last: written as a loop."""
     X = columns()[:, :4]
     y = np.random.default_rng(2).permutation(np.arange(40) % 2)
-    X[:, 0] += 0.7 * y
+    X[:, 0] += 0.5 * y
     tail = tail_of(X, y)
     counts = tail.n_as_extreme([0, 1, 2, 3], DRAWS_AT_ONCE, 2 * DRAWS_AT_ONCE, 0.2)
     sources = tail.exchange.sources(stream(0, 0x7A11, tail.fold, 1, 1), DRAWS_AT_ONCE, by_value=True)
