@@ -98,7 +98,8 @@ Run = Callable[[], Any]
 
 def single_columns(problem):
     """Grow one tree per column and split."""
-    return lambda: _engine.single_column_risks(*problem.arguments)
+    columns, *rest = problem.arguments
+    return lambda: _engine.prepared_column_risks(columns, _engine.prepare_columns(*rest))
 
 
 def many_columns(problem):

@@ -14,9 +14,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from kernel_problems import Problem, dense_problem
+from kernel_problems import Problem, dense_problem, single_columns
 
-from ppfs._engine import SortedColumns, single_column_risks
+from ppfs._engine import SortedColumns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scale"))
 from recording import describe_machine, machine_lines, markdown_table
@@ -40,12 +40,11 @@ def row_of(name: str, problem: Problem, values: np.ndarray) -> list[str]:
     """Time one problem."""
     n_columns, n_splits = problem.columns.n_columns, problem.splits.n_splits
 
-    def by_neighbors() -> object:
-        return single_column_risks(*problem.arguments)
+    by_neighbors = single_columns(problem)
 
     def by_leaves() -> object:
         with patch("ppfs._engine.one_column.prepared_columns.make_neighbors", return_value=None):
-            return single_column_risks(*problem.arguments)
+            return by_neighbors()
 
     new, old = (least_seconds(action) / n_columns / n_splits * 1e6 for action in (by_neighbors, by_leaves))
     argsort = least_seconds(lambda: np.argsort(values, axis=0)) / n_columns * 1e6

@@ -7,10 +7,10 @@ column and one split. Compilation is left out: every kernel is called once befor
 
 import numpy as np
 import pytest
-from kernel_problems import FOREST_CASES, SINGLE_COLUMN_CASES, dense_problem, sparse_problem
+from kernel_problems import FOREST_CASES, SINGLE_COLUMN_CASES, dense_problem, single_columns, sparse_problem
 from scipy import sparse
 
-from ppfs._engine import SortedColumns, grow_tree_per_split, single_column_risks
+from ppfs._engine import SortedColumns, grow_tree_per_split
 
 pytest.importorskip("pytest_benchmark", reason="pip install pytest-benchmark to time the kernels")
 
@@ -46,8 +46,9 @@ def test_take(benchmark):
 
 
 def test_single_column_risks(benchmark, single_column_problem):
-    single_column_risks(*single_column_problem.arguments)
-    benchmark(single_column_risks, *single_column_problem.arguments)
+    grow = single_columns(single_column_problem)
+    grow()
+    benchmark(grow)
 
 
 def test_grow_tree_per_split(benchmark, forest_problem):

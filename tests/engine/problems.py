@@ -9,7 +9,15 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._conventions import separates_missing_from_one_value
-from ppfs._engine import SortedColumns, Splits, TreeRules
+from ppfs._engine import (
+    SortedColumns,
+    Splits,
+    TreeRules,
+    make_draws,
+    prepare_columns,
+    prepared_column_risks,
+    prepared_column_row_losses,
+)
 
 CLASS_LOSSES = ("log-loss", "brier", "zero-one")
 NUMBER_LOSSES = ("squared", "absolute")
@@ -44,6 +52,17 @@ class Problem:
     def arguments(self):
         """What the engine's functions take after the columns."""
         return self.y, self.n_classes, self.splits, self.rules
+
+
+def single_column_risks(columns, y, n_classes, splits, rules, class_weights=None):
+    """Prepare and compute the risks of the tree on each single column."""
+    return prepared_column_risks(columns, prepare_columns(y, n_classes, splits, rules, class_weights))
+
+
+def single_column_row_losses(columns, y, n_classes, splits, rules, draws, class_weights=None):
+    """Prepare and compute the losses row by row of the tree on each single column."""
+    prepared = prepare_columns(y, n_classes, splits, rules, class_weights)
+    return prepared_column_row_losses(columns, prepared, make_draws(splits, draws))
 
 
 def draw_splits(rng, n_rows, n_splits):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from engine.problems import CLASS_LOSSES, COLUMN_KINDS, draw_splits
-from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split, single_column_risks
+from engine.problems import CLASS_LOSSES, COLUMN_KINDS, draw_splits, single_column_risks
+from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split
 
 
 @pytest.fixture(params=[0, 3], ids=["numbers", "classes"])
@@ -27,16 +27,6 @@ def build(request):
 def X():
     rng = np.random.default_rng(1)
     return np.column_stack([kind(rng, 40) for kind in COLUMN_KINDS * 4])
-
-
-def test_single_column_risks_on_threads_and_in_blocks(monkeypatch, build, X, arguments):
-    columns = build(X)
-    expected = single_column_risks(columns, *arguments)
-    for n_entries in (1, 100, 10**6):
-        monkeypatch.setattr("ppfs._engine.one_column.prepared_columns._ENTRIES_PER_TASK", n_entries)
-        for n_threads in (1, 2):
-            found = single_column_risks(columns, *arguments, n_threads=n_threads)
-            np.testing.assert_array_equal(found, expected)
 
 
 def test_single_column_risks_of_shuffled_columns(build, X, arguments):

@@ -57,12 +57,8 @@ if TYPE_CHECKING:
         with_permutations,
     )
     from ppfs._engine.one_column.prepared_columns import PreparedColumns, prepare_columns
-    from ppfs._engine.one_column.tree_risks import prepared_column_risks, single_column_risks
-    from ppfs._engine.one_column.tree_rows import (
-        make_draws,
-        prepared_column_row_losses,
-        single_column_row_losses,
-    )
+    from ppfs._engine.one_column.tree_risks import prepared_column_risks
+    from ppfs._engine.one_column.tree_rows import make_draws, prepared_column_row_losses
     from ppfs._engine.one_column.weighted_trees import order_columns, tree_predictions
     from ppfs._engine.tables.counting import count_cells, likelihood_ratios, rank_levels
     from ppfs._engine.tables.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
@@ -113,8 +109,8 @@ _MODULES = {
         "with_permutations",
     ),
     "one_column.prepared_columns": ("PreparedColumns", "prepare_columns"),
-    "one_column.tree_risks": ("prepared_column_risks", "single_column_risks"),
-    "one_column.tree_rows": ("make_draws", "prepared_column_row_losses", "single_column_row_losses"),
+    "one_column.tree_risks": ("prepared_column_risks",),
+    "one_column.tree_rows": ("make_draws", "prepared_column_row_losses"),
     "one_column.weighted_trees": ("order_columns", "tree_predictions"),
     "tables.counting": ("count_cells", "likelihood_ratios", "rank_levels"),
     "tables.pair_scores": ("N_QUARTERS", "score_pairs", "whole_k_log_k"),

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from engine.problems import draw_splits, problems
-from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split, single_column_risks
+from engine.problems import draw_splits, problems, single_column_risks
+from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split
 
 
 def _assert_same_forests(forest, other, numbers):

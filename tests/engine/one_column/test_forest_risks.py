@@ -149,9 +149,7 @@ def test_seeds_do_not_touch_a_generator_that_the_caller_shares():
 @pytest.mark.parametrize("max_depth", [None, 2])
 @pytest.mark.parametrize("is_random", [False, True])
 @pytest.mark.parametrize(("n_classes", "loss"), [(3, "log-loss"), (2, "brier"), (0, "absolute")])
-def test_rows_equal_the_slow_twin_on_threads_in_blocks_and_alone(
-    monkeypatch, build, max_depth, is_random, n_classes, loss
-):
+def test_rows_equal_the_slow_twin_alone_and_beside_others(build, max_depth, is_random, n_classes, loss):
     rng = np.random.default_rng(5)
     X = np.column_stack([kind(rng, 20) for kind in COLUMN_KINDS])
     y = rng.integers(0, n_classes, 20) if n_classes else rng.integers(-8, 9, 20) / 8
@@ -177,11 +175,6 @@ def test_rows_equal_the_slow_twin_on_threads_in_blocks_and_alone(
             np.testing.assert_allclose(
                 found[1][column, test], np.mean(copies, axis=0), rtol=1e-10, atol=1e-12
             )
-    for n_entries in (1, 300):
-        monkeypatch.setattr("ppfs._engine.one_column.prepared_columns._ENTRIES_PER_TASK", n_entries)
-        again = prepared_forest_row_losses(build(X), prepared, drawn, n_threads=2)
-        for mine, theirs in zip(again, found, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
     alone = prepared_forest_row_losses(build(X[:, [2]]), prepared, drawn)
     for mine, theirs in zip(alone, found, strict=True):
         np.testing.assert_array_equal(mine[0], theirs[2])

@@ -9,13 +9,20 @@ from hypothesis import strategies as st
 from numba import njit
 from reference import single_column_tree
 
-from engine.problems import CLASS_LOSSES, COLUMN_KINDS, NUMBER_LOSSES, draw_folds, draw_splits, problems
+from engine.problems import (
+    CLASS_LOSSES,
+    COLUMN_KINDS,
+    NUMBER_LOSSES,
+    draw_folds,
+    draw_splits,
+    problems,
+    single_column_risks,
+    single_column_row_losses,
+)
 from ppfs._engine import (
     SortedColumns,
     Splits,
     TreeRules,
-    single_column_risks,
-    single_column_row_losses,
 )
 from ppfs._engine.inputs.bit_sets import first_bit, make_planes, sets_of_rows, unpacked
 from ppfs._engine.one_column.neighbors import DISTINCT, ENTANGLED, TIED, make_line, mark_groups

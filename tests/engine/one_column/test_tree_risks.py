@@ -18,8 +18,8 @@ from reference import single_column_tree
 from scipy import sparse
 
 from engine.grown_trees import fit_sklearn, sklearn_risk
-from engine.problems import COLUMN_KINDS, problems
-from ppfs._engine import SortedColumns, Splits, TreeRules, single_column_risks
+from engine.problems import COLUMN_KINDS, problems, single_column_risks
+from ppfs._engine import SortedColumns, Splits, TreeRules
 
 
 def _assert_equals_sklearn(problem):

@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 from reference import cart, row_losses
 from scipy import sparse
 
-from engine.problems import CLASS_LOSSES, draw_folds, problems
+from engine.problems import CLASS_LOSSES, draw_folds, problems, single_column_risks, single_column_row_losses
 from ppfs._engine import (
     SortedColumns,
     Splits,
     TreeRules,
     grow_tree_per_split,
-    single_column_risks,
-    single_column_row_losses,
 )
 
 

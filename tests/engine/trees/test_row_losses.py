@@ -8,14 +8,19 @@ import pytest
 from hypothesis import given, settings
 from reference import cart, row_losses
 
-from engine.problems import COLUMN_KINDS, draw_folds, draw_splits, problems
+from engine.problems import (
+    COLUMN_KINDS,
+    draw_folds,
+    draw_splits,
+    problems,
+    single_column_risks,
+    single_column_row_losses,
+)
 from ppfs._engine import (
     SortedColumns,
     Splits,
     TreeRules,
     grow_tree_per_split,
-    single_column_risks,
-    single_column_row_losses,
 )
 
 CASES = [
@@ -96,20 +101,13 @@ def test_means_over_rows_are_the_risks_of_single_columns(problem):
 
 @pytest.mark.parametrize("build", BUILDERS, ids=["dense", "sparse"])
 @pytest.mark.parametrize(("n_classes", "loss"), CASES[::3])
-def test_single_columns_on_threads_in_blocks_and_alone(monkeypatch, n_classes, loss, build):
+def test_single_columns_alone_and_beside_others(n_classes, loss, build):
     X, y = _table(n_classes)
     X = np.tile(X, 3)
     rng = np.random.default_rng(2)
     splits, rules = draw_folds(rng, 60, 4), _rules(n_classes, loss)
     arguments = y, n_classes, splits, rules, _draw_orders(rng, splits, 5)
     expected = single_column_row_losses(build(X), *arguments)
-    for n_entries in (1, 500):
-        monkeypatch.setattr("ppfs._engine.one_column.prepared_columns._ENTRIES_PER_TASK", n_entries)
-        for n_threads in (1, 2):
-            for mine, theirs in zip(
-                single_column_row_losses(build(X), *arguments, n_threads=n_threads), expected, strict=True
-            ):
-                np.testing.assert_array_equal(mine, theirs)
     for column in range(X.shape[1]):
         for mine, theirs in zip(
             single_column_row_losses(build(X[:, [column]]), *arguments), expected, strict=True

@@ -168,8 +168,6 @@ def _ask_trees_one_by_one(
 
 @kernel
 def forest_leaf_losses(
-    begin: int,
-    end: int,
     columns: ColumnArrays,
     column_keys: Words,
     target: Target,
@@ -187,7 +185,7 @@ def forest_leaf_losses(
     """Fill the same arrays as `forest_losses`."""
     n_splits, n_rows = plan.receivers.shape
     n_draws = draws.sources.shape[0]
-    for column in range(begin, end):
+    for column in range(columns.indptr.size - 1):
         n_places, zero_place = lay_out(
             columns.indptr[column], columns.indptr[column + 1], n_rows, columns, forest
         )

@@ -358,8 +358,6 @@ def add_risks(
 
 @kernel
 def forest_losses(
-    begin: int,
-    end: int,
     columns: ColumnArrays,
     target: Target,
     scoring: Scoring,
@@ -372,14 +370,14 @@ def forest_losses(
     permuted: Float64s,
     losses: Losses,
 ) -> None:
-    """Fill the rows ``begin`` to ``end - 1`` of ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
+    """Fill ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
 
     If there are draws, the arrays of ``losses``, which contain zeros, are filled instead. Columns that cannot be
     computed from neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     n_splits, n_rows = plan.receivers.shape
     n_draws = draws.sources.shape[0]
-    for column in range(begin, end):
+    for column in range(columns.indptr.size - 1):
         n_places, zero_place = lay_out(
             columns.indptr[column], columns.indptr[column + 1], n_rows, columns, work
         )

@@ -10,20 +10,20 @@ from ppfs._engine.inputs.bit_sets import Words
 from ppfs._engine.inputs.random_keys import column_keys
 from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.inputs.splits import Splits
-from ppfs._engine.jit.kernels import Bools, Float64s
-from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.jit.kernels import Float64s, Int64s
 from ppfs._engine.one_column.bags import Bags, make_bags
 from ppfs._engine.one_column.forest_leaves import Growth, forest_leaf_losses
 from ppfs._engine.one_column.forest_neighbors import forest_losses, make_forest_work
 from ppfs._engine.one_column.leaves import make_work
-from ppfs._engine.one_column.prepared_columns import PreparedColumns, column_blocks, prepare_columns
-from ppfs._engine.trees.row_losses import DrawnRows, Losses
+from ppfs._engine.one_column.prepared_columns import PreparedColumns, prepare_columns
+from ppfs._engine.trees.row_losses import DrawnRows, Losses, make_losses
 from ppfs._engine.trees.rules import TreeRules
 
 _NO_DRAWS = DrawnRows(
     np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty((0, 0), dtype=np.int32)
 )
 _NO_LOSSES = Losses(np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0)))
+_NO_RISKS = np.empty((2, 0, 0))
 
 
 class PreparedForest(NamedTuple):
@@ -60,7 +60,7 @@ def prepare_forest(
     Parameters
     ----------
     y, n_classes, splits, rules, class_weights
-        As for `single_column_risks`.
+        As for `prepare_columns`.
     samples : sequence of n_splits arrays of shape (n_trees, n_train)
         How often each tree draws the rows ``splits.train[split]``.
     tree_keys : array of shape (n_splits, n_trees), uint64, or None
@@ -88,9 +88,7 @@ def with_permutations(prepared: PreparedForest, splits: Splits) -> PreparedFores
     return prepared._replace(shared=prepared.shared._replace(plan=plan, splits=splits))
 
 
-def prepared_forest_risks(
-    columns: SortedColumns, prepared: PreparedForest, n_threads: int = 1
-) -> tuple[Float64s, Float64s]:
+def prepared_forest_risks(columns: SortedColumns, prepared: PreparedForest) -> tuple[Float64s, Float64s]:
     """Test risks of the forest on each single column, before and after the column is permuted.
 
     Returns
@@ -99,109 +97,74 @@ def prepared_forest_risks(
         Mean loss over the test rows of a split, weighted by class if there are class weights.
     """
     shared = prepared.shared
-    base = np.empty((columns.n_columns, shared.splits.n_splits))
-    permuted = np.empty_like(base)
-    is_unsolved = _by_neighbors(columns, prepared, _NO_DRAWS, base, permuted, _NO_LOSSES, n_threads)
-    left = np.flatnonzero(is_unsolved)
+    risks = np.empty((2, columns.n_columns, shared.splits.n_splits))
+    left = _fill_by_neighbors(columns, prepared, _NO_DRAWS, risks, _NO_LOSSES)
     if left.size:
-        risks = np.empty((2, left.size, base.shape[1]))
-        _by_leaves(columns.take(left), prepared, _NO_DRAWS, risks, _NO_LOSSES, n_threads)
-        base[left], permuted[left] = risks
-    return base / shared.total_weights, permuted / shared.total_weights
+        rest = np.empty((2, left.size, shared.splits.n_splits))
+        _fill_by_leaves(columns.take(left), prepared, _NO_DRAWS, rest, _NO_LOSSES)
+        risks[:, left] = rest
+    return risks[0] / shared.total_weights, risks[1] / shared.total_weights
 
 
 def prepared_forest_row_losses(
-    columns: SortedColumns, prepared: PreparedForest, drawn: DrawnRows, n_threads: int = 1
+    columns: SortedColumns, prepared: PreparedForest, drawn: DrawnRows
 ) -> tuple[Float64s, Float64s, Float64s]:
-    """Losses row by row of the forest on each single column; see `single_column_row_losses` for trees."""
-    n_draws = drawn.sources.shape[0]
-    losses = _make_losses(columns.n_columns, columns.n_rows, n_draws)
-    nothing = np.empty((2, 0, 0))
-    is_unsolved = _by_neighbors(columns, prepared, drawn, nothing[0], nothing[1], losses, n_threads)
-    left = np.flatnonzero(is_unsolved)
+    """Losses row by row of the forest on each single column; see `prepared_column_row_losses` for trees."""
+    losses = make_losses(columns, drawn)
+    left = _fill_by_neighbors(columns, prepared, drawn, _NO_RISKS, losses)
     if left.size:
-        rest = _make_losses(left.size, columns.n_rows, n_draws)
-        _by_leaves(columns.take(left), prepared, drawn, nothing, rest, n_threads)
-        for answer, part in zip(losses, rest, strict=True):
-            answer[left] = part
+        some = columns.take(left)
+        rest = make_losses(some, drawn)
+        _fill_by_leaves(some, prepared, drawn, _NO_RISKS, rest)
+        losses.put(left, rest)
     return losses
 
 
-def _by_neighbors(
-    columns: SortedColumns,
-    prepared: PreparedForest,
-    drawn: DrawnRows,
-    base: Float64s,
-    permuted: Float64s,
-    losses: Losses,
-    n_threads: int,
-) -> Bools:
-    """Fill ``base`` and ``permuted``, or ``losses`` if there are draws; return which columns are not computed.
+def _fill_by_neighbors(
+    columns: SortedColumns, prepared: PreparedForest, drawn: DrawnRows, risks: Float64s, losses: Losses
+) -> Int64s:
+    """Fill ``risks`` (2, n_columns, n_splits), or ``losses`` if there are draws; return the columns that are left.
 
     Only full trees with best cuts can be computed from neighbors.
     """
     shared = prepared.shared
-    is_unsolved = np.ones(columns.n_columns, dtype=np.bool_)
     if not prepared.growth.is_exhaustive or prepared.growth.tree_keys.size:
-        return is_unsolved
+        return np.arange(columns.n_columns)
+    is_unsolved = np.ones(columns.n_columns, dtype=np.bool_)
+    forest_losses(
+        columns.arrays,
+        shared.target,
+        shared.scoring,
+        shared.plan,
+        prepared.bags,
+        drawn,
+        make_forest_work(columns.n_rows, prepared.n_classes, drawn.sources.shape[0]),
+        is_unsolved,
+        risks[0],
+        risks[1],
+        losses,
+    )
+    return np.flatnonzero(is_unsolved)
 
-    def run(bounds: tuple[int, int]) -> None:
-        forest_losses(
-            *bounds,
+
+def _fill_by_leaves(
+    columns: SortedColumns, prepared: PreparedForest, drawn: DrawnRows, risks: Float64s, losses: Losses
+) -> None:
+    """Grow all trees one by one: fill ``risks`` (2, n_columns, n_splits), or ``losses`` if there are draws."""
+    shared, n_rows = prepared.shared, columns.n_rows
+    with np.errstate(over="ignore"):
+        forest_leaf_losses(
             columns.arrays,
+            column_keys(columns),
             shared.target,
             shared.scoring,
             shared.plan,
             prepared.bags,
+            prepared.growth,
             drawn,
-            make_forest_work(columns.n_rows, prepared.n_classes, drawn.sources.shape[0]),
-            is_unsolved,
-            base,
-            permuted,
+            make_forest_work(n_rows, prepared.n_classes, drawn.sources.shape[0]),
+            make_work(n_rows, prepared.n_classes or 2),
+            risks[0],
+            risks[1],
             losses,
         )
-
-    n_words = prepared.bags.members.shape[1]
-    run_tasks(run, column_blocks(columns, shared.splits.n_splits * n_words), n_threads)
-    return is_unsolved
-
-
-def _make_losses(n_columns: int, n_rows: int, n_draws: int) -> Losses:
-    by_row = (n_columns, n_rows)
-    return Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((n_columns, n_draws)))
-
-
-def _by_leaves(
-    columns: SortedColumns,
-    prepared: PreparedForest,
-    drawn: DrawnRows,
-    risks: Float64s,
-    losses: Losses,
-    n_threads: int,
-) -> None:
-    """Grow all trees one by one: fill ``risks`` (2, n_columns, n_splits), or ``losses`` if there are draws."""
-    shared, n_rows = prepared.shared, columns.n_rows
-    keys = column_keys(columns)
-    n_stats = prepared.n_classes or 2
-
-    def run(bounds: tuple[int, int]) -> None:
-        with np.errstate(over="ignore"):
-            forest_leaf_losses(
-                *bounds,
-                columns.arrays,
-                keys,
-                shared.target,
-                shared.scoring,
-                shared.plan,
-                prepared.bags,
-                prepared.growth,
-                drawn,
-                make_forest_work(n_rows, prepared.n_classes, drawn.sources.shape[0]),
-                make_work(n_rows, n_stats),
-                risks[0],
-                risks[1],
-                losses,
-            )
-
-    n_trees = shared.splits.n_splits * prepared.bags.n_trees
-    run_tasks(run, column_blocks(columns, n_trees), n_threads)

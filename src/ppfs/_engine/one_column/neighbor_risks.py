@@ -300,8 +300,6 @@ def _sum_up(
 
 @kernel
 def class_risks(
-    begin: int,
-    end: int,
     columns: ColumnArrays,
     target: Target,
     scoring: Scoring,
@@ -312,13 +310,13 @@ def class_risks(
     base: Float64s,
     permuted: Float64s,
 ) -> None:
-    """Fill the rows ``begin`` to ``end - 1`` of ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
+    """Fill ``base`` and ``permuted`` (n_columns, n_splits) with sums of losses.
 
     Columns that cannot be answered by neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     line, tallies = work.line, work.tallies
     n_words, n_rows = split_sets.train.shape
-    for column in range(begin, end):
+    for column in range(columns.indptr.size - 1):
         start = columns.indptr[column]
         ties = mark_groups(start, n_rows, columns.values, line)
         is_unsolved[column] = ties == ENTANGLED
@@ -390,8 +388,6 @@ def _add_numbers(
 
 @kernel
 def number_risks(
-    begin: int,
-    end: int,
     columns: ColumnArrays,
     target: Target,
     scoring: Scoring,
@@ -404,7 +400,7 @@ def number_risks(
     """Fill the same arrays as `class_risks`, for regression: every test row adds its loss."""
     line, tallies = work.line, work.tallies
     n_words, n_rows = split_sets.train.shape
-    for column in range(begin, end):
+    for column in range(columns.indptr.size - 1):
         start = columns.indptr[column]
         ties = mark_groups(start, n_rows, columns.values, line)
         is_unsolved[column] = ties == ENTANGLED

@@ -175,8 +175,6 @@ def _count_losses(
 
 @kernel
 def neighbor_row_losses(
-    begin: int,
-    stop: int,
     columns: ColumnArrays,
     target: Target,
     scoring: Scoring,
@@ -187,12 +185,12 @@ def neighbor_row_losses(
     is_unsolved: Bools,
     losses: Losses,
 ) -> None:
-    """Fill the rows ``begin`` to ``stop - 1`` of the arrays of ``losses``, which contain zeros.
+    """Fill the arrays of ``losses``, which contain zeros.
 
     Columns that cannot be computed from neighbors are marked in ``is_unsolved`` (n_columns,).
     """
     line, n_rows, n_classes = work.line, folds.tested_in.size, work.by_class.size
-    for column in range(begin, stop):
+    for column in range(columns.indptr.size - 1):
         start = columns.indptr[column]
         ties = mark_groups(start, n_rows, columns.values, line)
         is_unsolved[column] = ties == ENTANGLED

@@ -5,16 +5,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target, make_target, total_statistics
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, make_neighbors
 from ppfs._engine.trees.losses import Scoring, make_scoring, total_weights
 from ppfs._engine.trees.rules import TreeRules, is_exhaustive
-
-# Stored entries times splits of one task: many enough that starting it costs little, few enough to balance the threads.
-_ENTRIES_PER_TASK = 250_000
 
 # Below this variance of y, scikit-learn's absolute tolerance for a pure node may stop the growth early.
 _SMALL_VARIANCE = 1e-3
@@ -104,7 +100,22 @@ def prepare_columns(
     class_weights: npt.ArrayLike | None = None,
     row_weights: npt.ArrayLike | None = None,
 ) -> PreparedColumns:
-    """Prepare trees on single columns; see `single_column_risks` and `prepare_forest` for the parameters."""
+    """Prepare trees on single columns.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        Class codes from 0, or numbers.
+    n_classes : int
+        Number of classes of the whole table; 0 for regression. A class that is not in a train part is predicted with
+        probability 0.
+    splits : Splits
+    rules : TreeRules
+    class_weights : array of shape (n_classes,) or None
+        Weights of the test rows by their class; trees are grown without them. None for numbers.
+    row_weights : array of shape (n_rows,) or None
+        Factors of the losses of test rows.
+    """
     target = make_target(y, n_classes)
     scoring = make_scoring(rules, n_classes, class_weights, row_weights)
     limits, n_rows = make_limits(target, splits, rules), np.shape(y)[0]
@@ -120,10 +131,3 @@ def prepare_columns(
         if limits is None and row_weights is None
         else None,
     )
-
-
-def column_blocks(columns: SortedColumns, n_splits: int) -> list[tuple[int, int]]:
-    """Divide the columns into blocks with about `_ENTRIES_PER_TASK` entries to visit, one per task."""
-    n_blocks = 1 + int(columns.arrays.indptr[-1]) * n_splits // _ENTRIES_PER_TASK
-    edges = np.linspace(0, columns.n_columns, min(n_blocks, max(columns.n_columns, 1)) + 1).astype(int)
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

@@ -9,26 +9,23 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ppfs._engine.inputs.bit_sets import NONE
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
-from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_function, kernel_part
-from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.one_column.groups import Groups, count_zeros, gather
 from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
 from ppfs._engine.one_column.neighbor_risks import class_risks, make_neighbor_work, number_risks
-from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns
 from ppfs._engine.trees.losses import (
     add_loss,
     add_repeated_loss,
     class_losses,
     number_loss,
 )
-from ppfs._engine.trees.rules import Limits, LossCode, TreeRules
+from ppfs._engine.trees.rules import Limits, LossCode
 
 
 class Sums(NamedTuple):
@@ -115,8 +112,6 @@ def _add_stored(
 
 @kernel
 def _column_risks(
-    first: int,
-    end: int,
     columns: ColumnArrays,
     target: Target,
     plan: Plan,
@@ -126,13 +121,13 @@ def _column_risks(
     base: Float64s,
     permuted: Float64s,
 ) -> None:
-    """Fill the rows ``first`` to ``end - 1`` of ``base`` and ``permuted``, both (n_columns, n_splits), with sums.
+    """Fill ``base`` and ``permuted``, both (n_columns, n_splits), with sums.
 
     ``limits`` comes from `make_limits`.
     """
     zeros, groups, pending, tests = work
     n_splits, n_rows = plan.receivers.shape
-    for column in range(first, end):
+    for column in range(columns.indptr.size - 1):
         start, stop = columns.indptr[column], columns.indptr[column + 1]
         for split in range(n_splits):
             n_zeros = 0
@@ -167,105 +162,54 @@ def _column_risks(
             permuted[column, split] = sums.permuted[0] + sums.permuted[1]
 
 
-def single_column_risks(
-    columns: SortedColumns,
-    y: npt.ArrayLike,
-    n_classes: int,
-    splits: Splits,
-    rules: TreeRules,
-    n_threads: int = 1,
-    class_weights: npt.ArrayLike | None = None,
-) -> tuple[Float64s, Float64s]:
+def prepared_column_risks(columns: SortedColumns, prepared: PreparedColumns) -> tuple[Float64s, Float64s]:
     """Test risks of the tree on each single column, before and after the column is permuted.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    y : array of shape (n_rows,)
-        Class codes from 0, or numbers.
-    n_classes : int
-        Number of classes of the whole table; 0 for regression. A class that is not in a train part is predicted with
-        probability 0.
-    splits : Splits
-    rules : TreeRules
-    n_threads : int
-        The answer does not depend on it.
-    class_weights : array of shape (n_classes,) or None
-        Weights of the test rows by their class; trees are grown without them. None for numbers.
 
     Returns
     -------
     base, permuted : arrays of shape (n_columns, n_splits)
         Mean loss over the test rows of a split, weighted by class if there are class weights.
     """
-    return prepared_column_risks(
-        columns, prepare_columns(y, n_classes, splits, rules, class_weights), n_threads
-    )
-
-
-def prepared_column_risks(
-    columns: SortedColumns, prepared: PreparedColumns, n_threads: int = 1
-) -> tuple[Float64s, Float64s]:
-    """Return the same as `single_column_risks`, from inputs that were prepared once for all columns."""
+    base = np.empty((columns.n_columns, prepared.splits.n_splits))
+    permuted = np.empty_like(base)
     neighbors, weights = prepared.neighbors, prepared.total_weights
     if neighbors is not None and store_all_rows(columns):
-        base, permuted = _by_neighbors(columns, prepared, neighbors, n_threads)
+        left = _fill_by_neighbors(columns, prepared, neighbors, base, permuted)
+        if left.size:
+            base[left], permuted[left] = _by_leaves(columns.take(left), prepared)
     else:
-        base, permuted = _by_leaves(columns, prepared, n_threads)
+        base, permuted = _by_leaves(columns, prepared)
     return base / weights, permuted / weights
 
 
-def _by_leaves(
-    columns: SortedColumns, prepared: PreparedColumns, n_threads: int
-) -> tuple[Float64s, Float64s]:
+def _by_leaves(columns: SortedColumns, prepared: PreparedColumns) -> tuple[Float64s, Float64s]:
     """Sum the losses for each column and split from the leaves of its tree."""
     target, scoring, plan, limits, splits = prepared[:5]
     base = np.empty((columns.n_columns, splits.n_splits))
     permuted = np.empty_like(base)
-    n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
-
-    def run(bounds: tuple[int, int]) -> None:
-        work = make_work(n_entries, n_stats)
-        sums = Sums(scoring.class_weights, np.empty(n_stats), np.empty(2), np.empty(2))
-        _column_risks(*bounds, columns.arrays, target, plan, limits, work, sums, base, permuted)
-
-    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
+    n_stats = plan.train_stats.shape[1]
+    work = make_work(int(columns.n_stored.max(initial=0)), n_stats)
+    sums = Sums(scoring.class_weights, np.empty(n_stats), np.empty(2), np.empty(2))
+    _column_risks(columns.arrays, target, plan, limits, work, sums, base, permuted)
     return base, permuted
 
 
-def _by_neighbors(
-    columns: SortedColumns, prepared: PreparedColumns, neighbors: Neighbors, n_threads: int
-) -> tuple[Float64s, Float64s]:
-    """Sum the losses of full trees by walking outwards from each test row; other columns are computed from leaves."""
-    target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
+def _fill_by_neighbors(
+    columns: SortedColumns,
+    prepared: PreparedColumns,
+    neighbors: Neighbors,
+    base: Float64s,
+    permuted: Float64s,
+) -> Int64s:
+    """Sum the losses of full trees by walking outwards from each test row; return the columns without an answer."""
+    target, scoring = prepared.target, prepared.scoring
     split_sets, known_losses = neighbors
     n_classes = split_sets.tested.shape[1]
-    base = np.empty((columns.n_columns, splits.n_splits))
-    permuted = np.empty_like(base)
     is_unsolved = np.zeros(columns.n_columns, dtype=np.bool_)
-
-    def run(bounds: tuple[int, int]) -> None:
-        work = make_neighbor_work(columns.n_rows, n_classes, scoring.class_weights is not None)
-        if n_classes:
-            class_risks(
-                *bounds,
-                columns.arrays,
-                target,
-                scoring,
-                split_sets,
-                known_losses,
-                work,
-                is_unsolved,
-                base,
-                permuted,
-            )
-        else:
-            number_risks(
-                *bounds, columns.arrays, target, scoring, split_sets, work, is_unsolved, base, permuted
-            )
-
-    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    left = np.flatnonzero(is_unsolved)
-    if left.size:
-        base[left], permuted[left] = _by_leaves(columns.take(left), prepared, n_threads)
-    return base, permuted
+    work = make_neighbor_work(columns.n_rows, n_classes, scoring.class_weights is not None)
+    shared = (columns.arrays, target, scoring, split_sets)
+    if n_classes:
+        class_risks(*shared, known_losses, work, is_unsolved, base, permuted)
+    else:
+        number_risks(*shared, work, is_unsolved, base, permuted)
+    return np.flatnonzero(is_unsolved)

@@ -16,7 +16,6 @@ from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
-from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.one_column.groups import count_zeros, gather
 from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
@@ -27,10 +26,10 @@ from ppfs._engine.one_column.neighbor_rows import (
     neighbor_row_losses,
     tested_in,
 )
-from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns, column_blocks, prepare_columns
+from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns
 from ppfs._engine.trees.losses import Scoring, predict
-from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses
-from ppfs._engine.trees.rules import Limits, TreeRules
+from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses, make_losses
+from ppfs._engine.trees.rules import Limits
 
 
 @kernel_function
@@ -64,8 +63,6 @@ def _find_leaves(
 
 @kernel
 def _column_row_losses(
-    first: int,
-    end: int,
     columns: ColumnArrays,
     target: Target,
     scoring: Scoring,
@@ -76,7 +73,7 @@ def _column_row_losses(
     rows: RowWork,
     losses: Losses,
 ) -> None:
-    """Fill the rows ``first`` to ``end - 1`` of the arrays of ``losses``, which contain zeros.
+    """Fill the arrays of ``losses``, which contain zeros.
 
     ``limits`` comes from `make_limits`.
     """
@@ -84,7 +81,7 @@ def _column_row_losses(
     # arguments, which takes a tenth of the time of a sparse column.
     zeros, groups, pending, tests = work
     n_splits, n_rows = plan.receivers.shape
-    for column in range(first, end):
+    for column in range(columns.indptr.size - 1):
         rows.totals.fill(0.0)
         start, stop = columns.indptr[column], columns.indptr[column + 1]
         for split in range(n_splits):
@@ -117,35 +114,17 @@ def _column_row_losses(
             losses.by_draw[column, draw] = rows.totals[draw, 0] + rows.totals[draw, 1]
 
 
-def single_column_row_losses(
-    columns: SortedColumns,
-    y: npt.ArrayLike,
-    n_classes: int,
-    splits: Splits,
-    rules: TreeRules,
-    draws: Sequence[npt.NDArray[np.int64]],
-    n_threads: int = 1,
-    class_weights: npt.ArrayLike | None = None,
+def prepared_column_row_losses(
+    columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows
 ) -> tuple[Float64s, Float64s, Float64s]:
     """Losses row by row of the tree on each single column, before and after the column is permuted.
 
     Parameters
     ----------
-    columns : SortedColumns
-    y : array of shape (n_rows,)
-        Class codes from 0, or numbers.
-    n_classes : int
-        Number of classes of the whole table; 0 for regression.
-    splits : Splits
-        No row may be in two test parts. The permutations are not used.
-    rules : TreeRules
-    draws : sequence of n_splits arrays of shape (n_draws, n_test)
-        Permutations of the test positions: the column at position ``i`` of ``splits.test[split]`` takes the value
-        at position ``draws[split][draw, i]``.
-    n_threads : int
-        The answer does not depend on it.
-    class_weights : array of shape (n_classes,) or None
-        Factors of the losses of rows by their class; trees are grown without them. None for regression.
+    prepared : PreparedColumns
+        No row may be in two test parts. The permutations of the splits are not used.
+    drawn : DrawnRows
+        Permutations of the test rows; see `make_draws`.
 
     Returns
     -------
@@ -158,73 +137,49 @@ def single_column_row_losses(
         Sum over all tested rows of the losses under each draw: a compensated sum, to be compared with
         ``math.fsum`` of the base losses.
     """
-    prepared = prepare_columns(y, n_classes, splits, rules, class_weights)
-    return prepared_column_row_losses(columns, prepared, make_draws(splits, draws), n_threads)
-
-
-def prepared_column_row_losses(
-    columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int = 1
-) -> tuple[Float64s, Float64s, Float64s]:
-    """Return the same as `single_column_row_losses`, from inputs that were prepared once for all columns."""
     neighbors = prepared.neighbors
-    if neighbors is not None and is_one_word(prepared.splits) and store_all_rows(columns):
-        return _by_neighbors(columns, prepared, neighbors, drawn, n_threads)
-    return _by_leaves(columns, prepared, drawn, n_threads)
-
-
-def _make_losses(columns: SortedColumns, n_draws: int) -> Losses:
-    by_row = (columns.n_columns, columns.n_rows)
-    return Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((columns.n_columns, n_draws)))
-
-
-def _by_leaves(columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows, n_threads: int) -> Losses:
-    """Find the leaf of every test row by building the leaves of each tree."""
-    target, scoring, plan, limits, splits = prepared[:5]
-    n_draws = drawn.sources.shape[0]
-    losses = _make_losses(columns, n_draws)
-    n_entries, n_stats = int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1]
-
-    def run(bounds: tuple[int, int]) -> None:
-        work = make_work(n_entries, n_stats)
-        rows = RowWork(
-            leaf_of=np.empty(columns.n_rows, dtype=np.int32),
-            predicted=np.empty_like(work.groups.stats),
-            totals=np.empty((n_draws, 2)),
-        )
-        _column_row_losses(*bounds, columns.arrays, target, scoring, plan, limits, drawn, work, rows, losses)
-
-    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    return losses
-
-
-def _by_neighbors(
-    columns: SortedColumns,
-    prepared: PreparedColumns,
-    neighbors: Neighbors,
-    drawn: DrawnRows,
-    n_threads: int,
-) -> Losses:
-    """Find the leaf of every test row of a full tree by walking outwards from it; other columns are left to leaves."""
-    target, scoring, splits = prepared.target, prepared.scoring, prepared.splits
-    split_sets, known_losses = neighbors
-    n_classes, n_draws = split_sets.tested.shape[1], drawn.sources.shape[0]
-    folds = Folds(split_sets.train, tested_in(splits, columns.n_rows))
-    losses = _make_losses(columns, n_draws)
-    is_unsolved = np.zeros(columns.n_columns, dtype=np.bool_)
-
-    def run(bounds: tuple[int, int]) -> None:
-        work = make_fold_work(columns.n_rows, n_classes, n_draws, known_losses)
-        neighbor_row_losses(
-            *bounds, columns.arrays, target, scoring, folds, known_losses, drawn, work, is_unsolved, losses
-        )
-
-    run_tasks(run, column_blocks(columns, splits.n_splits), n_threads)
-    left = np.flatnonzero(is_unsolved)
+    if neighbors is None or not is_one_word(prepared.splits) or not store_all_rows(columns):
+        return _by_leaves(columns, prepared, drawn)
+    losses = make_losses(columns, drawn)
+    left = _fill_by_neighbors(columns, prepared, neighbors, drawn, losses)
     if left.size:
-        rest = _by_leaves(columns.take(left), prepared, drawn, n_threads)
-        for answer, part in zip(losses, rest, strict=True):
-            answer[left] = part
+        losses.put(left, _by_leaves(columns.take(left), prepared, drawn))
     return losses
+
+
+def _by_leaves(columns: SortedColumns, prepared: PreparedColumns, drawn: DrawnRows) -> Losses:
+    """Find the leaf of every test row by building the leaves of each tree."""
+    target, scoring, plan, limits = prepared[:4]
+    losses = make_losses(columns, drawn)
+    work = make_work(int(columns.n_stored.max(initial=0)), plan.train_stats.shape[1])
+    rows = RowWork(
+        leaf_of=np.empty(columns.n_rows, dtype=np.int32),
+        predicted=np.empty_like(work.groups.stats),
+        totals=np.empty((drawn.sources.shape[0], 2)),
+    )
+    _column_row_losses(columns.arrays, target, scoring, plan, limits, drawn, work, rows, losses)
+    return losses
+
+
+def _fill_by_neighbors(
+    columns: SortedColumns, prepared: PreparedColumns, neighbors: Neighbors, drawn: DrawnRows, losses: Losses
+) -> Int64s:
+    """Find the leaf of every test row of a full tree by walking outwards; return the columns without an answer."""
+    split_sets, known_losses = neighbors
+    folds = Folds(split_sets.train, tested_in(prepared.splits, columns.n_rows))
+    is_unsolved = np.zeros(columns.n_columns, dtype=np.bool_)
+    neighbor_row_losses(
+        columns.arrays,
+        prepared.target,
+        prepared.scoring,
+        folds,
+        known_losses,
+        drawn,
+        make_fold_work(columns.n_rows, split_sets.tested.shape[1], drawn.sources.shape[0], known_losses),
+        is_unsolved,
+        losses,
+    )
+    return np.flatnonzero(is_unsolved)
 
 
 def make_draws(splits: Splits, draws: Sequence[npt.NDArray[np.int64]]) -> DrawnRows:

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
+from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, kernel_function
 from ppfs._engine.trees.losses import Scoring, number_loss, plus_loss, row_loss, weighted_loss
@@ -21,6 +24,17 @@ class Losses(NamedTuple):
     base: Float64s  # (n_columns, n_rows)
     replaced: Float64s  # (n_columns, n_rows)
     by_draw: Float64s  # (n_columns, n_draws)
+
+    def put(self, places: Int64s, losses: "Losses") -> None:
+        """Replace the losses of some columns."""
+        for mine, theirs in zip(self, losses, strict=True):
+            mine[places] = theirs
+
+
+def make_losses(columns: SortedColumns, draws: DrawnRows) -> Losses:
+    """Return arrays of zeros for the losses of some columns."""
+    by_row = (columns.n_columns, columns.n_rows)
+    return Losses(np.zeros(by_row), np.zeros(by_row), np.zeros((columns.n_columns, draws.sources.shape[0])))
 
 
 class RowWork(NamedTuple):
