@@ -8,7 +8,7 @@ from typing import Any, Self
 from ppfs._fitting import DEFAULT_PANEL
 from ppfs._printable import listed
 from ppfs.blanket._run.described_test import OF_THE_PAPERS_TEST
-from ppfs.blanket._steps.grow_and_shrink import Growth
+from ppfs.blanket._run.grow_and_shrink import Growth
 from ppfs.exceptions import InvalidInputError
 
 

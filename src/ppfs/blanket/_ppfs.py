@@ -17,9 +17,8 @@ from ppfs.blanket._calibrated import CalibratedPreset
 from ppfs.blanket._run.base import SEARCH_CONSTRAINTS
 from ppfs.blanket._run.confirming_search import ConfirmingSearch
 from ppfs.blanket._run.described_test import described_test
+from ppfs.blanket._run.grow_and_shrink import GrowAndShrink, Growth
 from ppfs.blanket._steps.correction import CORRECTIONS
-from ppfs.blanket._steps.grow_and_shrink import Growth, grow_and_shrink
-from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import (
     PPI_CONSTRAINTS,
     TESTS_BY_NAME,
@@ -30,7 +29,7 @@ from ppfs.independence import (
 )
 
 
-class PPFS(CalibratedPreset, PanelParameters, ConfirmingSearch):
+class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
     """Predictive Permutation Feature Selection.
 
     Searches for the smallest set of columns that a model needs: first every column that helps to predict the target on
@@ -361,17 +360,6 @@ class PPFS(CalibratedPreset, PanelParameters, ConfirmingSearch):
 
     def _independence_test(self) -> IndependenceTest:
         return described_test(self, self.independence)
-
-    def _search(self, inquiry: Inquiry) -> list[int]:
-        return grow_and_shrink(
-            inquiry,
-            self._independence_test(),
-            growth=self.growth,
-            correction=self.correction,
-            with_pairs=self.interactions is not None,
-            second_look=self.second_look,
-            n_jobs=self.n_jobs,
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
