@@ -17,6 +17,7 @@ from ppfs._fitting.encoding import (
     frame_for,
     prepared,
     prepared_for,
+    require_suits,
     weight_arguments,
 )
 from ppfs._fitting.estimators import (
@@ -94,6 +95,7 @@ __all__ = [
     "prepared",
     "prepared_for",
     "reads_float32",
+    "require_suits",
     "require_valid_parameters",
     "scorer_for",
     "seeded",

@@ -14,9 +14,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ppfs._data import FrameColumns, Matrix, Table
+from ppfs._data import FrameColumns, Matrix, Table, require_finite
 from ppfs._fitting.column_transformers import narrow, reads_frames
 from ppfs._fitting.encoders import Dummies, Encoder, Medians, NativeCodes, ToFrame
+from ppfs._fitting.estimators import input_tags
 from ppfs._fitting.wanted_encoding import Encoding, Wanted, wanted_encoding, wants_numbered_labels
 from ppfs.exceptions import InvalidInputError
 
@@ -98,6 +99,19 @@ def frame_for(estimator: Any, table: Table) -> FrameColumns | None:
 def encoding_name(estimator: Any, *, has_frame: bool = False) -> Encoding | Literal["frame"]:
     """Return how categories are passed to an estimator: "codes", "native", "one-hot" or "frame"; see `prepared`."""
     return "frame" if has_frame and reads_frames(estimator) else wanted_encoding(estimator).encoding
+
+
+def require_suits(estimator: Any, table: Table, impute: Impute) -> None:
+    """Raise if an estimator cannot take the missing values of the columns, or the weights of the rows."""
+    takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
+    require_finite(
+        table,
+        allow_missing=takes_missing or impute is not None,
+        user=type(estimator).__name__,
+        way_out='Pass impute="median" to fill missing values with the median of each training part, or use an '
+        "estimator that accepts NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
+    )
+    weight_arguments(estimator, table.weights)
 
 
 def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) -> dict[str, Any]:

@@ -192,28 +192,24 @@ def labels_to_stratify(
     warn : bool, default=False
         Whether to warn if "auto" cannot stratify.
     """
-    if stratify is False:
-        return None
-    if is_stratifiable(labels, test_size):
-        return labels
-    _give_up(labels, stratify, f"test_size={test_size}", "enlarge test_size", warn)
-    return None
+    is_possible = stratify is not False and is_stratifiable(labels, test_size)
+    return _kept(labels, stratify, is_possible, f"test_size={test_size}", "enlarge test_size", warn)
 
 
 def folds_to_stratify(
     labels: NDArray[Any], stratify: Stratify, n_folds: int, *, warn: bool = False
 ) -> NDArray[Any] | None:
     """Return the labels whose proportions the folds keep, or None; see `labels_to_stratify`."""
-    if stratify is False:
-        return None
-    if every_class_has(labels, n_folds):
-        return labels
-    _give_up(labels, stratify, f"CrossFitPPI(n_folds={n_folds})", "use fewer folds", warn)
-    return None
+    is_possible = stratify is not False and every_class_has(labels, n_folds)
+    return _kept(labels, stratify, is_possible, f"CrossFitPPI(n_folds={n_folds})", "use fewer folds", warn)
 
 
-def _give_up(labels: NDArray[Any], stratify: Stratify, division: str, way_out: str, warn: bool) -> None:
-    """Raise if the caller asked for stratification, and warn if "auto" cannot stratify."""
+def _kept(
+    labels: NDArray[Any], stratify: Stratify, is_possible: bool, division: str, way_out: str, warn: bool
+) -> NDArray[Any] | None:
+    """Return the labels if they can be stratified; raise if the caller asked for it, and warn if "auto" cannot."""
+    if is_possible or stratify is False:
+        return labels if is_possible else None
     classes, counts = np.unique(labels, return_counts=True)
     impossible = (
         f"with {labels.size} rows, {classes.size} classes and {division} not every class can be in both "
@@ -229,3 +225,4 @@ def _give_up(labels: NDArray[Any], stratify: Stratify, division: str, way_out: s
             "stratify=False to silence this.",
             StratificationWarning,
         )
+    return None

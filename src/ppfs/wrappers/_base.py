@@ -21,7 +21,6 @@ from ppfs._data import (
     ColumnsLike,
     Table,
     check_columns,
-    require_finite,
     require_two_classes,
 )
 from ppfs._estimator import Selector
@@ -30,10 +29,10 @@ from ppfs._fitting import (
     estimator_for,
     input_tags,
     is_equivariant,
+    require_suits,
     table_for_float32,
     target_for_float32,
     task_of_estimator,
-    weight_arguments,
 )
 from ppfs._printable import listed
 from ppfs._trace import Outcome, Trace, feature_results, results_table, summary_of
@@ -93,15 +92,7 @@ class BaseWrapper(Selector):
             )
         require_two_classes(table)
         estimator = estimator_for(self.estimator, table.task)
-        takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
-        require_finite(
-            table,
-            allow_missing=takes_missing or self.impute is not None,
-            user=type(estimator).__name__,
-            way_out='Pass impute="median" to fill missing values with the median of each training part, or use an '
-            "estimator that accepts NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
-        )
-        weight_arguments(estimator, table.weights)
+        require_suits(estimator, table, self.impute)
         data = summary_of(table)
         table = self._in_reach(table, estimator)
         callers = CallersColumns.of(table)

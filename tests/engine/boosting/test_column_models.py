@@ -143,12 +143,13 @@ def test_weights_multiply_the_losses_of_rows():
     np.testing.assert_allclose(means.base[:, 0], expected)
 
 
-def test_neither_threads_nor_neighbors_change_a_column():
+def test_the_columns_beside_it_do_not_change_a_column(monkeypatch):
     problem = make_problem(7, 120, 2, n_columns=40, missing=0.1, max_iter=60)
     prepared = problem.prepared("log-loss", is_by_row=True)
     alone = [boosted_column_losses(problem.X[:, [column]], prepared) for column in range(40)]
-    for n_threads in (1, 2):
-        together = boosted_column_losses(problem.X, prepared, n_threads=n_threads)
+    for n_steps in (1, 300_000, 10**9):
+        monkeypatch.setattr("ppfs._engine.boosting.column_models._STEPS_AT_ONCE", n_steps)
+        together = boosted_column_losses(problem.X, prepared)
         for part in ("base", "replaced", "by_draw"):
             np.testing.assert_array_equal(
                 getattr(together, part), np.concatenate([getattr(one, part) for one in alone])

@@ -21,10 +21,9 @@ from ppfs._engine.boosting.problem import BoostingProblem, TrainParts
 from ppfs._engine.boosting.rules import BoostingLimits, Kind
 from ppfs._engine.boosting.scores import Outcome, empty_outcome, score
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_part
-from ppfs._engine.jit.threads import run_tasks
 
-# Rows times splits times rounds of one task, which takes about 20 milliseconds.
-_STEPS_PER_TASK = 10_000_000
+# Rows times splits times rounds of the columns whose predictions are in memory at once.
+_STEPS_AT_ONCE = 10_000_000
 
 
 class Rounds(NamedTuple):
@@ -193,7 +192,7 @@ def _boost_columns(
 
 
 def boosted_column_losses(
-    block: npt.ArrayLike, problem: BoostingProblem, lines: Float64s | None = None, n_threads: int = 1
+    block: npt.ArrayLike, problem: BoostingProblem, lines: Float64s | None = None
 ) -> Outcome:
     """Losses of the boosted trees on each single column, before and after the column is permuted.
 
@@ -206,8 +205,6 @@ def boosted_column_losses(
     lines : array of shape (n_columns, n_splits, n_trees, 3), or None
         The linear fit from which the first round starts: intercept, slope, and the value that replaces missing
         values. None starts from the baseline of the labels.
-    n_threads : int
-        The answer does not depend on it.
     """
     columns = np.require(block, dtype=np.float64, requirements=["C", "W"])
     n_rows, n_columns = columns.shape
@@ -218,25 +215,17 @@ def boosted_column_losses(
     order = np.argsort(columns.T, axis=1, kind="stable")
     outcome = empty_outcome(n_columns, problem, len(problem.sources))
 
-    def run(bounds: tuple[int, int]) -> None:
-        first, end = bounds
-        raw = np.empty((end - first, problem.n_tested, problem.n_trees))
-        work = _make_work(n_rows, problem)
+    work = _make_work(n_rows, problem)
+    n_at_once = max(1, _STEPS_AT_ONCE // max(1, n_rows * problem.n_splits * limits.n_rounds))
+    for first in range(0, n_columns, n_at_once):
+        raw = np.empty((min(n_at_once, n_columns - first), problem.n_tested, problem.n_trees))
         _boost_columns(first, columns, order, lines, problem.train_parts, limits, work, raw)
         score(first, problem.is_by_row, limits.loss, raw, problem.sources, problem.test_parts, outcome)
-
-    run_tasks(run, _tasks(n_columns, n_rows * problem.n_splits * limits.n_rounds), n_threads)
     return outcome
 
 
-def _tasks(n_columns: int, n_steps: int) -> list[tuple[int, int]]:
-    """Divide the columns into tasks that take some milliseconds each."""
-    width = max(1, _STEPS_PER_TASK // max(1, n_steps))
-    return [(first, min(first + width, n_columns)) for first in range(0, n_columns, width)]
-
-
 def _make_work(n_rows: int, problem: BoostingProblem) -> tuple[Layout, Rounds, Growing]:
-    """Allocate the memory of one task."""
+    """Allocate the memory that all columns share."""
     max_bins, n_trees = problem.rules.limits.max_bins, problem.n_trees
     n_test = max(rows.size for rows in problem.test)
     n_leaves = problem.rules.most_leaves(max(rows.size for rows in problem.train))

@@ -10,14 +10,14 @@ import click
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli._terminal import say, writing
-from ppfs.cli.flags.data import FILE_FLAGS
+from ppfs.cli.flags.data import FILE_FLAGS, FileRequest
 from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
 from ppfs.cli.flags.written_files import TABLES, written_file
 
 
 @dataclass(frozen=True)
-class ApplyRequest:
-    """What the flags say.
+class ApplyRequest(FileRequest):
+    """What the flags say; see `FileRequest` for those that describe the table.
 
     Attributes
     ----------
@@ -30,9 +30,6 @@ class ApplyRequest:
     output : Path or None
         Where to write it; None is standard output, as CSV.
 
-    sep, encoding, decimal, na, sheet
-        How the table is written; see `DataRequest`.
-
     id : tuple of str
         Further columns to write.
 
@@ -42,11 +39,6 @@ class ApplyRequest:
 
     selection: str
     data: str
-    sep: str | None
-    encoding: str | None
-    decimal: str | None
-    na: tuple[str, ...]
-    sheet: str | None
     output: Path | None
     id: tuple[str, ...]
     with_target: bool
@@ -78,21 +70,14 @@ def apply(request: ApplyRequest) -> None:
     name; their order and other columns do not matter.
     """
     from ppfs._printable import listed
-    from ppfs.cli.input import read_frame
+    from ppfs.cli.input import read_file
     from ppfs.cli.input.columns import resolve
     from ppfs.cli.output.cells import changed_texts, not_a_formula, spelled_out
     from ppfs.cli.output.selection import load
     from ppfs.cli.output.writing import write_columns
 
     selection = load(request.selection)
-    table = read_frame(
-        request.data,
-        sep=request.sep,
-        encoding=request.encoding,
-        decimal=request.decimal,
-        na=request.na,
-        sheet=request.sheet,
-    )
+    table = read_file(request.data, request)
     for note in table.notes:
         say(note)
     chosen = set(selection["selected"])

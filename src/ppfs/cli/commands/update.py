@@ -12,15 +12,15 @@ import click
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli._terminal import say, writing
-from ppfs.cli.flags.data import FILE_FLAGS
+from ppfs.cli.flags.data import FILE_FLAGS, FileRequest
 from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
 
 _NEW = "update"
 
 
 @dataclass(frozen=True)
-class UpdateRequest:
-    """What the flags say.
+class UpdateRequest(FileRequest):
+    """What the flags say; see `FileRequest` for those that describe the tables.
 
     Attributes
     ----------
@@ -35,18 +35,10 @@ class UpdateRequest:
 
     format : str
         "table" or "json".
-
-    sep, encoding, decimal, na, sheet
-        How the tables are written; see `DataRequest`.
     """
 
     selection: str
     new: str
-    sep: str | None
-    encoding: str | None
-    decimal: str | None
-    na: tuple[str, ...]
-    sheet: str | None
     data: str | None
     format: str
 
@@ -146,16 +138,9 @@ def _searched(request: UpdateRequest, document: dict[str, Any]) -> str:
 
 def _rows(request: UpdateRequest, path: str, names: list[str], target: str) -> tuple[Any, Any]:
     from ppfs._printable import listed
-    from ppfs.cli.input import read_frame
+    from ppfs.cli.input import read_file
 
-    frame = read_frame(
-        path,
-        sep=request.sep,
-        encoding=request.encoding,
-        decimal=request.decimal,
-        na=request.na,
-        sheet=request.sheet,
-    ).frame
+    frame = read_file(path, request).frame
     missing = [name for name in (*names, target) if name not in frame.columns]
     if missing:
         raise InputFailure(f"{path!r} lacks the columns {listed(missing)}.")

@@ -12,8 +12,31 @@ _DATA, _COLUMNS = "Data", "Columns"
 
 
 @dataclass(frozen=True)
-class DataRequest:
-    """Where the data are, and what the columns mean.
+class FileRequest:
+    """How a table is written.
+
+    Attributes
+    ----------
+    sep, encoding, decimal : str or None
+        Of a text file; None: detected automatically.
+
+    na : tuple of str
+        Texts that stand for a missing value.
+
+    sheet : str or None
+        Of an Excel file; None takes the first.
+    """
+
+    sep: str | None
+    encoding: str | None
+    decimal: str | None
+    na: tuple[str, ...]
+    sheet: str | None
+
+
+@dataclass(frozen=True)
+class DataRequest(FileRequest):
+    """Where the data are, and what the columns mean; see `FileRequest` for the other flags.
 
     Attributes
     ----------
@@ -25,15 +48,6 @@ class DataRequest:
 
     dataset : str or None
         A data set of the registry, instead of a file.
-
-    sep, encoding, decimal : str or None
-        How a text file is written; None: detected automatically.
-
-    na : tuple of str
-        Texts that stand for a missing value.
-
-    sheet : str or None
-        Of an Excel file; None takes the first.
 
     stream : bool
         Whether columns are read a few at a time.
@@ -63,11 +77,6 @@ class DataRequest:
     data: str | None
     target: str | None
     dataset: str | None
-    sep: str | None
-    encoding: str | None
-    decimal: str | None
-    na: tuple[str, ...]
-    sheet: str | None
     stream: bool
     drop: tuple[str, ...]
     id: tuple[str, ...]

@@ -1,6 +1,6 @@
 """Reading what the command line names: files of many kinds, standard input, data sets of the registry."""
 
 from ppfs.cli.input.data import FrameRead, Input
-from ppfs.cli.input.reading import read, read_frame
+from ppfs.cli.input.reading import read, read_file, read_frame
 
-__all__ = ["FrameRead", "Input", "read", "read_frame"]
+__all__ = ["FrameRead", "Input", "read", "read_file", "read_frame"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from ppfs._libraries import imported
 from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure, UsageFailure
-from ppfs.cli.flags.data import DataRequest
+from ppfs.cli.flags.data import DataRequest, FileRequest
 from ppfs.cli.input.columns import require_column, resolve
 from ppfs.cli.input.content import kind_of, raw_bytes
 from ppfs.cli.input.data import FrameRead, Input
@@ -39,15 +39,12 @@ def read(request: DataRequest, *, quiet: bool = False) -> Input:
         raise UsageFailure(f"Say which column to predict, {_EXAMPLE}")
     if request.stream or request.data.endswith(_STREAMED) or is_too_large(request.data):
         return _streamed(request, request.data, request.target, quiet)
-    table = read_frame(
-        request.data,
-        sep=request.sep,
-        encoding=request.encoding,
-        decimal=request.decimal,
-        na=request.na,
-        sheet=request.sheet,
-    )
-    return _divided(request, table, request.target)
+    return _divided(request, read_file(request.data, request), request.target)
+
+
+def read_file(data: str, request: FileRequest) -> FrameRead:
+    """Read a file, or standard input for "-", as the flags say that it is written."""
+    return read_frame(data, **{field.name: getattr(request, field.name) for field in fields(FileRequest)})
 
 
 def read_frame(

@@ -21,9 +21,9 @@ from ppfs._fitting import (
     estimator_for,
     input_tags,
     members_of,
+    require_suits,
     require_valid_parameters,
     task_of_members,
-    weight_arguments,
 )
 from ppfs._rows import ClassWeight, Split, Stratify, refuse_single_use
 from ppfs.exceptions import InvalidInputError
@@ -174,16 +174,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
             if isinstance(model, DefaultMember):
                 require_finite(table, allow_missing=True, user="the default panel")
                 continue
-            estimator = estimator_for(model, table.task)
-            takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
-            require_finite(
-                table,
-                allow_missing=takes_missing or self.impute is not None,
-                user=type(estimator).__name__,
-                way_out='Pass impute="median" to fill them with the median of each train part, or use an estimator '
-                "that takes NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
-            )
-            weight_arguments(estimator, table.weights)
+            require_suits(estimator_for(model, table.task), table, self.impute)
         if self.conditional is not None:
             self._check_conditional(table)
 
