@@ -13,7 +13,7 @@ from ppfs.independence._predictive.knockoffs import draws
 from ppfs.independence._predictive.knockoffs.conditional import ConditionalLaw, SharedColumn
 from ppfs.independence._predictive.knockoffs.normal_scores import NormalScores
 from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
-from ppfs.independence._predictive.knockoffs.smooth_models import PENALTIES
+from ppfs.independence._predictive.knockoffs.smooth_models import PENALTIES, curves_of, fit_smooth_regression
 
 
 def correlated(rng, n_rows, n_columns):
@@ -61,6 +61,7 @@ def test_wide_questions_are_answered_as_one_by_one(monkeypatch):
 
     together = answers()
     monkeypatch.setattr(draws, "ROWS_PER_COEFFICIENT", 0)
+    monkeypatch.setattr(draws, "_MANY_COLUMNS", 100)
     np.testing.assert_allclose(together, answers(), rtol=1e-6)
 
 
@@ -101,3 +102,52 @@ def test_columns_of_few_values_are_drawn_among_their_values():
     # Each value about as often as in the column: 20 draws of 100 rows each.
     for value in np.unique(X[:, 0]):
         assert abs((drawn == value).mean() - (X[split.test, 0] == value).mean()) < 0.12
+
+
+def curved(n_rows, n_columns):
+    """Columns that depend on the first by a line, a square or not at all; the second has five values."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n_rows, n_columns))
+    X[:, 1] = rng.integers(0, 5, size=n_rows)
+    X[:, 2] = X[:, 0] ** 2 + 0.2 * X[:, 2]
+    X[:, 3] += X[:, 0] + (X[:, 1] == 2)
+    return X
+
+
+def test_with_rows_enough_columns_are_expected_by_lines_or_curves_as_one_by_one():
+    X = curved(900, 6)
+    rest = OneAgainstRest(X)
+    for column in range(6):
+        others = np.delete(X, column, axis=1)
+        # The curves of all six columns have as many knots as those of five.
+        slow = fit_smooth_regression(others, np.zeros(5, dtype=int), X[:, column])(others)
+        np.testing.assert_allclose(rest.expected[:, column], slow, rtol=1e-5, atol=1e-5)
+    assert np.corrcoef(rest.expected[:, 2], X[:, 0] ** 2)[0, 1] > 0.99
+
+
+def test_several_columns_are_expected_by_curves_of_those_outside():
+    X = curved(900, 6)
+    expected = OneAgainstRest(X).expected_of(np.array([2, 3]))
+    assert np.corrcoef(expected[:, 0], X[:, 0] ** 2)[0, 1] > 0.99
+    assert np.corrcoef(expected[:, 1], X[:, 0] + (X[:, 1] == 2))[0, 1] > 0.99
+
+
+def test_draws_given_many_columns_are_those_of_single_regressions(monkeypatch):
+    X = curved(800, 21)
+    y = (X[:, 0] * X[:, 3] > 0).astype(int)
+    table = read_table(X, y, task="classification", owner=CrossFitPPI())
+
+    def answers():
+        bound = CrossFitPPI(HistGradientBoostingClassifier(max_iter=10)).bind(table, random_state=0)
+        return [result.pvalue for result in bound.answers([0, 2, 3, 7], table.target, tuple(range(21)))]
+
+    together = answers()
+    monkeypatch.setattr(draws, "_MANY_COLUMNS", 100)
+    np.testing.assert_allclose(together, answers(), rtol=1e-4)
+
+
+def test_given_many_columns_curves_have_fewer_knots():
+    X = np.random.default_rng(7).normal(size=(4000, 80))
+    widths = [part.shape[1] for part in curves_of(X)]
+    assert 80 * 4 < sum(widths) < 500
+    assert curves_of(X[:900]) is None

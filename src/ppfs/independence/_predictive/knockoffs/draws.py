@@ -21,6 +21,9 @@ from ppfs.independence._predictive.knockoffs.smooth_models import ROWS_PER_COEFF
 # most rows would keep their value.
 _ROWS_PER_STRATUM = 4
 
+# Of so many columns, each is likely to be asked about: their regressions are made together.
+_MANY_COLUMNS = 20
+
 # Squares of larger numbers may be infinite.
 _FAR = 1e100
 
@@ -231,15 +234,20 @@ class ConditionalKnockoff:
             strata = _strata(others, design, most=self.n_test // _ROWS_PER_STRATUM)
             if strata is not None:
                 return StratifiedValues(design, feature, strata)
-        rest = self._rest_of(design) if self.model is None else None
+        rest = self._rest_of(design, place) if self.model is None else None
         if rest is not None and place.stop - place.start > 1:
             return JointResidualValues(design, feature, rest)
         return ConditionalValues(design, feature, self.model, self.impute, self._curves, rest)
 
-    def _rest_of(self, design: Design) -> OneAgainstRest | None:
-        """Return the regressions of all columns of a design, where each is a ridge regression on lines."""
+    def _rest_of(self, design: Design, place: slice) -> OneAgainstRest | None:
+        """Return the regressions of all columns of a design, where there are many: on lines or curves.
+
+        Columns of few values are drawn by classifiers where there are rows enough.
+        """
         n_rows, n_columns = design.X.shape
-        if (n_columns - 1) * ROWS_PER_COEFFICIENT <= n_rows:
+        if (n_columns - 1) * ROWS_PER_COEFFICIENT <= n_rows and (
+            n_columns < _MANY_COLUMNS or design.categorical_mask[place].any()
+        ):
             return None
         if self._last is None or self._last[0] is not design:
             is_plain = not (sp.issparse(design.X) or design.n_levels.any() or np.isnan(design.X).any())

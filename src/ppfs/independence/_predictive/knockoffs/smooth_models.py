@@ -29,8 +29,10 @@ _MAX_STEPS = 10
 # Categories beyond the most frequent ones share their coefficient.
 _MAX_INDICATORS = 30
 
-# Knots of a curve: the cube root of the number of rows, so that bias shrinks as fast as the standard error.
+# Knots of a curve: the cube root of the number of rows, so that bias shrinks as fast as the standard error. Given many
+# columns fewer, so that all curves have about so many regressors.
 _MIN_KNOTS, _MAX_KNOTS = 4, 20
+_MOST_REGRESSORS = 400
 PENALTIES = np.logspace(-3, 4, 15)
 _INVERSE_PENALTY = 10.0
 
@@ -59,8 +61,8 @@ class RememberedCurves:
     """
 
     def __init__(self) -> None:
-        self._bases: dict[tuple[bytes, bool], ColumnBasis] = {}
-        self._regressors: dict[tuple[bytes, bool], Floats] = {}
+        self._bases: dict[tuple[bytes, bool, int], ColumnBasis] = {}
+        self._regressors: dict[tuple[bytes, bool, int], Floats] = {}
         self._scales: dict[bytes, NormalScores | None] = {}
         self._n_numbers = 0
 
@@ -71,15 +73,15 @@ class RememberedCurves:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]
 
-    def basis(self, z: Floats, is_categorical: bool) -> ColumnBasis:
+    def basis(self, z: Floats, is_categorical: bool, most_knots: int) -> ColumnBasis:
         """Return the curve of a column as a function of its values; see `_column_basis`."""
-        key = (_digest(z), is_categorical)
+        key = (_digest(z), is_categorical, most_knots)
         if key not in self._bases:
-            self._bases[key] = _column_basis(z, is_categorical, has_curves=True)
+            self._bases[key] = _column_basis(z, is_categorical, most_knots)
         made = self._bases[key]
 
         def regressors(new: Floats) -> Floats:
-            if (_digest(new), is_categorical) != key:
+            if _digest(new) != key[0]:
                 return made(new)
             if key not in self._regressors:
                 answer = made(new)
@@ -267,7 +269,7 @@ class _Basis:
     def of_lines(cls, Z: Floats, n_levels: NDArray[np.intp]) -> _Basis:
         """Return a line per numeric column and indicators per categorical column."""
         columns = [
-            _column_basis(z, is_categorical, has_curves=False)
+            _column_basis(z, is_categorical, most_knots=0)
             for z, is_categorical in zip(Z.T, n_levels > 0, strict=True)
         ]
         return cls(columns, sum(_width(basis, z) for basis, z in zip(columns, Z.T, strict=True)))
@@ -277,8 +279,9 @@ class _Basis:
         """Return a curve per numeric column and indicators per categorical column, or None with too few rows."""
         columns: list[ColumnBasis] = []
         width = 0
+        most_knots = _most_knots(Z.shape[1])
         for z, is_categorical in zip(Z.T, n_levels > 0, strict=True):
-            columns.append(remembered.basis(z, bool(is_categorical)))
+            columns.append(remembered.basis(z, bool(is_categorical), most_knots))
             width += _width(columns[-1], z)
             if width * ROWS_PER_COEFFICIENT > len(Z):
                 return None
@@ -294,8 +297,33 @@ def _width(basis: ColumnBasis, z: Floats) -> int:
     return int(basis(z[:1]).shape[1])
 
 
-def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBasis:
-    """Return the regressors of a column: indicators, a line, or a line and a curve; one more for missing values."""
+def _most_knots(n_columns: int) -> int:
+    """Return how many knots the curve of each of so many columns has at most."""
+    return int(np.clip(_MOST_REGRESSORS // max(1, n_columns) - 3, _MIN_KNOTS, _MAX_KNOTS))
+
+
+def curves_of(X: Floats) -> list[Floats] | None:
+    """Return the regressors of each numeric column, which the column is a combination of; None with too few rows.
+
+    The first regressor is a line, or they are indicators of all of the column's values but the smallest.
+    """
+    most_knots = _most_knots(X.shape[1])
+    made: list[Floats] = []
+    width = 0
+    for x in X.T:
+        made.append(_column_basis(x, False, most_knots)(x))
+        width += made[-1].shape[1]
+        if width * ROWS_PER_COEFFICIENT > len(X):
+            return None
+    return made
+
+
+def _column_basis(z: Floats, is_categorical: bool, most_knots: int) -> ColumnBasis:
+    """Return the regressors of a column: indicators, a line, or a line and a curve; one more for missing values.
+
+    Without knots there are no curves.
+    """
+    has_curves = most_knots > 0
     known = z[~np.isnan(z)]
     distinct, counts = np.unique(known, return_counts=True)
     has_gaps = known.size < z.size
@@ -305,7 +333,7 @@ def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBa
         kept = frequent if has_gaps or frequent.size < distinct.size else frequent[1:]
         return lambda new: (new[:, np.newaxis] == kept).astype(np.float64)
     center, scale = (float(known.mean()), float(known.std()) or 1.0) if known.size else (0.0, 1.0)
-    curve = _spline(known, distinct) if has_curves else None
+    curve = _spline(known, distinct, most_knots) if has_curves else None
 
     def regressors(new: Floats) -> Floats:
         is_missing = np.isnan(new)
@@ -320,9 +348,9 @@ def _column_basis(z: Floats, is_categorical: bool, has_curves: bool) -> ColumnBa
     return regressors
 
 
-def _spline(known: Floats, distinct: Floats) -> SplineTransformer | None:
+def _spline(known: Floats, distinct: Floats, most_knots: int) -> SplineTransformer | None:
     """Return cubic splines with knots at the quantiles; None for a column with too many ties."""
-    n_knots = int(np.clip(round(known.size ** (1 / 3)), _MIN_KNOTS, _MAX_KNOTS))
+    n_knots = int(np.clip(round(known.size ** (1 / 3)), _MIN_KNOTS, most_knots))
     knots = np.unique(np.quantile(known, np.linspace(0.0, 1.0, n_knots)))
     if knots.size < 3:
         return None
