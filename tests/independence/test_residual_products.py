@@ -259,3 +259,14 @@ def test_rows_of_a_group_count_as_one():
         calls["alone"] += ask(X, y).pvalue <= 0.05
         calls["groups"] += ask(X, y, groups=groups).pvalue <= 0.05
     assert calls["groups"] <= 5 < calls["alone"]
+
+
+def test_a_column_adds_to_others_that_separate_the_classes():
+    # Steps of the fitted values would equal the classes of these rows, and nothing would be left to explain.
+    n_found = 0
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 200, 77])
+        y = rng.permutation(np.arange(200) % 3)
+        means = rng.normal(size=(3, 11)) * 5 / np.sqrt(10)
+        n_found += ask(means[y] + rng.normal(size=(200, 11)), y).pvalue <= 0.05
+    assert n_found >= 10

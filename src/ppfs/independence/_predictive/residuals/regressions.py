@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.leftovers import SecondLook
@@ -16,6 +17,10 @@ _LOOKS = 3
 
 # A design has at most this many regressors per row, and this many outputs of the target are looked at.
 _MOST_PER_ROW, _MOST_OUTPUTS = 0.8, 5
+
+# What is added to the design of classes leaves at least this share of their sum of squares. More is explained only by
+# a fit to single rows: a step of the fitted values equals a class that they separate, and no column could add to it.
+_LEAST_LEFT = 0.5
 
 # Fitted values are rounded to this share of the largest response.
 _GRID = 2.0**-30
@@ -78,11 +83,10 @@ class Regressions:
             more, missed = self._found(outputs, self._target.values[:, :_MOST_OUTPUTS])
             self._missed = self._missed if number else missed
             self._is_clear = not missed
-            if not more or _is_full(self._design, more):
+            extended = self._extended(self._design, more)
+            if extended is None:
                 break
-            self._design = np.hstack([self._design, *more])
-            self._smoother = Smoother(self._design, roots)
-            self._target = self._smoother.residuals(outputs)
+            self._design, self._smoother, self._target = extended
 
     def fit(self, functions: Floats, n_own: int) -> Fit:
         """Regress functions of x; improve the fit where residuals of the first `n_own` depend on the columns."""
@@ -97,13 +101,26 @@ class Regressions:
             if not number:
                 is_missed |= _any_correlated(self._first_target.values, missed)
             is_clear = not missed
-            if not more or _is_full(design, more):
+            extended = self._extended(design, more)
+            if extended is None:
                 break
-            design = np.hstack([design, *more])
-            smoother = Smoother(design, self._roots)
-            residuals, target = smoother.residuals(functions), smoother.residuals(self._outputs)
+            design, smoother, target = extended
+            residuals = smoother.residuals(functions)
             own = residuals.values[:, :n_own]
         return Fit(smoother, target, residuals, is_missed or not (is_clear or self._is_clear))
+
+    def _extended(self, design: Floats, more: list[Floats]) -> tuple[Floats, Smoother, Residuals] | None:
+        """Return a design with more columns, its smoother and what it leaves of the target.
+
+        None where there are no more columns, or these would leave too few rows per column or too little of a class.
+        """
+        if not more or _is_full(design, more):
+            return None
+        extended = np.hstack([design, *more])
+        smoother = Smoother(extended, self._roots)
+        target = smoother.residuals(self._outputs)
+        least = _LEAST_LEFT * _sums_of_squares(self._first_target) * _is_class(self._outputs, self._roots)
+        return None if (_sums_of_squares(target) < least).any() else (extended, smoother, target)
 
     def _found(self, responses: Floats, residuals: Floats) -> tuple[list[Floats], list[Floats]]:
         """Return columns for a design, for each residual that seems to depend on the columns, and what was missed.
@@ -120,6 +137,17 @@ class Regressions:
                 more.append(self._look.regressors(residual, fitted, found))
                 missed += [more[-1][:, 0]] * found.is_clear
         return more, missed
+
+
+def _sums_of_squares(residuals: Residuals) -> Floats:
+    sums: Floats = np.einsum("ij,ij->j", residuals.values, residuals.values)
+    return sums
+
+
+def _is_class(outputs: Floats, roots: Floats) -> NDArray[np.bool_]:
+    """Return which outputs have two values, before they were multiplied by the roots of weights."""
+    values = np.round(outputs / roots[:, np.newaxis], 9)
+    return np.array([np.unique(column).size == 2 for column in values.T])
 
 
 def _is_full(design: Floats, more: list[Floats]) -> bool:
