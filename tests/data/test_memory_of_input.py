@@ -54,11 +54,14 @@ def test_both_orders_of_a_table_have_one_digest(order):
     assert looked_at(np.asarray(X, order=order), labels())[0] == looked_at(X, labels())[0]
 
 
-def test_the_digest_does_not_depend_on_how_much_is_hashed_at_a_time(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(20, 30))
-    expected = looked_at(X, np.arange(20) % 2)[0]
-    monkeypatch.setattr("ppfs.blanket._run.circumstances._BYTES_AT_ONCE", 100)
-    assert looked_at(X, np.arange(20) % 2)[0] == expected
+def test_the_digest_does_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("ppfs.blanket._run.circumstances._BYTES_AT_ONCE", 1000)
+    X = np.random.default_rng(0).normal(size=(40, 30))
+    table = read_table(X, np.arange(40) % 2, task="auto", owner=None)
+    one, three = (digest_of(table, n_jobs) for n_jobs in (1, 3))
+    assert one == three
+    X[-1, -1] += 1
+    assert digest_of(table, 3) != one
 
 
 def test_numbers_of_eight_bits_stay_in_eight_bits():

@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS, PPFSCV, _engine
@@ -168,10 +169,10 @@ def test_a_machine_without_a_driver_says_so(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        (LogisticRegression(), "the model is LogisticRegression: there are kernels for decision trees"),
+        (GaussianNB(), "the model is GaussianNB: there are kernels for decision trees"),
         (ExtraTreesClassifier(5), "the model is ExtraTreesClassifier: there are no kernels for random cuts"),
         (DecisionTreeClassifier(criterion="entropy", max_depth=2), "no kernel for criterion='entropy'"),
-        ([DecisionTreeClassifier(), LogisticRegression()], "the model is LogisticRegression"),
+        ([DecisionTreeClassifier(), GaussianNB()], "the model is GaussianNB"),
     ],
 )
 def test_models_without_kernels_are_refused_by_name(gpu, model, why):

@@ -27,6 +27,7 @@ class SimulatedDevice(Device):
 
     xp = np
     name = "simulated GPU"
+    memory = 2**28
 
     def __init__(self, library, *, is_backwards, shared_memory):
         self._library = library

@@ -13,8 +13,15 @@
 #include <vector>
 #include <ucontext.h>
 
+using std::ceil;
+using std::exp;
 using std::fabs;
+using std::floor;
+using std::frexp;
+using std::ldexp;
 using std::log;
+using std::rint;
+using std::sqrt;
 
 #define DEVICE inline
 #define KERNEL extern "C" void
@@ -208,6 +215,7 @@ To same_bits(From from) {
 inline unsigned int __float_as_uint(float value) { return same_bits<unsigned int>(value); }
 inline float __uint_as_float(unsigned int bits) { return same_bits<float>(bits); }
 inline double __longlong_as_double(long long bits) { return same_bits<double>(bits); }
+inline long long __double_as_longlong(double value) { return same_bits<long long>(value); }
 
 #define SIMULATED(kernel)                                                                                     \
   extern "C" void simulate_##kernel(int n_blocks, int n_threads, int n_bytes, int backwards, void** arguments) { \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,10 @@ from numpy.typing import NDArray
 
 _NARROW = 64
 _ROWS_TURNED = 2**13
+_VALUES_AT_ONCE = 2**18
+
+# Rows in which most columns already show that they do not have a property.
+_FIRST_ROWS = 4
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
@@ -30,6 +35,29 @@ def in_floats(X: Any) -> Any:
     number would otherwise take 64.
     """
     return X if sp.issparse(X) or not is_compact(X.dtype) else X.astype(np.float64)
+
+
+def is_whole_number(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are integers; missing ones are not."""
+    return np.asarray(values == np.floor(values))
+
+
+def holds_in_first(
+    X: NDArray[Any], n_rows: int, holds: Callable[[NDArray[Any]], NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
+    """Return which columns have a property in each of their first rows; very few rows decide about most columns.
+
+    Examples
+    --------
+    >>> holds_in_first(np.array([[1.0, 0.5], [2.0, 3.0]]), 2, is_whole_number).tolist()
+    [True, False]
+    """
+    mask = np.asarray(holds(X[:_FIRST_ROWS]).all(axis=0))
+    left = np.flatnonzero(mask)
+    if left.size:
+        rest = X[_FIRST_ROWS:n_rows]
+        mask[left] = holds(rest if left.size == mask.size else rest[:, left]).all(axis=0)
+    return mask
 
 
 @dataclass(frozen=True)
@@ -57,6 +85,17 @@ class ColumnFacts:
     has_missing: NDArray[np.bool_]
     has_infinite: NDArray[np.bool_]
     is_too_large: NDArray[np.bool_]
+
+    def of(self, columns: slice) -> ColumnFacts:
+        """Return the properties of neighboring columns."""
+        return ColumnFacts(
+            self.low[columns],
+            self.high[columns],
+            self.is_constant[columns],
+            self.has_missing[columns],
+            self.has_infinite[columns],
+            self.is_too_large[columns],
+        )
 
     @property
     def is_plain(self) -> bool:
@@ -91,8 +130,17 @@ def facts_of(X: Any) -> ColumnFacts:
 
 def _extremes(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return each column's smallest and largest value."""
-    if X.shape[1] > _NARROW or not X.flags.c_contiguous:
+    if not X.flags.c_contiguous:
         return X.min(axis=0), X.max(axis=0)
+    if X.shape[1] > _NARROW:
+        # One pass over memory: a few columns at a time stay in the cache.
+        width = max(_NARROW, _VALUES_AT_ONCE // X.shape[0])
+        low, high = np.empty(X.shape[1], dtype=X.dtype), np.empty(X.shape[1], dtype=X.dtype)
+        for start in range(0, X.shape[1], width):
+            part = X[:, start : start + width]
+            part.min(axis=0, out=low[start : start + width])
+            part.max(axis=0, out=high[start : start + width])
+        return low, high
     # NumPy is slow along the first axis of a narrow matrix: transposed copies of a few rows at a time are faster.
     low, high = X[0].copy(), X[0].copy()
     for start in range(0, X.shape[0], _ROWS_TURNED):

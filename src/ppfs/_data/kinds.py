@@ -21,6 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._data.facts import holds_in_first, is_whole_number
+
 #: Integers with more distinct values than this are numeric, not labels. The paper's largest
 #: classification problem has 8 classes, its smallest regression problem 55 distinct values.
 MAX_WHOLE_CATEGORIES = 20
@@ -161,8 +163,7 @@ def _look_at(X: NDArray[Any]) -> WholeColumns:
     if X.dtype.kind in "biu":
         extremes = (extreme(axis=0).astype(np.float64) for extreme in (X.min, X.max))
         return WholeColumns(np.ones(X.shape[1], dtype=bool), *extremes)
-    head = X[:_HEAD]
-    is_whole = ((head == np.floor(head)) | np.isnan(head)).all(axis=0)
+    is_whole = holds_in_first(X, _HEAD, lambda head: is_whole_number(head) | np.isnan(head))
     lowest, highest = np.zeros(is_whole.size), np.zeros(is_whole.size)
     waiting = np.flatnonzero(is_whole)
     at_once = max(1, _VALUES_AT_ONCE // X.shape[0])

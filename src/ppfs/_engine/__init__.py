@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.scores import Outcome
     from ppfs._engine.cuda.device import Device, cuda_device, missing_for_cuda
     from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
+    from ppfs._engine.cuda.panel import (
+        DevicePairs,
+        DevicePanel,
+        boosted_scores,
+        columns_on,
+        is_boosted_on_device,
+        line_scores,
+        spline_scores,
+    )
     from ppfs._engine.cuda.trees import DeviceTrees
     from ppfs._engine.inputs.permutations import outputs_by_source, random_permutations
     from ppfs._engine.inputs.sorted_columns import SortedColumns, fits_float32
@@ -76,6 +85,15 @@ _MODULES = {
     "boosting.scores": ("Outcome",),
     "cuda.device": ("Device", "cuda_device", "missing_for_cuda"),
     "cuda.growth": ("column_risks_on", "row_losses_on"),
+    "cuda.panel": (
+        "DevicePairs",
+        "DevicePanel",
+        "boosted_scores",
+        "columns_on",
+        "is_boosted_on_device",
+        "line_scores",
+        "spline_scores",
+    ),
     "cuda.trees": ("DeviceTrees",),
     "inputs.permutations": ("outputs_by_source", "random_permutations"),
     "inputs.sorted_columns": ("SortedColumns", "fits_float32"),

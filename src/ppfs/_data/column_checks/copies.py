@@ -16,15 +16,17 @@ from ppfs._data.table import Table
 
 Bits = NDArray[np.uint64]
 
-# Rows that are compared first: different columns nearly always differ there.
-_HEAD = 32
+# Rows that are compared first, then more of them: different columns of numbers nearly always differ there.
+_HEADS = (4, 32)
 
 
 def copies(table: Table) -> Iterator[ColumnWarning]:
     """Yield columns that are copies of an earlier one."""
     varies = np.flatnonzero(~table.facts.is_constant)
     if not table.is_sparse:
-        varies = varies[_occurs_twice(_keys(table.X[some_rows(table.n_rows, _HEAD)])[varies])]
+        for n_rows in _HEADS:
+            head = table.X[some_rows(table.n_rows, n_rows)]
+            varies = varies[_occurs_twice(_keys(head if varies.size == head.shape[1] else head[:, varies]))]
     if not varies.size:
         return
     keys = _keys(table.X[:, varies])
@@ -60,8 +62,9 @@ def _warning(name: str, first: str) -> ColumnWarning:
 
 def _occurs_twice(keys: Bits) -> NDArray[np.bool_]:
     """Return which keys occur more than once."""
-    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.asarray(counts[place.ravel()] > 1)
+    ordered = np.sort(keys)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.isin(keys, repeated) if repeated.size else np.zeros(keys.size, dtype=bool)
 
 
 def _keys(X: Any) -> Bits:
@@ -74,6 +77,8 @@ def _keys(X: Any) -> Bits:
             sums[filled] = np.add.reduceat(mixed, X.indptr[filled])
         return sums
     rows = _mixed(np.arange(1, X.shape[0] + 1, dtype=np.uint64))[:, None]
+    if not X.shape[1]:
+        return np.empty(0, dtype=np.uint64)
     return np.concatenate(
         [_mixed(_bits(block) + rows).sum(axis=0, dtype=np.uint64) for _, block in column_blocks(X)]
     )

@@ -86,6 +86,8 @@ def _are_separated(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[n
 
 def _are_apart(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return for each column whether the intervals of the classes, shape (n_classes, n_columns), are disjoint."""
+    if len(low) == 2:
+        return np.asarray((high[0] < low[1]) | (high[1] < low[0]))
     order = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(ends, order, axis=0) for ends in (low, high))
     return np.asarray((high[:-1] < low[1:]).all(axis=0))

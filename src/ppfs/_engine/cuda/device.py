@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from threading import local
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,11 +35,15 @@ class Device(ABC):
 
     shared_memory : int
         How many bytes the threads of a block can share.
+
+    memory : int
+        Bytes of memory.
     """
 
     xp: Any
     name: str
     shared_memory: int
+    memory: int
 
     @abstractmethod
     def launch(
@@ -62,6 +68,10 @@ class Device(ABC):
     def copy_to(self, array: DeviceArray, out: Any) -> None:
         """Copy an array of this device to a contiguous NumPy array."""
 
+    def own_stream(self) -> AbstractContextManager[Any]:
+        """Return a context in which the work of this thread does not wait for that of other threads."""
+        return nullcontext()
+
     def launch_over(self, kernel: str, n_items: int, arguments: Sequence[Any], n_threads: int = 128) -> None:
         """Run a kernel with one thread per item."""
         if n_items:
@@ -76,6 +86,8 @@ class CudaDevice(Device):
         properties = self.xp.cuda.runtime.getDeviceProperties(self.xp.cuda.Device().id)
         self.name = properties["name"].decode()
         self.shared_memory = int(properties["sharedMemPerBlockOptin"])
+        self.memory = int(properties["totalGlobalMem"])
+        self._streams = local()
         self._module = self.xp.RawModule(code=kernel_source(), options=OPTIONS)
         self._kernels: dict[str, Any] = {}
 
@@ -94,6 +106,13 @@ class CudaDevice(Device):
         if shared_bytes > max(_SHARED_MEMORY_OF_ALL, function.max_dynamic_shared_size_bytes):
             function.max_dynamic_shared_size_bytes = shared_bytes
         function((n_blocks,), (n_threads,), tuple(arguments), shared_mem=shared_bytes)
+
+    def own_stream(self) -> AbstractContextManager[Any]:
+        """Return the stream of this thread, which waits for work in the default stream only."""
+        if not hasattr(self._streams, "own"):
+            self._streams.own = self.xp.cuda.Stream()
+        stream: AbstractContextManager[Any] = self._streams.own
+        return stream
 
     def address(self, array: DeviceArray) -> int:
         """Return where an array begins in the device's memory."""

@@ -13,6 +13,11 @@ _FILES = (
     "neighbors.cu",
     "tree_rows.cu",
     "forests.cu",
+    "panel.cu",
+    "lines.cu",
+    "splines.cu",
+    "boosting.cu",
+    "paired.cu",
 )
 
 #: Products and sums are rounded one by one, as on the CPU: answers must not differ in their last bits.

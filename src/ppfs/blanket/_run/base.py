@@ -179,7 +179,7 @@ class BaseBlanketSelector(Selector):
         with opened(self.checkpoint, self.random_state, circumstances, table) as written:
             # Held from the start: a search that fails leaves its answers here.
             self._memory = Memory(circumstances, self._memory)
-            answers = ReusedAnswers([self._memory, *written]) if shared is None else shared
+            answers = ReusedAnswers([self._memory, *written], self.n_jobs) if shared is None else shared
             searched = search_in_parts(self, table, test, special, trace, entropy, answers)
             self._memory.forget_the_last()
         return searched

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -18,6 +20,7 @@ from ppfs.blanket._run.content import NotComparableError, content_of
 from ppfs.independence import IndependenceTest
 
 _BYTES_AT_ONCE = 2**22
+_BYTES_OF_DIGEST = 16
 
 _NO_SEED = "not used"
 
@@ -94,9 +97,9 @@ def _described(value: Any) -> str:
     return f"{kind.__name__} with content {content_of(value).hex()}"
 
 
-def digest_of(table: Table) -> bytes:
-    """Return a digest of all values and how they are read."""
-    digest = blake2b(digest_size=16)
+def digest_of(table: Table, n_jobs: int | None = None) -> bytes:
+    """Return a digest of all values and how they are read; it does not depend on `n_jobs`, its number of threads."""
+    digest = blake2b(digest_size=_BYTES_OF_DIGEST)
     kinds = (table.n_levels, table.kinds.categorical_mask) if table.is_in_memory else ()
     target = (table.codes, table.classes)
     times = () if table.time is None else (table.time.positions, np.array([table.time.gap]))
@@ -107,29 +110,38 @@ def digest_of(table: Table) -> bytes:
         # Numbers that the caller keeps in fewer bytes are read as floats, and are the same table.
         dtype = np.dtype(np.float64) if array is table.X and is_compact(array.dtype) else array.dtype
         digest.update(f"{array.shape}{dtype}".encode())
-        for part in _bytes_of(array, dtype):
+        for part in _digests(array, dtype, n_jobs):
             digest.update(part)
     digest.update(f"{table.task_name}{table.columns if table.has_feature_groups else ''}".encode())
     return digest.digest()
 
 
-def _bytes_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
-    """Yield the bytes of an array, row after row, a few at a time: one that lies in columns is never copied whole."""
+def _digests(array: NDArray[Any], dtype: np.dtype[Any], n_jobs: int | None) -> Sequence[bytes]:
+    """Return digests of the parts of an array: of some rows each, so that one that lies in columns is never copied."""
     if dtype.hasobject:
-        yield repr(array.tolist()).encode()
-        return
+        return [repr(array.tolist()).encode()]
     if array.dtype == np.int8:
         dtype = array.dtype
-    # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
-    is_short = dtype == np.float64 and all(map(_same_bits, _row_parts(array, dtype)))
-    for part in _row_parts(array, dtype):
-        yield (part.astype(np.int8) if is_short else part).reshape(-1).view(np.uint8)
-
-
-def _row_parts(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
     n_rows = max(1, _BYTES_AT_ONCE // max(1, array.size * dtype.itemsize // max(1, len(array))))
-    for first in range(0, len(array), n_rows):
-        yield np.ascontiguousarray(array[first : first + n_rows], dtype=dtype)
+
+    def rows(first: int) -> NDArray[Any]:
+        return np.ascontiguousarray(array[first : first + n_rows], dtype=dtype)
+
+    starts = range(0, len(array), n_rows)
+    # The same numbers in an eighth of the bytes; the type that is hashed before them is that of the table.
+    is_short = dtype == np.float64 and all(_same_bits(rows(first)) for first in starts)
+
+    def hashed(first: int) -> bytes:
+        part = rows(first).astype(np.int8) if is_short else rows(first)
+        whole: Any = part.reshape(-1).view(np.uint8)
+        return blake2b(whole, digest_size=_BYTES_OF_DIGEST).digest()
+
+    n_threads = min(len(starts), int(effective_n_jobs(n_jobs)))
+    if n_threads <= 1:
+        return [hashed(first) for first in starts]
+    # Hashing releases the interpreter's lock.
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(hashed, starts))
 
 
 def _same_bits(array: NDArray[np.float64]) -> bool:

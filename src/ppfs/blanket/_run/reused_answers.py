@@ -40,15 +40,19 @@ class ReusedAnswers:
     ----------
     sources : sequence of AnswerSource
         What each new test is given.
+
+    n_jobs : int, default=None
+        Threads that read the rows.
     """
 
-    def __init__(self, sources: Sequence[AnswerSource] = ()) -> None:
+    def __init__(self, sources: Sequence[AnswerSource] = (), n_jobs: int | None = None) -> None:
         self._sources = sources
+        self._n_jobs = n_jobs
         self._bound_tests: dict[tuple[int, bytes, OnError], BoundTest] = {}
 
     def bound(self, part: Table, fold: int, on_error: OnError, bind: Callable[..., BoundTest]) -> BoundTest:
         """Return the test of a fold's rows: the one that was bound before, or a new one."""
-        rows = digest_of(part)
+        rows = digest_of(part, self._n_jobs)
         key = fold, rows, on_error
         if key not in self._bound_tests:
             known = KnownAnswers(part.n_features + 1)

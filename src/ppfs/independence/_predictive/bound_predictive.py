@@ -175,7 +175,9 @@ class BoundPredictiveTest(BoundTest):
         """Return where the models of questions given nothing are grown."""
         if self._test.device == "cpu":
             return DeviceChoice(False, "")
-        return choose_device(self._test.device, self._risks_about(target, is_marginal=True), self.table)
+        sources = self._risks_about(target, is_marginal=True)
+        counts_draws = self._test.counts_draws
+        return choose_device(self._test.device, sources, self.table, counts_draws=counts_draws)
 
     def exact_tail(self, target: int) -> PermutationTail | None:
         """Return what counts small p-values given nothing by refitting rearranged columns, or None."""

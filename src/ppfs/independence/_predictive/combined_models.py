@@ -11,6 +11,7 @@ import numpy as np
 from ppfs._data import AnyBlock, Block
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.marginal import Grown, Growth
+from ppfs.independence._predictive.risks.cuda_panel import uploaded
 from ppfs.independence._predictive.significance import cauchy_combination
 
 
@@ -112,6 +113,11 @@ class PanelGrowth:
         """Whether blocks may be views of the caller's array."""
         return all(part.takes_views for part in self.parts)
 
+    @property
+    def is_on_device(self) -> bool:
+        """Whether models are fitted on a GPU."""
+        return any(part.is_on_device for part in self.parts)
+
     def prepare(self) -> None:
         """Make what all blocks share, before several threads need it at once."""
         for part in self.parts:
@@ -140,6 +146,8 @@ class PanelGrowth:
         block = unread.read()
         if self.of_categories is not None and block.n_levels.any():
             return self._by_kind(block, self.of_categories)
+        if self.is_on_device:
+            block = uploaded(block)
         grown = [part(block) for part in self.parts]
         return Grown(self.members.joined([one.answers for one in grown]), sum(one.n_fits for one in grown))
 

@@ -24,6 +24,7 @@ from ppfs.independence._predictive.significance import (
     effective_freedom,
     randomisation,
     seen_by_each_other,
+    seen_in_moments,
     trading_places,
 )
 
@@ -241,6 +242,11 @@ class CrossFitPPI(PredictiveTest):
         return isinstance(self.estimator, str) and is_plain
 
     @property
+    def counts_draws(self) -> bool:
+        """Whether p-values are counts of draws that are no worse."""
+        return self.significance == "randomisation"
+
+    @property
     def stop_after(self) -> int:  # type: ignore[override]
         """How many draws as good as the feature itself end a question."""
         return _ENOUGH_AS_GOOD if self.early_stop else 0
@@ -301,15 +307,18 @@ class CrossFitPPI(PredictiveTest):
             assert risks.by_draw is not None
             return randomisation(risks.base.mean(axis=1), risks.by_draw, self.stop_after)
         is_counted = is_boosted_linear(problem.estimator)
-        n_coefficients = np.full(len(differences), most_coefficients(problem) if is_counted else np.inf)
+        n_coefficients = np.full(len(risks.unused), most_coefficients(problem) if is_counted else np.inf)
         if risks.n_coefficients is not None:
             n_coefficients[:] = risks.n_coefficients
         if risks.exchange is not None and not is_screened:
             return trading_places(risks.exchange, n_coefficients)
-        if problem.pair_groups is not None:
+        if problem.pair_groups is not None and risks.moments is None:
             differences = _group_sums(differences, problem.pair_groups)
         # Columns for counting are chosen by a liberal tail: a column that is not chosen is lost.
         is_liberal = is_screened and problem.is_counted
+        if risks.moments is not None:
+            n_rows = sum(split.test.size for split in problem.splits)
+            return seen_in_moments(risks.moments, n_rows, n_coefficients, is_liberal=is_liberal)
         freedom = None if is_liberal else effective_freedom(differences)
         return seen_by_each_other(differences, n_coefficients, freedom)
 

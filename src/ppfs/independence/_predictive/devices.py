@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ppfs import _engine
 from ppfs._data import Table
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence._predictive.risks.cuda_panel import panel_grower, refusal_of_panel
 from ppfs.independence._predictive.risks.cuda_trees import SERVED, cuda_grower, refusal_on_cuda
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.source import RiskSource
@@ -38,10 +39,14 @@ class DeviceChoice:
     def grower(self, source: RiskSource) -> Grower:
         """Return what grows the models of a source on this device."""
         grower = source.grower()
-        return cuda_grower(grower) if self.is_cuda else grower
+        if not self.is_cuda:
+            return grower
+        return panel_grower(grower) or cuda_grower(grower)
 
 
-def choose_device(device: str, sources: Sequence[RiskSource], table: Table) -> DeviceChoice:
+def choose_device(
+    device: str, sources: Sequence[RiskSource], table: Table, *, counts_draws: bool = False
+) -> DeviceChoice:
     """Return where the models of some sources are grown.
 
     Parameters
@@ -50,6 +55,9 @@ def choose_device(device: str, sources: Sequence[RiskSource], table: Table) -> D
 
     sources : sequence of RiskSource
         The models that answer questions given nothing.
+
+    counts_draws : bool, default=False
+        Whether the test counts draws, and needs the risk of each.
 
     Raises
     ------
@@ -64,7 +72,7 @@ def choose_device(device: str, sources: Sequence[RiskSource], table: Table) -> D
             f"device='cuda' needs an NVIDIA GPU and CuPy, but {missing}. Use device='cpu', or device='auto', which "
             "takes a GPU where there is one."
         )
-    refusal = missing or _refusal(sources, table)
+    refusal = missing or _refusal(sources, table, counts_draws)
     if device == "cuda" and refusal is not None:
         raise InvalidInputError(
             f"device='cuda' grows {SERVED}, but {refusal}. Use device='cpu', or device='auto', which takes the GPU "
@@ -77,9 +85,13 @@ def choose_device(device: str, sources: Sequence[RiskSource], table: Table) -> D
     return DeviceChoice(True, f"device={device!r}: growth ran on {_engine.cuda_device().name}")
 
 
-def _refusal(sources: Sequence[RiskSource], table: Table) -> str | None:
+def _refusal(sources: Sequence[RiskSource], table: Table, counts_draws: bool) -> str | None:
     for source in sources:
-        refusal = refusal_on_cuda(source.grower(), table)
+        grower = source.grower()
+        if panel_grower(grower) is None:
+            refusal = refusal_on_cuda(grower, table)
+        else:
+            refusal = refusal_of_panel(grower, table, counts_draws)
         if refusal is not None:
             return f"the model is {type(source.problem.estimator).__name__}: {refusal}"
     return None

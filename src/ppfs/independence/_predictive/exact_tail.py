@@ -24,7 +24,7 @@ from ppfs.independence._rearrangements import CountedRearrangements, Rearrangeme
 DRAWS_AT_ONCE = 64
 
 # Bytes of rearranged columns to which models are fitted together, and such blocks per task.
-_BYTES_AT_ONCE = 2**20
+_BYTES_AT_ONCE, _BYTES_AT_ONCE_ON_DEVICE = 2**20, 2**26
 _BLOCKS_PER_TASK = 4
 
 # Columns that are screened together: this many, or as many as take this many bytes with twenty directions each.
@@ -192,7 +192,8 @@ class PermutationTail:
     def _chunks_per_task(self, n_columns: int, share: float) -> int:
         """Return how many chunks of draws make a task; the same for any n_jobs."""
         share_refitted = 1.0 if self.outputs is None else min(1.0, EFFECTIVE_VIEWS * share)
-        enough = _BLOCKS_PER_TASK * columns_at_once(self.table.n_rows)
+        at_once = columns_at_once(self.table.n_rows, is_on_device=self.growth.is_on_device)
+        enough = at_once if self.growth.is_on_device else _BLOCKS_PER_TASK * at_once
         return max(1, int(enough / (share_refitted * n_columns * DRAWS_AT_ONCE)))
 
     def _observed(self, xs: Sequence[int]) -> Floats:
@@ -241,9 +242,10 @@ class PermutationTail:
         )
 
 
-def columns_at_once(n_rows: int) -> int:
-    """Return how many rearranged columns are tested together."""
-    return max(1, _BYTES_AT_ONCE // (8 * n_rows))
+def columns_at_once(n_rows: int, *, is_on_device: bool = False) -> int:
+    """Return how many rearranged columns are tested together: a GPU is busy with many of them."""
+    n_bytes = _BYTES_AT_ONCE_ON_DEVICE if is_on_device else _BYTES_AT_ONCE
+    return max(1, n_bytes // (8 * n_rows))
 
 
 @dataclass(frozen=True)
@@ -331,7 +333,7 @@ class _Drawing:
 
     def blocks(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Block]]:
         """Yield the rearranged columns that models are fitted to, with the numbers of their columns and their rows."""
-        most = columns_at_once(self.part.columns.shape[1])
+        most = columns_at_once(self.part.columns.shape[1], is_on_device=self.growth.is_on_device)
         owners: list[NDArray[np.intp]] = []
         sources: list[NDArray[np.intp]] = []
         n_waiting = 0

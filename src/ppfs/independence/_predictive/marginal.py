@@ -72,6 +72,9 @@ class BlockFunction(Protocol):
     @property
     def takes_views(self) -> bool: ...
 
+    @property
+    def is_on_device(self) -> bool: ...
+
     def prepare(self) -> None: ...
 
     def quick_part(self) -> BlockFunction | None: ...
@@ -119,6 +122,11 @@ class Growth:
     def takes_views(self) -> bool:
         """Whether blocks may be views of the caller's array."""
         return self.grower.takes_views
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether the models are fitted on a GPU."""
+        return self.grower.is_on_device
 
     def prepare(self) -> None:
         """Make what all blocks share, before several threads need it at once."""
@@ -180,13 +188,16 @@ def judged(
         inert = Answers.independent(n)
         inert.is_inert[:] = True
         return inert
-    differences = risk_differences(risks.base, risks.replaced)
+    if risks.moments is None:
+        differences = risk_differences(risks.base, risks.replaced)
+        is_equal, mean = ~differences.any(axis=1), differences.mean(axis=1)
+    else:
+        differences, is_equal, mean = risks.base, risks.moments[:, 1] < 0, risks.moments[:, 0]
     pvalues, statistics = test.assess(risks, differences, problem, is_screened)
-    is_equal = ~differences.any(axis=1)
     return Answers(
         np.where(is_equal, 1.0, pvalues),
         np.where(is_equal, 0.0, statistics),
-        np.where(is_equal, 0.0, differences.mean(axis=1) * problem.loss_unit),
+        np.where(is_equal, 0.0, mean * problem.loss_unit),
         np.ones(n, dtype=bool),
         is_equal & risks.unused,
         np.empty((n, 0)),
@@ -198,14 +209,20 @@ def judged(
 
 def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) -> None:
     """Raise if a risk is NaN or infinite: no decision can rest on it."""
-    is_wrong = ~(np.isfinite(risks.base) & np.isfinite(risks.replaced))
+    if risks.moments is None:
+        is_wrong = ~(np.isfinite(risks.base) & np.isfinite(risks.replaced))
+    else:
+        is_wrong = ~np.isfinite(risks.moments[:, :1])
     if not is_wrong.any():
         return
     question, pair = np.argwhere(is_wrong)[0]
-    state = "replaced by its knockoff" if np.isfinite(risks.base[question, pair]) else "as it is"
+    state, where = "", ""
+    if risks.moments is None:
+        state = " replaced by its knockoff" if np.isfinite(risks.base[question, pair]) else " as it is"
+        where = f" in split {problem.split_of_pair(int(pair))}"
     raise UnusableColumnError(
-        f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r} {state} is not a "
-        f"finite number in split {problem.split_of_pair(int(pair))}, so the column cannot be tested. Values "
+        f"The {problem.loss.name} loss of {type(problem.estimator).__name__} with {names[question]!r}{state} is not a "
+        f"finite number{where}, so the column cannot be tested. Values "
         "of the column, the target or the weights are too large for sums of squares in 64 bits, or the loss function "
         "returned NaN: rescale them, use another loss, or leave such columns out with on_error='drop'."
     )

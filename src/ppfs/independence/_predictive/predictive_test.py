@@ -87,6 +87,11 @@ class PredictiveTest(PanelParameters, IndependenceTest):
         """Whether questions given other columns are answered by products of residuals, without models of x and z."""
         return False
 
+    @property
+    def counts_draws(self) -> bool:
+        """Whether p-values are counts of draws that are no worse."""
+        return False
+
     def _validate_params(self) -> None:
         super()._validate_params()
         refuse_single_use(self.splitter)

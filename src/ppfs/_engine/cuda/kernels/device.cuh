@@ -12,6 +12,7 @@
 typedef unsigned long long Word;
 
 #define INFINITE (__longlong_as_double(0x7ff0000000000000LL))
+#define NOT_A_NUMBER (__longlong_as_double(0x7ff8000000000000LL))
 
 // scikit-learn's FEATURE_THRESHOLD: values that differ by no more are tied. Added in float32.
 #define TIE 1e-7f

@@ -102,3 +102,51 @@ KERNEL unpack_keys(const Word* keys, long long n_keys, float* values, int* rows)
     rows[place] = (int)(keys[place] & 0xFFFFFFFFu);
   }
 }
+
+// Bits that sort like a number of 64 bits.
+DEVICE Word sortable_word(double value) {
+  Word bits = (Word)__double_as_longlong(value + 0.0);
+  return bits ^ ((bits >> 63) ? ~(Word)0 : (Word)1 << 63);
+}
+
+// The order of one column per block, by all of the number's bits, ties by row: `order` (n_rows, n_columns).
+template <class Number>
+DEVICE void order_column(const Number* X, long long row_step, int n_rows, int n_keys, int* order, long long n_columns,
+                         Word* keys) {
+  int* rows = (int*)(keys + n_keys);
+  for (int row = threadIdx.x; row < n_keys; row += blockDim.x) {
+    keys[row] = row < n_rows ? sortable_word((double)X[row * row_step + blockIdx.x]) : ~(Word)0;
+    rows[row] = row;
+  }
+  __syncthreads();
+  for (int size = 2; size <= n_keys; size <<= 1) {
+    for (int apart = size >> 1; apart > 0; apart >>= 1) {
+      for (int pair = threadIdx.x; pair < n_keys >> 1; pair += blockDim.x) {
+        int low = 2 * pair - (pair & (apart - 1)), high = low + apart;
+        Word first = keys[low], second = keys[high];
+        bool is_after = first > second || (first == second && rows[low] > rows[high]);
+        if (is_after == ((low & size) == 0)) {
+          keys[low] = second;
+          keys[high] = first;
+          int row = rows[low];
+          rows[low] = rows[high];
+          rows[high] = row;
+        }
+      }
+      __syncthreads();
+    }
+  }
+  for (int place = threadIdx.x; place < n_rows; place += blockDim.x) {
+    order[place * n_columns + blockIdx.x] = rows[place];
+  }
+}
+
+KERNEL order_floats(const float* X, long long row_step, int n_rows, int n_keys, int* order, long long n_columns) {
+  SHARED_MEMORY(memory);
+  order_column(X, row_step, n_rows, n_keys, order, n_columns, (Word*)memory);
+}
+
+KERNEL order_doubles(const double* X, long long row_step, int n_rows, int n_keys, int* order, long long n_columns) {
+  SHARED_MEMORY(memory);
+  order_column(X, row_step, n_rows, n_keys, order, n_columns, (Word*)memory);
+}

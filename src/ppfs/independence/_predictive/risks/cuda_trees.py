@@ -21,7 +21,10 @@ else:
     _Twin = object
 
 #: The models whose growth has kernels, for messages.
-SERVED = "decision trees, random forests and bags of trees of scikit-learn on dense columns"
+SERVED = (
+    "decision trees, random forests and bags of trees, and for two classes or numbers lines, splines, boosted trees, "
+    "on dense columns"
+)
 
 
 class _OnCuda(_Twin):
@@ -29,6 +32,7 @@ class _OnCuda(_Twin):
 
     bytes_per_block = 2**28
     takes_views = True
+    is_on_device = True
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""

@@ -24,11 +24,15 @@ class Grower(ABC):
 
     takes_views : bool
         Whether blocks may be views of the caller's array, of any memory layout, instead of copies.
+
+    is_on_device : bool
+        Whether the models are fitted on a GPU, which needs many columns at a time.
     """
 
     bytes_per_block: ClassVar[int]
     prefers: ClassVar[Literal["threads"] | None]
     takes_views: ClassVar[bool] = False
+    is_on_device: ClassVar[bool] = False
 
     @property
     def is_quick(self) -> bool:

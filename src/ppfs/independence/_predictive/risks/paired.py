@@ -36,6 +36,10 @@ class PairedRisks:
     exchange : ndarray of shape (n_questions,), default=None
         Where the rise of the risk lies among the rises if rows exchanged values with their draws, as a
         normal quantile; see `exchange_scores`. None where rows are not exchangeable, or scores are not needed.
+
+    moments : ndarray of shape (n_questions, 3), default=None
+        What a t-test needs of the differences, where a GPU has summed them up: then `base` and `replaced` have no
+        pairs. See `moments_of`.
     """
 
     base: Floats
@@ -44,6 +48,14 @@ class PairedRisks:
     by_draw: Floats | None = None
     n_coefficients: NDArray[Any] | None = None
     exchange: Floats | None = None
+    moments: Floats | None = None
+
+    @classmethod
+    def summed_up(cls, moments: Floats, n_coefficients: NDArray[Any] | None = None) -> PairedRisks:
+        """Return the moments of differences alone."""
+        nothing = np.empty((len(moments), 0))
+        unused = np.zeros(len(moments), dtype=bool)
+        return cls(nothing, nothing, unused, n_coefficients=n_coefficients, moments=moments)
 
     @classmethod
     def joined(cls, parts: Sequence[PairedRisks]) -> PairedRisks:
@@ -54,9 +66,13 @@ class PairedRisks:
 
     def at(self, question: int) -> PairedRisks:
         """Return the risks of one of the questions."""
+        return self.at_all(np.array([question]))
+
+    def at_all(self, questions: NDArray[np.intp]) -> PairedRisks:
+        """Return the risks of some of the questions."""
         arrays: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         own: dict[str, Any] = {
-            name: None if array is None else array[[question]] for name, array in arrays.items()
+            name: None if array is None else array[questions] for name, array in arrays.items()
         }
         return PairedRisks(**own)
 

@@ -7,7 +7,7 @@ from scipy import special
 
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.significance.differences import GRID
-from ppfs.independence._predictive.significance.t_tests import t_tail
+from ppfs.independence._predictive.significance.t_tests import t_tail, t_tail_of
 
 
 def seen_by_each_other(
@@ -37,6 +37,24 @@ def seen_by_each_other(
     n_rows = differences.shape[1]
     as_if_independent, statistics = t_tail(differences, 1.0 / n_rows, freedom)
     doubled = t_tail(differences, 2.0 / n_rows, freedom)[0]
+    return _with_shared_pattern(as_if_independent, doubled, n_coefficients), statistics
+
+
+def seen_in_moments(
+    moments: Floats, n_rows: int, n_coefficients: Floats, *, is_liberal: bool
+) -> tuple[Floats, Floats]:
+    """Return what `seen_by_each_other` does, from `moments_of` the differences of `n_rows` rows.
+
+    Parameters
+    ----------
+    is_liberal : bool
+        Whether the t-statistic has n_rows - 1 degrees of freedom, or the effective number.
+    """
+    mean, spread, effective = moments.T
+    freedom = n_rows - 1 if is_liberal else effective
+    parts = mean, spread, spread < 0
+    as_if_independent, statistics = t_tail_of(*parts, 1.0 / n_rows, freedom)
+    doubled = t_tail_of(*parts, 2.0 / n_rows, freedom)[0]
     return _with_shared_pattern(as_if_independent, doubled, n_coefficients), statistics
 
 

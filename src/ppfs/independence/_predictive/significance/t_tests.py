@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from ppfs._conventions import Floats
@@ -28,14 +29,31 @@ def t_tail(
     differences: Floats, variance_factor: float, freedom: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Return P(T >= mean / sqrt(variance_factor * s^2)) and T, by default with n_pairs - 1 degrees of freedom."""
-    mean = differences.mean(axis=1)
-    spread = differences.std(axis=1, ddof=1)
+    n_pairs = differences.shape[1]
+    is_zero = np.asarray(~differences.any(axis=1))
+    mean, spread = differences.mean(axis=1), differences.std(axis=1, ddof=1)
+    return t_tail_of(mean, spread, is_zero, variance_factor, n_pairs - 1 if freedom is None else freedom)
+
+
+def t_tail_of(
+    mean: Floats, spread: Floats, is_zero: NDArray[np.bool_], variance_factor: float, freedom: Floats | int
+) -> tuple[Floats, Floats]:
+    """Return what `t_tail` does, from the mean and the standard deviation of the differences."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = mean / np.sqrt(variance_factor * spread**2)
     statistic = np.where(mean == 0, 0.0, statistic)
-    pvalues = special.stdtr(differences.shape[1] - 1 if freedom is None else freedom, -statistic)
-    pvalues[(differences == 0).all(axis=1)] = 1.0
+    pvalues = special.stdtr(freedom, -statistic)
+    pvalues[is_zero] = 1.0
     return pvalues, statistic
+
+
+def moments_of(differences: Floats) -> Floats:
+    """Return what a t-test needs of differences, shape (n_questions, 3).
+
+    These are the mean, the standard deviation, which is -1 where no pair differs, and the `effective_freedom`.
+    """
+    spread = np.where(differences.any(axis=1), differences.std(axis=1, ddof=1), -1.0)
+    return np.column_stack([differences.mean(axis=1), spread, effective_freedom(differences)])
 
 
 def effective_freedom(differences: Floats) -> Floats:

@@ -23,8 +23,8 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
 from ppfs.independence._predictive.risks.linear.splines import fitted_splines
 
-# The square of this, times any number of rows, is finite in 64 bits.
-_LARGEST_SQUARABLE = 1e145
+#: The square of this, times any number of rows, is finite in 64 bits.
+LARGEST_SQUARABLE = 1e145
 
 # Splines with given knots are for certain columns only, and extrapolation must not raise.
 _KNOWN = {
@@ -91,7 +91,7 @@ def require_squarable(columns: Floats, names: Sequence[str], steps: Sequence[Any
         return
     # Missing values are ignored.
     largest = np.fmax.reduce(np.abs(columns), axis=0)
-    wrong = np.flatnonzero(largest > _LARGEST_SQUARABLE)
+    wrong = np.flatnonzero(largest > LARGEST_SQUARABLE)
     if wrong.size:
         raise InvalidInputError(
             f"Column {names[wrong[0]]!r} holds numbers up to {largest[wrong[0]]:.3g}, and the sums of their squares, "

@@ -1,0 +1,158 @@
+"""The calibrated panel with its exact tail on a GPU: a wide table with true columns, and tables of pure noise.
+
+python benchmarks/gpu/panel.py                       # 500 x 1,000,000, some minutes
+python benchmarks/gpu/panel.py --columns 20000 --device cpu
+python benchmarks/gpu/panel.py --tables kernels wide noise
+
+The wide table is that of benchmarks/scale/wide.py: the target is the sum of 20 columns, correlated 0.2 among each
+other, and noise of variance 4; all other columns are independent noise. `kernels` times each model of the panel with
+the columns on the card, beside all cores of the same machine. `noise` counts tables of pure noise in which a column is
+selected: one of twenty may be.
+"""
+
+import argparse
+import os
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+from ppfs import PPFS, __version__, _engine
+from ppfs._data import Table
+from ppfs.independence import CrossFitPPI
+
+SEED = 0
+N_ROWS, N_TRUE, CORRELATION, NOISE = 500, 20, 0.2, 2.0
+
+
+def wide_table(n_columns: int, n_rows: int = N_ROWS) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return columns, a target and the numbers of the columns that make it."""
+    generator = np.random.default_rng([SEED, 0])
+    X = generator.standard_normal((n_rows, n_columns), dtype=np.float32)
+    common = generator.standard_normal(n_rows)
+    own = generator.standard_normal((N_TRUE, n_rows))
+    parents = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * own
+    true = np.linspace(0, n_columns - 1, N_TRUE).astype(int)
+    X[:, true] = parents.T
+    return X, parents.sum(axis=0) + NOISE * generator.standard_normal(n_rows), true.tolist()
+
+
+def print_wide(n_columns: int, device: str, n_jobs: int) -> None:
+    print(
+        f"\n| PPFS.calibrated on {N_ROWS} x {n_columns:,}, device={device!r} | s | CPU s | found | others |\n"
+        "| --- | --- | --- | --- | --- |"
+    )
+    X, y, true = wide_table(n_columns)
+    for kind, target in (("numbers", y), ("two classes", (y > np.median(y)).astype(int))):
+        selector = PPFS.calibrated(random_state=SEED, n_jobs=n_jobs, device=device)
+        PPFS.calibrated(random_state=SEED, n_jobs=n_jobs, device=device).fit(X[:, :2000], target)
+        start, cpu = perf_counter(), process_time()
+        selector.fit(X, target)
+        seconds, cpu = perf_counter() - start, process_time() - cpu
+        found = set(selector.blanket_.tolist())
+        print(
+            f"| {kind} | {seconds:.1f} | {cpu:.0f} | {len(found & set(true))} of {N_TRUE} | {len(found - set(true))} |",
+            flush=True,
+        )
+        for note in selector.trace_.notes:
+            if "exact growth" in note or "device" in note:
+                print(f"  {note}")
+
+
+def print_kernels(n_columns: int, n_cores: int) -> None:
+    """Time each model of the panel on the card and on all cores."""
+    device = _engine.cuda_device()
+    X, y, _ = wide_table(n_columns)
+    some = min(n_columns, 20_000)
+    print(
+        f"\n| {N_ROWS} x {n_columns:,}, on the card | model | s | ns a fit | {n_cores} cores, ns | ratio |\n"
+        "| --- | --- | --- | --- | --- | --- |"
+    )
+    for kind, target in (("numbers", y), ("two classes", (y > np.median(y)).astype(int))):
+        task = "regression" if kind == "numbers" else "classification"
+        table = Table.of(X[:, :some], target, [f"x{column}" for column in range(some)], task)
+        for name, growths in _growths(table, n_cores).items():
+            on_cpu, on_gpu = growths
+            on_card = _engine.columns_on(device, X)
+            on_gpu.prepare()
+            run = on_gpu.grower._pairs
+            width = 125_000
+            pieces = [
+                _engine.columns_on(device, on_card[:, at : at + width]) for at in range(0, n_columns, width)
+            ]
+            seconds = []
+            for _ in range(3):
+                device.xp.cuda.Device().synchronize()
+                start = perf_counter()
+                for piece in pieces:
+                    run(piece).moments()
+                device.xp.cuda.Device().synchronize()
+                seconds.append(perf_counter() - start)
+            n_fits = n_columns * len(on_gpu.problem.splits)
+            start = perf_counter()
+            _on_all_cores(on_cpu, table, n_cores)
+            cpu = 1e9 * (perf_counter() - start) / (some * len(on_gpu.problem.splits))
+            per_fit = 1e9 * min(seconds) / n_fits
+            print(
+                f"| {kind} | {name} | {min(seconds):.2f} | {per_fit:.0f} | {cpu:,.0f} | {cpu / per_fit:,.0f} |",
+                flush=True,
+            )
+            del on_card, pieces
+            device.xp.get_default_memory_pool().free_all_blocks()
+
+
+def _growths(table: Table, n_cores: int) -> dict[str, tuple[Any, Any]]:
+    bound = [
+        CrossFitPPI("panel", device=device, n_jobs=n_cores).bind(table, random_state=SEED)
+        for device in ("cpu", "cuda")
+    ]
+    parts = [one._growth(table.target).parts for one in bound]
+    names = ("line", "splines", "line and boosted trees")
+    return dict(zip(names, zip(*parts, strict=True), strict=True))
+
+
+def _on_all_cores(growth: Any, table: Table, n_cores: int) -> None:
+    from ppfs.independence._predictive.marginal import grow_blocks
+
+    for _ in grow_blocks(growth, table, np.arange(200), n_cores):
+        pass
+    for _ in grow_blocks(growth, table, np.arange(table.n_features), n_cores):
+        pass
+
+
+def print_noise(n_tables: int, n_columns: int, n_rows: int, device: str, n_jobs: int) -> None:
+    n_called, start = 0, perf_counter()
+    for number in range(n_tables):
+        generator = np.random.default_rng([SEED, 2, number])
+        X = generator.standard_normal((n_rows, n_columns), dtype=np.float32)
+        y = generator.integers(0, 2, size=n_rows) if number % 2 else generator.standard_normal(n_rows)
+        n_called += (
+            PPFS.calibrated(random_state=number, n_jobs=n_jobs, device=device).fit(X, y).blanket_.size > 0
+        )
+    print(
+        f"\nPure noise, {n_rows} x {n_columns:,}, half of the tables with two classes: a column is selected in "
+        f"{n_called} of {n_tables} tables ({perf_counter() - start:.0f} s)."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--columns", type=int, default=1_000_000)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--noise-tables", type=int, default=100)
+    parser.add_argument("--tables", nargs="*", default=["kernels", "wide", "noise"])
+    arguments = parser.parse_args()
+    n_cores = len(os.sched_getaffinity(0))
+    print(f"ppfs {__version__}, NumPy {np.__version__}, {n_cores} cores, seed {SEED}")
+    if "kernels" in arguments.tables:
+        print_kernels(arguments.columns, n_cores)
+    if "wide" in arguments.tables:
+        print_wide(arguments.columns, arguments.device, n_cores)
+    if "noise" in arguments.tables:
+        print_noise(arguments.noise_tables, 5_000, 200, arguments.device, n_cores)
+
+
+if __name__ == "__main__":
+    main()

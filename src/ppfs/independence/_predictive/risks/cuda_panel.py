@@ -1,0 +1,235 @@
+"""Lines, splines and boosted trees of single columns, fitted on a GPU: for two classes and for numbers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import SplineTransformer, StandardScaler
+
+from ppfs import _engine
+from ppfs._data import Block, Table
+from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.boosted_linear import BoostedLinearGrower
+from ppfs.independence._predictive.risks.boosting import BoostingGrower
+from ppfs.independence._predictive.risks.grower import Grower
+from ppfs.independence._predictive.risks.linear.least_squares import Ridge
+from ppfs.independence._predictive.risks.linear.logistic import Logistic
+from ppfs.independence._predictive.risks.linear.recipe import Recipe
+from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
+from ppfs.independence._predictive.risks.linear.steps import LARGEST_SQUARABLE
+from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.significance import moments_of, risk_differences
+
+if TYPE_CHECKING:
+    _Twin = Grower
+else:
+    _Twin = object
+
+# The splines that have a kernel: the defaults of scikit-learn.
+_SPLINES: dict[str, Any] = {
+    "n_knots": 5,
+    "degree": 3,
+    "knots": "uniform",
+    "extrapolation": "constant",
+    "include_bias": True,
+}
+
+
+def uploaded(block: Block) -> Block:
+    """Return a block whose columns are in the GPU's memory too, where several models read them."""
+    if block.on_device is not None or block.n_levels.any():
+        return block
+    moved = replace(block, on_device=_engine.columns_on(_engine.cuda_device(), block.X))
+    moved.__dict__["facts"] = block.facts
+    return moved
+
+
+class _OnCuda(_Twin):
+    """Fits models to each column of a block on a GPU.
+
+    The grower that it extends answers where the kernels cannot: about categories, and where a risk is not finite.
+    """
+
+    bytes_per_block = 2**28
+    takes_views = True
+    is_on_device = True
+    problem: Problem
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        is_number = block.n_levels == 0
+        largest = np.maximum(np.abs(block.facts.low), np.abs(block.facts.high)).astype(np.float64)
+        is_here = is_number & (largest <= LARGEST_SQUARABLE)
+        if not is_here.all():
+            return self._in_two(block, is_here)
+        device = _engine.cuda_device()
+        with device.own_stream():
+            X = _engine.columns_on(device, block.X if block.on_device is None else block.on_device)
+            pairs = self._pairs(X)
+            if self._is_summed_up:
+                risks = PairedRisks.summed_up(pairs.moments().T, self._coefficients(block.n_columns))
+                failed = ~np.isfinite(risks.moments[:, 0])  # type: ignore[index]
+            else:
+                base, replaced = pairs.on_host()
+                unused = np.zeros(block.n_columns, dtype=bool)
+                risks = PairedRisks(
+                    base, replaced, unused, n_coefficients=self._coefficients(block.n_columns)
+                )
+                failed = ~(np.isfinite(base).all(axis=1) & np.isfinite(replaced).all(axis=1))
+        return self._with_answers_of_twin(risks, block, failed) if failed.any() else risks
+
+    def _in_two(self, block: Block, is_here: NDArray[np.bool_]) -> PairedRisks:
+        """Answer about some columns here, and leave the others to the CPU."""
+        here, there = np.flatnonzero(is_here), np.flatnonzero(~is_here)
+        parts = [self.risks(block.take(here))] if here.size else []
+        answers = PairedRisks.joined([*parts, self._of_twin(block.take(there))])
+        places = np.argsort(np.concatenate([here, there]))
+        return answers.at_all(places)
+
+    def _with_answers_of_twin(
+        self, risks: PairedRisks, block: Block, failed: NDArray[np.bool_]
+    ) -> PairedRisks:
+        kept, lost = np.flatnonzero(~failed), np.flatnonzero(failed)
+        parts = [risks.at_all(kept)] if kept.size else []
+        answers = PairedRisks.joined([*parts, self._of_twin(block.take(lost))])
+        return answers.at_all(np.argsort(np.concatenate([kept, lost])))
+
+    def _of_twin(self, block: Block) -> PairedRisks:
+        own = Block(block.X, block.n_levels, block.names)
+        risks = super().risks(own)  # type: ignore[safe-super]
+        if not self._is_summed_up:
+            return replace(risks, by_draw=None)
+        with np.errstate(invalid="ignore"):
+            moments = moments_of(risk_differences(risks.base, risks.replaced))
+        return PairedRisks.summed_up(moments, risks.n_coefficients)
+
+    @property
+    def _is_summed_up(self) -> bool:
+        """Whether a test needs no more of the differences than their moments: those of independent rows."""
+        return self.problem.is_by_row and self.problem.groups is None
+
+    def prepare(self) -> None:
+        """Convert the problem to arrays in the memory of the GPU."""
+        super().prepare()
+        _ = self._panel
+
+    @cached_property
+    def _panel(self) -> _engine.DevicePanel:
+        problem = self.problem
+        return _engine.DevicePanel.of(
+            _engine.cuda_device(),
+            problem.truth,
+            [split.train for split in problem.splits],
+            [split.test for split in problem.splits],
+            [split.permutations for split in problem.splits],
+            problem.loss.name,
+            is_classes=bool(problem.classes.size),
+            is_by_row=problem.is_by_row,
+            weights=problem.weights.loss,
+        )
+
+    @abstractmethod
+    def _pairs(self, X: Any) -> _engine.DevicePairs:
+        """Return the risks of columns in the GPU's memory."""
+
+    def _coefficients(self, n_columns: int) -> NDArray[Any] | None:
+        """Return the number of coefficients of each column, if it is known."""
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_panel", "prepared")}
+
+
+class CudaLinearGrower(_OnCuda, LinearGrower):
+    """Fits a line or a spline to each column of a block, in every split, on a GPU."""
+
+    bytes_per_block = _OnCuda.bytes_per_block
+
+    def _pairs(self, X: Any) -> _engine.DevicePairs:
+        steps = self.recipe.steps
+        scaler = next((step for step in steps if isinstance(step, StandardScaler)), None)
+        has_splines = any(isinstance(step, SplineTransformer) for step in steps)
+        fit = _engine.spline_scores if has_splines else _engine.line_scores
+        scores = fit(
+            self._panel,
+            X,
+            self.recipe.solver.penalty,  # type: ignore[attr-defined]
+            is_scaled=scaler is not None,
+        )
+        return self._panel.paired(scores, is_rest=False)
+
+    def _coefficients(self, n_columns: int) -> NDArray[Any] | None:
+        return np.full(n_columns, self.recipe.n_coefficients, dtype=np.intp)
+
+
+class CudaBoostingGrower(_OnCuda, BoostingGrower):
+    """Boosts trees on each column of a block, in every split, on a GPU."""
+
+    def _pairs(self, X: Any) -> _engine.DevicePairs:
+        return self._panel.paired(_engine.boosted_scores(self._panel, X, self.prepared, None), is_rest=True)
+
+
+class CudaBoostedLinearGrower(_OnCuda, BoostedLinearGrower):
+    """Fits a line to each column of a block and boosts trees on the residuals, on a GPU."""
+
+    def _pairs(self, X: Any) -> _engine.DevicePairs:
+        alpha = self.problem.estimator.alpha
+        return self._panel.paired(_engine.boosted_scores(self._panel, X, self.prepared, alpha), is_rest=True)
+
+
+def panel_grower(grower: Grower) -> Grower | None:
+    """Return what fits the same models on a GPU, or None for other models; see `refusal_of_panel`."""
+    if type(grower) is LinearGrower:
+        return CudaLinearGrower(grower.problem, grower.recipe)
+    if type(grower) is BoostedLinearGrower:
+        return CudaBoostedLinearGrower(grower.problem, grower.is_mixed)
+    return CudaBoostingGrower(grower.problem) if type(grower) is BoostingGrower else None
+
+
+def refusal_of_panel(grower: Grower, table: Table, counts_draws: bool) -> str | None:
+    """Return why these models cannot be fitted on a GPU, or None if they can."""
+    assert isinstance(grower, LinearGrower | BoostingGrower)
+    problem = grower.problem
+    if table.is_sparse:
+        return "there are kernels for dense columns only"
+    if table.has_missing:
+        return "there are no kernels for missing values"
+    if problem.weights.fit is not None:
+        return "there are no kernels for weights of rows"
+    if counts_draws:
+        return "there are no kernels that count draws"
+    if problem.classes.size not in (0, 2) or problem.y.ndim > 1:
+        return "there are kernels for two classes and for numbers only"
+    if problem.loss.name not in _engine.LOSSES:
+        return f"there is no kernel for loss={problem.loss.name!r}"
+    if isinstance(grower, LinearGrower):
+        return _refusal_of_recipe(grower.recipe, problem)
+    if not _engine.is_boosted_on_device(grower.prepared):
+        return "a train part holds one class only"
+    return None
+
+
+def _refusal_of_recipe(recipe: Recipe, problem: Problem) -> str | None:
+    solver, steps = recipe.solver, list(recipe.steps)
+    if not isinstance(solver, Logistic | Ridge) or getattr(solver, "class_weight", None) is not None:
+        return f"there is no kernel for {type(solver).__name__} with these parameters"
+    if not (solver.has_intercept and solver.penalty > 0.0):
+        return "there are kernels for models with an intercept and a penalty only"
+    if steps and isinstance(steps[0], StandardScaler):
+        scaler = steps.pop(0)
+        if not (scaler.with_mean and scaler.with_std):
+            return f"there is no kernel for {scaler!r}"
+    if steps and isinstance(steps[0], SplineTransformer):
+        step = steps.pop(0)
+        if any(getattr(step, name) != value for name, value in _SPLINES.items()):
+            return f"there is a kernel for splines with {_SPLINES} only"
+    if steps:
+        return f"there is no kernel for {type(steps[0]).__name__}"
+    if problem.classes.size and any(np.ptp(problem.truth[split.train]) == 0 for split in problem.splits):
+        return "a train part holds one class only"
+    return None
