@@ -118,13 +118,13 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--study", nargs="+", choices=STUDIES, default=list(STUDIES), help="which studies")
-    parser.add_argument("--replicates", type=int, default=1000, help="at most so many in each cell")
+    parser.add_argument("--replicates", type=int, default=1000, help="at most this many in each cell")
     parser.add_argument("--contenders", nargs="+", help="names or patterns such as 'cross-fit-*'")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="only these tasks")
     parser.add_argument("--n", nargs="+", type=int, choices=ROWS, default=list(ROWS), help="numbers of rows")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument(
-        "--budget", type=float, default=float("inf"), help="start nothing after so many minutes"
+        "--budget", type=float, default=float("inf"), help="start nothing after this many minutes"
     )
     parser.add_argument("--block-size", type=int, default=BLOCK_SIZE, help="replicates computed at once")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")

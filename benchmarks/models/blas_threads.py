@@ -15,7 +15,7 @@ from ppfs._parallel import threads
 
 
 def seconds(X, y, n_threads):
-    """Return processor and clock seconds of a fit in which linear algebra has so many threads."""
+    """Return processor and clock seconds of a fit in which linear algebra has this many threads."""
     kept = threads._FEW_ROWS
     threads._FEW_ROWS = 0  # no limit
     try:

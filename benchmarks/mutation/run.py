@@ -112,7 +112,7 @@ WRAP_AROUND = ("-W", "ignore:overflow encountered in scalar:RuntimeWarning")
 # For so few faults it takes longer to load all kernels than to load those that are needed.
 FEW = 10
 
-# A mutant meets the quickest tests that run its line, as many as fit into so many seconds of the processor.
+# A mutant meets the quickest tests that run its line, as many as fit into this many seconds of the processor.
 BUDGET = 20.0
 
 

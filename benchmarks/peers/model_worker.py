@@ -28,7 +28,7 @@ LIBRARIES = {
 }
 # No p-value is below it, so growth finds no candidate and there is nothing to shrink.
 UNREACHABLE = 1e-40
-# Fits are repeated until so many seconds have passed, or as often as asked.
+# Fits are repeated until this many seconds have passed, or as often as asked.
 LONG = 20.0
 
 

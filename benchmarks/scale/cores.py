@@ -126,7 +126,7 @@ def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
 
 
 def ceiling(share: float, n_cores: int = N_CORES) -> float:
-    """Return the most that so many cores can gain with this serial share (Amdahl's law).
+    """Return the most that this many cores can gain with this serial share (Amdahl's law).
 
     Examples
     --------

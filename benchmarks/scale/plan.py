@@ -269,7 +269,7 @@ def cases_table(cases: dict[str, dict[str, Any]]) -> str:
 
 
 def rates_of(name: str, n_rows: int, startup: float) -> dict[str, Any]:
-    """Return the rates of a search on a table with so many rows, with the start-up time of a process."""
+    """Return the rates of a search on a table with this many rows, with the start-up time of a process."""
     say(f"{name}, {n_rows} rows ...")
     X, y = imagined_table(n_rows, 400, N_TRUE, seed=SEED)
     return asdict(replace(measure_rates(SEARCHES[name], X, y, n_candidates=N_TRUE), startup=startup))

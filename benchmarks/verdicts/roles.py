@@ -59,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="*", default=[])
     parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--targets", type=int, default=None, help="the first so many nodes")
+    parser.add_argument("--targets", type=int, default=None, help="the first this many nodes")
     parser.add_argument("--graphs", type=int, default=0)
     args = parser.parse_args()
     with threadpool_limits(1):

@@ -51,7 +51,7 @@ class Case:
         How many times faster the newer version is meant to be.
 
     n_parts : int, default=1
-        What one run does so many times; the table shows the time of one.
+        How often one run repeats it; the table shows the time of one.
     """
 
     prepare: Callable[[], Run]

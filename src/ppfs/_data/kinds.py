@@ -71,7 +71,7 @@ class ColumnKinds:
         # A smaller range cannot hold more of them.
         is_narrow = self.whole_columns.spans < most
         if sp.issparse(self._X):
-            # Nor can so few stored values, and zero.
+            # Neither can a column that stores this few values beside zero.
             is_narrow |= np.diff(self._X.indptr) < most
         for column in np.flatnonzero(mask & ~is_narrow).tolist():
             mask[column] = _has_few_values(self._values(column), most)

@@ -47,7 +47,7 @@ class RowsInTime:
         the target or of its residuals, whichever is longer, and at most a tenth of the rows.
 
     lags : sequence of int, default=()
-        Add lagged copies of all columns: the values of so many rows before. ``fit(X, y, time=..., lags=[1, 2, 7])`` is
+        Add lagged copies of all columns: the values this many rows before. ``fit(X, y, time=..., lags=[1, 2, 7])`` is
         the same as ``fit(X, y, time=RowsInTime(..., lags=[1, 2, 7]))``.
 
     lags_together : bool, default=True

@@ -9,7 +9,7 @@ from functools import cache
 # Names of parameters in glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
-# So many bytes may lie free before they go back to the system, and arrays up to half of it are made of them.
+# Up to this many free bytes are kept for later arrays of at most half that size; more go back to the system.
 _KEPT = 2**24
 
 

@@ -13,7 +13,7 @@ from ppfs._parallel.cluster import Cluster
 _WORTH_SCATTERING = 2**16
 
 
-class DaskCrew(Cluster):
+class DaskWorkers(Cluster):
     """A Dask cluster: shared data are sent to every worker, so that they survive the death of some."""
 
     def __init__(self, backend: Any) -> None:

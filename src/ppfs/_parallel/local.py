@@ -13,7 +13,7 @@ from ppfs._parallel.shared import Shared
 from ppfs._parallel.workers import Workers
 
 
-class LocalCrew(Workers):
+class LocalWorkers(Workers):
     """Joblib's threads and processes, and any backend of joblib that is not known here."""
 
     lost = (BrokenExecutor, MemoryError)

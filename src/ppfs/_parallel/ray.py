@@ -9,7 +9,7 @@ from typing import Any
 from ppfs._parallel.cluster import Cluster
 
 
-class RayCrew(Cluster):
+class RayWorkers(Cluster):
     """A Ray cluster: shared objects are in its object store, once per machine.
 
     Joblib's backend for Ray selects it, but tasks are submitted to Ray directly, because actors of the backend's pool

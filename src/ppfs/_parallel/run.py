@@ -9,9 +9,9 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from ppfs._parallel.cluster import Cluster
-from ppfs._parallel.dask import DaskCrew
-from ppfs._parallel.local import LocalCrew
-from ppfs._parallel.ray import RayCrew
+from ppfs._parallel.dask import DaskWorkers
+from ppfs._parallel.local import LocalWorkers
+from ppfs._parallel.ray import RayWorkers
 from ppfs._parallel.workers import Workers
 from ppfs.exceptions import WorkerLostError
 
@@ -61,18 +61,18 @@ def run_tasks(
     WorkerLostError
         If the same task lost its worker three times.
     """
-    crew: Workers = _cluster() or LocalCrew(n_jobs, prefer)
+    workers: Workers = _cluster() or LocalWorkers(n_jobs, prefer)
     done = tries = 0
     while done < len(items):
         # After a loss the next item runs alone: if its worker is lost again, this item is the cause.
         some = items[done : done + 1] if tries else items[done:]
         try:
-            for result in crew.results(function, shared, map(prepare, some)):
+            for result in workers.results(function, shared, map(prepare, some)):
                 yield result
                 done, tries = done + 1, 0
-        except crew.lost as error:
+        except workers.lost as error:
             tries += 1
-            if tries == _TRIES or isinstance(error, crew.gave_up):
+            if tries == _TRIES or isinstance(error, workers.gave_up):
                 raise WorkerLostError(
                     f"The worker died or ran out of memory, each of {_TRIES} times, with {describe(items[done])}. "
                     f"The last it said: {type(error).__name__}: {error}. Give workers more memory, or fewer to a "
@@ -97,5 +97,5 @@ def tasks_are_sent(n_workers: int, prefer: Literal["threads"] | None) -> bool:
 def _cluster() -> Cluster | None:
     """Return the cluster that the caller chose with ``joblib.parallel_config``."""
     backend, _ = get_active_backend()
-    clusters: tuple[type[Cluster], ...] = (DaskCrew, RayCrew)
+    clusters: tuple[type[Cluster], ...] = (DaskWorkers, RayWorkers)
     return next((cluster(backend) for cluster in clusters if cluster.is_meant_by(backend)), None)

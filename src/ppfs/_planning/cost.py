@@ -21,7 +21,7 @@ _OVERHEAD = 1.15
 
 @dataclass(frozen=True)
 class Cost:
-    """What a search would cost on so many workers.
+    """What a search would cost on a number of workers.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import stream
 
-# So many columns are made for every hidden cause that they share.
+# The number of columns that share a hidden cause.
 _COLUMNS_PER_CAUSE = 3
 _NOISE = 0.5
 _LEVELS = 6

@@ -23,7 +23,7 @@ from ppfs._planning.rates import EXPONENT, Line, PerQuestion, Rates, Shrinkage
 from ppfs.blanket import expected_refits
 from ppfs.exceptions import InvalidInputError
 
-# At most so many rows are measured, and at most so many columns.
+# The largest part of a table that is measured: rows and columns.
 _MOST_ROWS, _MOST_COLUMNS = 4000, 400
 
 # Growth is timed with few columns and with more, as many as take about a second: the difference is what columns cost.
@@ -32,16 +32,16 @@ _FEW, _GROWTH_SECONDS = 8, 1.0
 # Enough for a small search.
 _LOADING_ROWS = 200
 
-# The shrink phase is timed with so many candidates, then with more, as long as there is time.
+# The shrink phase is timed with this many candidates, and then with more as long as there is time.
 _FIRST, _MOST_CANDIDATES = 8, 64
 
-# So many candidates are assumed at least if not all columns were looked at: they may be rare.
+# The smallest number of candidates that is assumed if not all columns were looked at: candidates may be rare.
 _CANDIDATES = 20
 
-# Questions given other columns are timed in a table of so many columns and rows at most.
+# Questions given other columns are timed in a table of at most this many columns and rows.
 _BESIDE, _BESIDE_ROWS = 24, 1000
 
-# No p-value is as small, so nothing becomes a candidate and a fit ends after growth.
+# No p-value is below this level, so nothing becomes a candidate and a fit ends after growth.
 _UNREACHABLE = 1e-300
 
 # Parameters that name columns, which a part of the table may not have.
@@ -124,7 +124,7 @@ class _Counts:
 
     @classmethod
     def of(cls, phases: Sequence[Phase], n_columns: int) -> _Counts | None:
-        """Return what the phases show; None where nothing was counted to the end."""
+        """Return the cost of counting from the phases; None where no count was finished."""
         counted = [phase for phase in _named(phases, "exact growth") if phase.is_complete]
         if not counted:
             return None
@@ -154,7 +154,7 @@ class _Runs:
         self._seed = seed
 
     def load(self) -> float:
-        """Run a small search twice, and return the CPU seconds that the first took longer: kernels are loaded."""
+        """Run a small search twice, and return how many more CPU seconds the first took: it loads the kernels."""
         X, y = self._imagined(_FEW, min(self.n_rows, _LOADING_ROWS))
         compiled, times = _engine.compile_seconds()[1], [time.process_time()]
         for _ in range(2):
@@ -164,7 +164,7 @@ class _Runs:
         return max(0.0, (times[1] - times[0]) - (times[2] - times[1]) - compiled)
 
     def growth(self) -> tuple[Line, float]:
-        """Return what growth takes per column, by the rows, and how many models it fits."""
+        """Return the time of growth per column, by the number of rows, and how many models it fits."""
         seconds, fits = self._growth_at(self._rows)
         if self.n_rows == len(self._all_y):
             return Line(0.0, seconds / self.n_rows), fits
@@ -204,7 +204,7 @@ class _Runs:
     def shrink(
         self, found: NDArray[np.intp], n_candidates: int, budget: float
     ) -> tuple[Shrinkage | None, _Counts]:
-        """Return what the shrink phase takes, and what counting small p-values takes."""
+        """Return the time of the shrink phase, and of counting small p-values."""
         if n_candidates < 2:
             return None, _Counts()
         if found.size < min(n_candidates, _FIRST):
@@ -219,7 +219,7 @@ class _Runs:
         return self._shrink_of_all_rows(found[: shrink.n_candidates], left) or shrink, counts
 
     def _shrink_of_all_rows(self, columns: NDArray[np.intp], limit: float) -> Shrinkage | None:
-        """Return what the shrink phase takes with all rows, where there are more than were measured so far."""
+        """Return the time of the shrink phase with all rows, if there are more than were measured so far."""
         if self.n_rows == len(self._all_y):
             return None
         phases = self._fitted(_taken(self._all_X, None, columns), self._all_y, limit)
@@ -250,7 +250,7 @@ class _Runs:
             n = larger
 
     def shrink_by_rows(self, shrink: Shrinkage | None) -> Line:
-        """Return what the shrink phase takes by the rows."""
+        """Return the time of the shrink phase by the number of rows."""
         if shrink is None or self.shrink_rows == len(self._all_y):
             return Line(0.0, 1.0)
         n = min(_FIRST, shrink.n_candidates)
@@ -265,7 +265,7 @@ class _Runs:
         return Line.through(sizes[0], seconds[0], sizes[1], seconds[1])
 
     def beside(self) -> tuple[PerQuestion, PerQuestion]:
-        """Return what a question of joint growth takes, and one of a second look."""
+        """Return the cost of a question of joint growth, and of a second look."""
         if self._whole.get_params(deep=False) == self._selector.get_params(deep=False):
             return PerQuestion(), PerQuestion()
         X, y = self._imagined(_BESIDE, min(self.n_rows, _BESIDE_ROWS), n_signals=_BESIDE // 3)
@@ -336,7 +336,7 @@ def _plain(selector: Any) -> Any:
 
 
 def _per_question(phases: Sequence[Phase], beginning: str, ratio: float) -> PerQuestion:
-    """Return what a question took in the phases whose names begin so; seconds grow with the rows."""
+    """Return the cost of a question in the phases whose names begin with `beginning`; seconds grow with the rows."""
     found = [phase for phase in phases if re.sub(r"^fold \d+ ", "", phase.label).startswith(beginning)]
     n_asked = sum(phase.total for phase in found)
     if not n_asked:

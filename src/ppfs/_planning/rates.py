@@ -1,4 +1,4 @@
-"""What the phases of a search take, as short runs show it."""
+"""Time and fits of each phase of a search, estimated from short runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ppfs.independence import MOST_ROWS_COUNTED
 EXPONENT = 1.5
 # Rounds of a second look that are expected: often the first finds nothing.
 _LOOKS = 1.5
-# What is believable of short measurements.
+# The range of exponents that short measurements may show.
 _LOW, _HIGH = 0.5, 3.0
 # The shortest time that a clock can show, in seconds.
 _SMALLEST = 1e-6
@@ -38,7 +38,7 @@ class Line:
         return cls(seconds - per_row * n, per_row)
 
     def at(self, n_rows: int) -> float:
-        """Return the seconds for so many rows."""
+        """Return the seconds for a number of rows."""
         return self.fixed + self.per_row * n_rows
 
 
@@ -99,7 +99,7 @@ class Shrinkage:
         return float(np.clip(rise / log(self.n_candidates / smaller.n_candidates), _LOW, _HIGH))
 
     def sets_for(self, n_candidates: int) -> float:
-        """Return how many sets of models so many candidates need.
+        """Return how many sets of models a number of candidates needs.
 
         Of more candidates a smaller share is kept: rows limit how many columns can be told apart.
         """
@@ -110,12 +110,12 @@ class Shrinkage:
         return 1 + max(0.0, n_candidates * (1 - kept_share / sqrt(max(ratio, 1.0))))
 
     def seconds_for(self, n_candidates: int) -> float:
-        """Return the CPU seconds for so many candidates."""
+        """Return the CPU seconds for a number of candidates."""
         larger: float = (n_candidates / self.n_candidates) ** self.exponent
         return self.seconds_per_set * larger * self.sets_for(n_candidates)
 
     def fits_for(self, n_candidates: int) -> float:
-        """Return the models that are fitted to so many candidates."""
+        """Return how many models are fitted for a number of candidates."""
         return self.n_fits / self.n_sets * self.sets_for(n_candidates)
 
 
@@ -146,7 +146,7 @@ def _one(phase: Phase, exponent: float) -> Shrinkage:
 
 @dataclass(frozen=True)
 class PerQuestion:
-    """What a question takes: CPU seconds, and models fitted."""
+    """The cost of a question: CPU seconds, and models fitted."""
 
     seconds: float = 0.0
     fits: float = 0.0

@@ -12,7 +12,7 @@ from ppfs._conventions import Floats
 # The bet is at most this share of the winnings, so that no row can lose more than half of them.
 _LARGEST = 0.5
 
-# The guess of mean and variance that is made before the first row counts as so many rows.
+# The initial guess of mean and variance counts as this many rows.
 _WEIGHT_OF_THE_GUESS = 20.0
 
 

@@ -1,4 +1,4 @@
-"""Could it have been seen? The smallest effect that the rows of a table show with probability 0.8."""
+"""The smallest effect that a table with this number of rows shows with probability 0.8."""
 
 from __future__ import annotations
 
@@ -135,6 +135,6 @@ def _left_by(table: Table, features: Sequence[int]) -> float:
         with np.errstate(all="ignore"):
             risk = losses_in_sample(table, line, sorted(features)).mean()
     except EstimatorFailedError:
-        # Numbers so large that a line cannot square them: nothing is stated.
+        # The numbers are too large for sums of squares: nothing is stated.
         return float("nan")
     return float(min(_spread(table), risk * table.n_rows / (table.n_rows - n_regressors - 1)))

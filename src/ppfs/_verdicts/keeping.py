@@ -1,4 +1,4 @@
-"""The data of a fit, kept by reference until somebody asks whether the selection is enough."""
+"""The data of a fit, kept by reference until `sufficiency_` is read."""
 
 from __future__ import annotations
 

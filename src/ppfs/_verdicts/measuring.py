@@ -36,7 +36,7 @@ from ppfs.independence import Loss, choose_loss, predict
 
 Rows = NDArray[np.intp]
 
-# So many of the columns that go best with the residuals join the selected ones in further models.
+# In further models this many columns, those most related to the residuals, join the selected ones.
 _N_JOINING = (1, 4, 16)
 
 # The most features for curves and boosted trees of all columns: beyond, a fit of each takes longer than a search.
@@ -45,7 +45,7 @@ _MOST_FOR_CURVES, _MOST_FOR_TREES = 60, 200
 # With more columns than this a line is also fitted with a penalty that grows with their number.
 _FEW = 20
 
-# Into so many parts rows that were held out are divided to choose the best model on the others.
+# Rows that were held out are divided into this many parts; the best model for a part is chosen on the others.
 _N_PARTS = 5
 
 
@@ -170,7 +170,7 @@ def _with_all(
 
 
 def _is_fitted_on(member: Any, n_features: int) -> bool:
-    """Return whether a model is used with so many features: those of the caller always are."""
+    """Return whether a model is used with this number of features; the caller's models always are."""
     if not isinstance(member, DefaultMember):
         return True
     limit = (np.inf, _MOST_FOR_CURVES, np.inf, _MOST_FOR_TREES)[member.number]
@@ -375,7 +375,7 @@ class Measured:
             }
         }
         if output == "probabilities" and np.unique(truth).size == table.classes.size:
-            # A constant differs between folds by chance only; no ranking has an AUC of 0.5.
+            # Constants differ between folds by chance only; without a ranking the AUC is 0.5.
             found["auc"] = {
                 side: 0.5 if side == "nothing" else _auc(truth, one, weights)
                 for side, one in predictions.items()

@@ -130,7 +130,7 @@ def _scaled_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
     return scaled[0], scaled[1]
 
 
-# Levels count with the mean of their rows and of so many rows without effect.
+# The value of a level is the mean of its rows and of this many rows without effect.
 _ROWS_OF_NO_EFFECT = 10
 
 

@@ -265,7 +265,7 @@ def read_off(watch: Watch, names: Sequence[str], alpha: float) -> Update:
 
 
 def _members(table: Table, n_selected: int) -> list[int]:
-    """Return the places of the panel's models that suit so many columns, and one less."""
+    """Return the places of the panel's models that suit this number of columns, and one less."""
     return [
         number
         for number, one in enumerate(usable_members(DEFAULT_PANEL, table))

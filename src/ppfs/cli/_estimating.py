@@ -11,10 +11,10 @@ from ppfs.cli.input import Input
 if TYPE_CHECKING:
     from ppfs._planning import Rates
 
-# Of columns that stay in their file: at most so many, and so many bytes of them.
+# Limits for columns that stay in their file: their number, and their bytes.
 _MOST_COLUMNS, _MOST_BYTES = 2000, 2**28
 
-# Beyond so many classes a search may take so long that people should know before.
+# With more classes than this a search may take long, and a note says so beforehand.
 _MANY_CLASSES = 20
 # Seconds that need no word, and that the estimate itself may take.
 _PATIENCE, _BUDGET = 60.0, 3.0

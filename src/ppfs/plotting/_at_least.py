@@ -62,9 +62,7 @@ class AtLeastDisplay(Display):
         """Draw on axes, or on a new figure."""
         ax = axes_for(ax, figsize=(6.4, 3.0))
         first = np.arange(1, len(self.bounds) + 1)
-        ax.step(
-            first, self.bounds, where="mid", color=SELECTED, linewidth=2, label="at least so many are related"
-        )
+        ax.step(first, self.bounds, where="mid", color=SELECTED, linewidth=2, label="lower bound")
         ax.plot(first, first, color=ink(), linestyle=":", linewidth=1.2, label="all of them")
         ax.set_xlabel("most important columns")
         ax.set_ylabel("related to the target")

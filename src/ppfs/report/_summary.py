@@ -23,7 +23,7 @@ _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polar
 # An explanation takes some hundred bytes: a page with those of a hundred thousand columns would not open.
 _MOST_EXPLAINED = 500
 
-# Words of notes about how models are computed: of use to who measures times, not to who reads a result.
+# Words of notes about how models are computed: useful for measuring times, not for reading a result.
 _OF_COMPUTING = ("by the engine", "scikit-learn's interface")
 
 _CALLED = {"selection": "the selection", "all": "all columns"}

@@ -18,7 +18,7 @@ from ppfs._data.target_task import SaidTask
 from ppfs._data.time_order import RowsInTime
 from ppfs.exceptions import InvalidInputError
 
-# By default, columns of a file may take up to one of so many parts of the memory.
+# By default, the columns of a file may take up the memory of the machine divided by this.
 _SHARE_OF_MEMORY = 4
 
 

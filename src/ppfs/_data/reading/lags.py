@@ -148,7 +148,7 @@ def with_lags(
     if n_rows <= 2 * most:
         raise InvalidInputError(
             f"lags={list(wanted)} leave {max(n_rows - most, 0)} of {n_rows} rows, because the first {most} have no "
-            "value so much earlier. Use smaller lags, or more rows."
+            "value that many rows earlier. Use smaller lags, or more rows."
         )
     kept = np.sort(by_time[most:])
     copied = _with_copies(frame, wanted, in_time.order, by_time, places, kept)

@@ -19,7 +19,7 @@ from ppfs._data.target import Target
 from ppfs._data.time_order import RowsInTime, TimeOrder, are_neighbors_alike, chosen_block_length
 from ppfs.exceptions import DependentRowsWarning, InvalidInputError
 
-# The target's residuals are those of a linear model with at most so many columns, and one per so many rows.
+# The target's residuals come from a linear model: its maximum number of columns, and the rows that each needs.
 _MOST_REGRESSORS, _ROWS_PER_REGRESSOR = 50, 5
 _PENALTY = 1e-3
 # Enough to see how alike neighbors are, however large the table is.

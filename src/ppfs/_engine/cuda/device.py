@@ -54,7 +54,7 @@ class Device(ABC):
         arguments: Sequence[Any],
         shared_bytes: int = 0,
     ) -> None:
-        """Run a kernel: so many blocks of so many threads. Arguments are arrays of this device and NumPy scalars."""
+        """Run a kernel; arguments are arrays of this device and NumPy scalars. `n_threads` is the size of a block."""
 
     @abstractmethod
     def address(self, array: DeviceArray) -> int:

@@ -45,7 +45,7 @@ def device_column_risks(columns: DeviceColumns, trees: DeviceTrees) -> tuple[Dev
 def _find_neighbors(
     columns: DeviceColumns, trees: DeviceTrees, ties: DeviceArray, base: DeviceArray, permuted: DeviceArray
 ) -> None:
-    """Answer about columns of distinct values, and say of all columns what ties they have."""
+    """Compute the risks of columns of distinct values, and mark the ties of all columns."""
     device, n_bytes = trees.device, _bytes_of_line(columns.n_rows)
     is_shared = n_bytes <= device.shared_memory
     at_once = columns.n_columns if is_shared else max(1, _MOST_MEMORY // n_bytes)
@@ -77,7 +77,7 @@ def threads_for(n_rows: int) -> int:
 
 
 def mark_ties(device: Device, columns: DeviceColumns, trees: DeviceTrees, ties: DeviceArray) -> None:
-    """Say of each column what ties it has, where kernels ask for it."""
+    """Mark the ties of each column, where kernels read them."""
     if trees.scalars["is_counted"]:
         arguments = (columns.values, np.int32(columns.n_rows), ties)
         device.launch("mark_ties", columns.n_columns, threads_for(columns.n_rows), arguments)

@@ -43,7 +43,7 @@ class RiskSets:
 
     @cached_property
     def _last_at_risk(self) -> NDArray[np.intp]:
-        """For each event, how many rows are at risk: the first so many of `order`."""
+        """For each event, how many rows are at risk: the rows at the beginning of `order`."""
         return np.searchsorted(-self.time[self.order], -self._event_times, side="right")
 
     @cached_property

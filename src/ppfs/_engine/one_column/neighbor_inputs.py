@@ -47,7 +47,7 @@ class KnownLosses(NamedTuple):
 
     right: Float64s  # (n_classes,) loss of a row of each class in a pure leaf of its own class
     wrong: Float64s  # (n_classes,) and in one of another
-    tabled: Float64s  # (65, 65) log-loss in a leaf of so many rows, of which so many are of one's own class
+    tabled: Float64s  # (65, 65) log-loss by the leaf's number of rows, and of rows of the same class
 
 
 class Neighbors(NamedTuple):

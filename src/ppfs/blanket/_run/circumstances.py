@@ -145,7 +145,7 @@ def _digests(array: NDArray[Any], dtype: np.dtype[Any], n_jobs: int | None) -> S
 
 
 def _same_bits(array: NDArray[np.float64]) -> bool:
-    """Return whether numbers are so small and whole that 8 bits hold them; -0.0 is none, because it is not 0."""
+    """Return whether all numbers are integers of 8 bits; -0.0 is not, because its bits are not those of 0."""
     with np.errstate(invalid="ignore"):
         back = array.astype(np.int8).astype(np.float64)
     return bool((back.view(np.int64) == array.view(np.int64)).all())

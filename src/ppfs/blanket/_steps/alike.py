@@ -20,7 +20,7 @@ NEAR_COPY = 0.95
 #: Columns of whose variance the others explain at least this share, on left-out rows, are determined by them.
 DETERMINED = 0.9
 
-# Columns that are determined by others form one cluster if they are correlated at least so much.
+# Columns that are determined by others form one cluster if their correlation is at least this.
 _LINKED = 0.3
 
 # Correlations that are held at once: some megabytes.

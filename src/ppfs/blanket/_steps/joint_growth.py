@@ -26,13 +26,13 @@ from ppfs.independence import Answers, BoundTest, CrossFitPPI, IndependenceTest
 #: The phase in which its candidates are judged by the model that found them.
 JOINT_SHRINK = "joint shrink"
 
-# A model of all columns has at least so many rows per column, one of the most promising columns more; either may have
+# A model of all columns has at least this many rows per column, one of the most promising columns more; either may have
 # at least `_FEWEST` columns.
 _ROWS_PER_COLUMN = 3
 _ROWS_PER_CHOSEN = 20
 _FEWEST = 20
 
-#: growth="auto" grows jointly up to so many columns, rows and values.
+#: growth="auto" grows jointly up to this many columns, rows and values.
 MOST_AUTOMATIC = 500
 MOST_AUTOMATIC_ROWS = 10_000
 MOST_AUTOMATIC_VALUES = 2_000_000
@@ -148,7 +148,7 @@ def is_worth_it(inquiry: Inquiry, test: IndependenceTest) -> bool:
 
 
 def suits_joint_growth(n_rows: int, n_columns: int) -> bool:
-    """Return whether a table is so small that models of all its columns find something and take seconds."""
+    """Return whether a table is small enough that models of all its columns find something within seconds."""
     return (
         1 < n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, n_rows // _ROWS_PER_COLUMN))
         and n_rows <= MOST_AUTOMATIC_ROWS

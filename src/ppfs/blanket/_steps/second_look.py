@@ -14,13 +14,13 @@ from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink_weakest_first
 
-#: So many rejected columns are asked about at most; of more, the most promising.
+#: The maximum number of rejected columns that are tested; of more, the most promising ones.
 MOST_COLUMNS = 100
 
-#: In tall tables, where a screen is precise and a question takes long, fewer columns: with so many values in all.
+#: In tall tables, where a screen is precise and a question takes long, columns with this many values are tested.
 MOST_VALUES = 10_000_000
 
-#: So many rounds of second looks are made at most.
+#: The maximum number of rounds of second looks.
 MOST_ROUNDS = 3
 
 

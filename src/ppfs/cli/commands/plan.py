@@ -51,7 +51,7 @@ _IMAGINED_ROWS, _IMAGINED_COLUMNS = 5000, 400
     "--workers",
     type=click.IntRange(min=2),
     multiple=True,
-    help="Also on a cluster of so many workers.  [default: 8 and 64]",
+    help="Also on a cluster with this many workers.  [default: 8 and 64]",
 )
 @search_flags
 @debug_flag

@@ -159,7 +159,7 @@ _FLAGS = [
         _COLUMNS,
         "--lags",
         metavar="NUMBERS",
-        help="With --time: add copies of all columns from so many rows before, such as 1,2,7.",
+        help="With --time: add copies of all columns from this many rows before, such as 1,2,7.",
     ),
     flag(
         _COLUMNS,

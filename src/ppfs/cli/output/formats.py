@@ -14,7 +14,7 @@ from ppfs.cli._terminal import printable
 from ppfs.cli.output.cells import not_a_formula
 
 _BAR_WIDTH = 20
-# Below so many columns of the terminal there is no room for bars.
+# A narrower terminal has no room for bars.
 _WIDE_ENOUGH_FOR_BARS = 90
 
 Result = Mapping[str, Any]

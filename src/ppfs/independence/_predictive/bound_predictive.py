@@ -253,7 +253,7 @@ class BoundPredictiveTest(BoundTest):
         return members.joined(answers)
 
     def _is_by_products(self, n_others: int) -> bool:
-        """Return whether questions given so many features are answered by products of residuals."""
+        """Return whether questions given `n_others` features are answered by products of residuals."""
         return n_others > 0 and self._test.uses_products
 
     def _products_of(self, target: int) -> ResidualProducts:

@@ -16,7 +16,7 @@ _PENALTIES = np.logspace(-3, 4, 15)
 # many rows there are, while the variance of a smaller one averages out in the test. With few rows, one step less.
 _STEPS_BELOW, _FEW_ROWS = 2, 250
 
-# Rows are left out in this many blocks, where there are at most so many rows.
+# Rows are left out in this many blocks, where there are at most this many rows.
 _BLOCKS, _MOST_IN_BLOCKS = 5, 5000
 
 # Directions of the design that are smaller than this share of the largest are rounding error.

@@ -20,7 +20,7 @@ from ppfs.independence._predictive.risks.linear.steps import FittedSteps, Standa
 
 
 def n_slots(n_levels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the number of regressors of columns of so many categories: at most one more than have their own."""
+    """Return the number of regressors of each column: one per category, and at most `MAX_DUMMIES` + 1."""
     return np.minimum(n_levels, MAX_DUMMIES + 1)
 
 
