@@ -480,11 +480,19 @@ def test_several_columns_of_numbers_are_several_outputs(y, task):
     np.testing.assert_array_equal(table.y, TWO)
 
 
-def test_classification_takes_one_column():
-    with pytest.raises(InvalidInputError, match=r"one label per row, but y has 2 columns"):
+def test_several_columns_of_labels_are_indicators():
+    text = np.array([["a", "x"], ["b", "x"], ["c", "y"], ["a", "y"]])
+    table = read(np.eye(4), text)
+    assert table.task_name == "classification"
+    np.testing.assert_array_equal(table.y, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    np.testing.assert_array_equal(table.rows(np.array([2])).labels.values, [["c", "y"]])
+    assert read(np.eye(4), np.eye(4)[:, :2]).task_name == "classification"
+    with pytest.raises(InvalidInputError, match=r"it holds numbers with a fraction"):
         read(np.eye(4), TWO, task="classification")
-    with pytest.raises(InvalidInputError, match=r"must hold numbers, but y contains 'a'"):
-        read(np.eye(4), np.array([["a", "b"]] * 4))
+    with pytest.raises(InvalidInputError, match=r"numeric targets, but y contains 'a'"):
+        read(np.eye(4), text, task="regression")
+    with pytest.raises(InvalidInputError, match=r"one class only"):
+        read(np.eye(4), np.ones((4, 2)))
 
 
 def test_gaps_in_one_output():

@@ -16,11 +16,12 @@ from ppfs._comparison.methods import ALL, methods_of, ready
 from ppfs._comparison.peers import PEERS, selected_by_peer
 from ppfs._comparison.result import Comparison, MethodScores
 from ppfs._conventions import Progress, ProgressBar, RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._data import SaidTask, Table, Task, only_rows, read_table, time_of_rows
+from ppfs._data import SaidTask, Table, only_rows, read_table, time_of_rows
 from ppfs._fitting import (
     Scorer,
     estimator_for,
     fold_score,
+    for_labels,
     naming_the_model,
     scorer_for,
     seeded,
@@ -138,7 +139,7 @@ def compare(
         table = table.with_response()
     entropy = root_entropy(random_state)
     seed = integer_seed(stream(entropy))
-    model = _model(estimator, table.task, seed)
+    model = _model(estimator, table, seed)
     scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
     race = _Race(X, y, groups, time, sample_weight, table, model, scorer, scoring, seed, n_jobs)
     tallies = [_Tally(name, method) for name, method in named.items()]
@@ -235,10 +236,10 @@ class _Race:
         return [int(column) for column in np.flatnonzero(selector.get_support())]
 
 
-def _model(estimator: Any, task: Task, seed: int) -> Any:
+def _model(estimator: Any, table: Table, seed: int) -> Any:
     if estimator is None:
-        estimator = RandomForestClassifier() if task == "classification" else RandomForestRegressor()
-    return seeded(clone(estimator_for(estimator, task)), seed)
+        estimator = RandomForestClassifier() if table.task == "classification" else RandomForestRegressor()
+    return seeded(clone(estimator_for(for_labels(estimator, table), table.task)), seed)
 
 
 def _divisions(table: Table, cv: int, seed: int) -> list[tuple[Rows, Rows]]:

@@ -113,7 +113,7 @@ class Table:
         self.n_levels, self.categories, self.kinds = columns.n_levels, columns.categories, columns.kinds
         self.column_names, self.has_names, self.frame = columns.names, columns.has_names, columns.frame
         self.y, self.task, self.task_choice = target.values, target.task, target.choice
-        self.target_kind = target.kind
+        self.target_kind, self.labels = target.kind, target.labels
         self.names, self.target = self.features.names, self.features.target
         self.n_features = self.target
         self._rows = CallersRows(self.n_rows) if rows is None else rows
@@ -367,6 +367,8 @@ class Table:
     @property
     def task_name(self) -> str:
         """The task in the caller's words."""
+        if self.labels is not None:
+            return "classification"
         return self.task if self.target_kind is None else self.target_kind.name
 
     def regrouped(self, groups: Sequence[Sequence[int]]) -> Table:

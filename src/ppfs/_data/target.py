@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._data.labels import coded_labels
+from ppfs._data.several_labels import SeveralLabels
 from ppfs._data.target_kinds import Floats, TargetKind
 from ppfs._data.target_task import Task, TaskChoice
 
@@ -34,6 +35,9 @@ class Target:
 
     origin : Target, default=None
         The target whose response this is.
+
+    labels : SeveralLabels, default=None
+        The columns of labels whose indicators the values are.
     """
 
     values: NDArray[Any]
@@ -41,6 +45,7 @@ class Target:
     labels_of_all: NDArray[Any] | None = None
     kind: TargetKind | None = None
     origin: Target | None = None
+    labels: SeveralLabels | None = None
 
     @property
     def task(self) -> Task:
@@ -98,7 +103,10 @@ class Target:
     def of_rows(self, index: NDArray[np.intp]) -> Target:
         """Return the target of some of the rows."""
         origin = None if self.origin is None else self.origin.of_rows(index)
-        return replace(self, values=self.values[index], labels_of_all=self.known_labels, origin=origin)
+        labels = None if self.labels is None else self.labels.of_rows(index)
+        return replace(
+            self, values=self.values[index], labels_of_all=self.known_labels, origin=origin, labels=labels
+        )
 
     @property
     def _has_text_labels(self) -> bool:

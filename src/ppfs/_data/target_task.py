@@ -127,7 +127,7 @@ def _several_outputs(target: NDArray[Any]) -> TaskChoice:
         "regression",
         reason,
         f"The {n_outputs} columns of y hold few distinct integers, as labels do; they are read as numbers. "
-        "Select for one column at a time if they are labels.",
+        'Pass task="classification" if they are labels.',
     )
 
 

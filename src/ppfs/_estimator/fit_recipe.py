@@ -31,7 +31,7 @@ from ppfs._printable import listed
 from ppfs._trace import Trace
 
 if TYPE_CHECKING:
-    from ppfs._verdicts import DataAtHand, Sufficiency, Update, Watched
+    from ppfs._verdicts import Blankets, DataAtHand, Sufficiency, Update, Watched
     from ppfs.report import Report
 
 
@@ -55,6 +55,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     _at_hand: DataAtHand | None = None
     _sufficiency: Sufficiency | None = None
     _watched: Watched | None = None
+    _blankets: Blankets | None = None
 
     @abstractmethod
     def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
@@ -140,7 +141,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     def _keep_data(self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, *, wanted: bool) -> None:
         from ppfs._verdicts import DataAtHand
 
-        self._sufficiency, self._watched = None, None
+        self._sufficiency, self._watched, self._blankets = None, None, None
         self._at_hand = (
             DataAtHand.of(X, y, groups, time, sample_weight, self.n_features_in_) if wanted else None
         )
@@ -154,19 +155,41 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if self._sufficiency is None:
-            kept = self._at_hand
-            if kept is None:
-                raise AttributeError(
-                    f"This {type(self).__name__} holds no data to measure sufficiency_ with: it was fitted with "
-                    "sufficiency=False, to a file or to a table of more than 64 MiB, or it was loaded. Call "
-                    "measure_sufficiency(X, y)."
-                )
-            kept.require_unchanged()
+            kept = self._data_of_fit("sufficiency_", "Call measure_sufficiency(X, y)")
             self.measure_sufficiency(
                 kept.X, kept.y, groups=kept.groups, time=kept.time, sample_weight=kept.sample_weight
             )
         assert self._sufficiency is not None
         return self._sufficiency
+
+    @property
+    def blankets_(self) -> Blankets:
+        """What is selected for each column of a target of several columns, by its name or number: a dict of arrays.
+
+        `blanket_` is the selection for all columns together. The search is repeated for each column when this is first
+        read, with the data of the fit.
+        """
+        check_is_fitted(self)
+        if self._blankets is None:
+            from ppfs._verdicts import blankets_of
+
+            kept = self._data_of_fit(
+                "blankets_", "Fit again, and read blankets_ before the selector is saved"
+            )
+            self._blankets = blankets_of(
+                self, kept.X, kept.y, groups=kept.groups, time=kept.time, sample_weight=kept.sample_weight
+            )
+        return self._blankets
+
+    def _data_of_fit(self, wanted: str, way_out: str) -> DataAtHand:
+        """Return the data of the last fit, or raise if they are not held or were changed."""
+        if self._at_hand is None:
+            raise AttributeError(
+                f"This {type(self).__name__} holds no data to measure {wanted} with: it was fitted with "
+                f"sufficiency=False, to a file or to a table of more than 64 MiB, or it was loaded. {way_out}."
+            )
+        self._at_hand.require_unchanged()
+        return self._at_hand
 
     def measure_sufficiency(
         self,

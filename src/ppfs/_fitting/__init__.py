@@ -35,6 +35,7 @@ from ppfs._fitting.float32_precision import (
     target_for_float32,
     warn_of_lost_precision,
 )
+from ppfs._fitting.label_probabilities import LabelProbabilities, called, for_labels
 from ppfs._fitting.panel_members import (
     DEFAULT_PANEL,
     PanelParameters,
@@ -67,6 +68,7 @@ __all__ = [
     "FittedLightGBM",
     "Impute",
     "KnownParameters",
+    "LabelProbabilities",
     "LightGBMRecipe",
     "Medians",
     "PanelParameters",
@@ -74,6 +76,7 @@ __all__ = [
     "ToFrame",
     "accepted_input",
     "block_for_float32",
+    "called",
     "changed_parameters",
     "constant_model",
     "dense",
@@ -83,6 +86,7 @@ __all__ = [
     "estimator_for",
     "fitted_clone",
     "fold_score",
+    "for_labels",
     "frame_for",
     "has_library_model",
     "input_tags",

@@ -11,6 +11,7 @@ from sklearn.utils import InputTags
 from ppfs._conventions import can_predict
 from ppfs._data import Table, Task
 from ppfs._fitting.estimators import DefaultMember, estimator_for, input_tags, task_of_estimator
+from ppfs._fitting.label_probabilities import LabelProbabilities, for_labels
 from ppfs.exceptions import InvalidInputError
 from ppfs.models import default_panel
 
@@ -80,7 +81,7 @@ def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -
     """
     models = members_of(estimator, parameter)
     if not isinstance(estimator, str):
-        return models
+        return [for_labels(model, table) for model in models]
     if table.is_sparse:
         return [DefaultMember(0, is_sparse=True)]
     line, curves, products, trees = models
@@ -121,6 +122,8 @@ def _name(model: Any) -> str:
     """Return the name of a model's class; for a pipeline, those of its steps without scalers."""
     if model is None:
         return "decision tree"
+    if isinstance(model, LabelProbabilities):
+        return _name(model.estimator)
     steps = [step for _, step in getattr(model, "steps", []) if step is not None and step != "passthrough"]
     told = [type(step).__name__ for step in steps if not type(step).__name__.endswith("Scaler")]
     return "+".join(told) or type(model).__name__

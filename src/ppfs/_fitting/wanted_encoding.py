@@ -15,6 +15,9 @@ TRANSPARENT = frozenset(
         "GridSearchCV",
         "HalvingGridSearchCV",
         "HalvingRandomSearchCV",
+        "LabelProbabilities",
+        "MultiOutputClassifier",
+        "MultiOutputRegressor",
         "RandomizedSearchCV",
         "TunedThresholdClassifierCV",
     }
@@ -116,7 +119,7 @@ def wants_numbered_labels(estimator: Any) -> bool:
         return wants_numbered_labels(estimator.steps[-1][1])
     inner = getattr(estimator, "estimator", None)
     if hasattr(inner, "fit"):
-        return wants_numbered_labels(inner)
+        return type(estimator).__name__ != "LabelProbabilities" and wants_numbered_labels(inner)
     is_xgboost = any(_package(parent) == "xgboost" for parent in type(estimator).__mro__)
     return is_xgboost and hasattr(estimator, "predict_proba")
 

@@ -1,5 +1,6 @@
 """What can be said of a selection as a whole, after the search."""
 
+from ppfs._verdicts.by_output import Blankets, blankets_of
 from ppfs._verdicts.closed_testing import at_least, at_least_among_first
 from ppfs._verdicts.detectable import detectable_of, rows_needed
 from ppfs._verdicts.keeping import DataAtHand
@@ -11,6 +12,7 @@ from ppfs._verdicts.sufficiency import Sufficiency
 from ppfs._verdicts.updating import Update, Watch, after_batch, begin, read_off
 
 __all__ = [
+    "Blankets",
     "DataAtHand",
     "Divided",
     "Role",
@@ -22,6 +24,7 @@ __all__ = [
     "at_least",
     "at_least_among_first",
     "begin",
+    "blankets_of",
     "detectable_of",
     "measure_sufficiency",
     "read_off",

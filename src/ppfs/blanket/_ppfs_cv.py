@@ -40,6 +40,7 @@ from ppfs._estimator import Selector
 from ppfs._fitting import (
     Scorer,
     estimator_for,
+    for_labels,
     input_tags,
     require_valid_parameters,
     scorer_for,
@@ -355,7 +356,7 @@ class PPFSCV(RefittedModel, Selector):
         """Return the model to be scored, or raise if it cannot be fitted on such data."""
         if self.estimator is not None:
             require_valid_parameters(self.estimator)
-        model = estimator_for(self.estimator, table.task)
+        model = estimator_for(for_labels(self.estimator, table), table.task)
         require_two_classes(table)
         if table.is_sparse and not input_tags(model).sparse:
             raise InvalidInputError(
@@ -390,7 +391,7 @@ class PPFSCV(RefittedModel, Selector):
         self.n_features_ = int(self.selected_.size)
         self._set_columns(self.selected_, table)
         method = scored.described(
-            self.best_index_, self.n_features_, type(estimator_for(self.estimator, table.task))
+            self.best_index_, self.n_features_, type(self.estimator or estimator_for(None, table.task))
         )
         self.trace_ = chosen_by_score(self.selector_.trace_, features, self.n_features_, method)
 

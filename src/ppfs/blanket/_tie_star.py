@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
 from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, SaidTask
@@ -204,8 +205,6 @@ class TIEStar(IndependenceSearch):
     [[0], [1]]
     """
 
-    blankets_: list[NDArray[np.intp]]
-
     _parameter_constraints: dict[str, Any] = {
         **IndependenceSearch._parameter_constraints,
         "search": [BaseBlanketSelector, None],
@@ -284,7 +283,13 @@ class TIEStar(IndependenceSearch):
     def _set_findings(self, found: Found, callers: CallersColumns) -> None:
         assert isinstance(found, FoundBlankets)
         columns = [sorted(callers.numbers(one)) for one in found.blankets]
-        self.blankets_ = [np.array(one, dtype=np.intp) for one in columns]
+        self._equivalent = [np.array(one, dtype=np.intp) for one in columns]
+
+    @property
+    def blankets_(self) -> list[NDArray[np.intp]]:  # type: ignore[override]
+        """All blankets, each in ascending order, the first one first."""
+        check_is_fitted(self)
+        return self._equivalent
 
     def _untried(
         self, inquiry: Inquiry, known: list[frozenset[int]], failed: list[frozenset[int]]

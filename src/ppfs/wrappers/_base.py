@@ -27,6 +27,7 @@ from ppfs._estimator import Selector
 from ppfs._fitting import (
     Impute,
     estimator_for,
+    for_labels,
     input_tags,
     is_equivariant,
     require_suits,
@@ -91,7 +92,7 @@ class BaseWrapper(Selector):
                 "no score for it. Pass one field of it, or use PPFS with a function as loss."
             )
         require_two_classes(table)
-        estimator = estimator_for(self.estimator, table.task)
+        estimator = estimator_for(for_labels(self.estimator, table), table.task)
         require_suits(estimator, table, self.impute)
         data = summary_of(table)
         table = self._in_reach(table, estimator)

@@ -19,6 +19,7 @@ from ppfs._data.reading.categories import converts, is_missing
 from ppfs._data.reading.large_integers import LARGEST_EXACT, as_floats
 from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
+from ppfs._data.several_labels import SeveralLabels
 from ppfs._data.table import Table
 from ppfs._data.target import Target
 from ppfs._data.target_kinds import KINDS, is_survival
@@ -103,11 +104,11 @@ def typed_target(target: NDArray[Any], task: SaidTask, *, is_categorical: bool) 
         _require_repeated_labels(labels)
         return Target(labels, TaskChoice("classification", "y has a categorical type"))
     is_one = target.ndim == 1 and not _is_structured(target)
+    if target.ndim == 2 and (task == "classification" or (task == "auto" and _are_labels(target))):
+        return _several_labels(target, "the task or the estimator was given" if task != "auto" else "")
     if task == "classification" and not is_one:
-        what = "is a structured array" if _is_structured(target) else f"has {target.shape[1]} columns"
         raise InvalidInputError(
-            f"Classification needs one label per row, but y {what}. Select for one column of it at a time, "
-            'or use a regressor and task="regression" if its columns are numeric.'
+            "Classification needs labels, but y is a structured array. Select for one field of it at a time."
         )
     if task != "auto":
         known: Task = "classification" if task == "classification" else "regression"
@@ -118,10 +119,33 @@ def typed_target(target: NDArray[Any], task: SaidTask, *, is_categorical: bool) 
         # Large integers would have fewer distinct values as floats.
         choice = choose_task(as_floats(target) if target.dtype.kind in "iu" else target)
         _refuse_numbers_as_text(target)
+    if not is_one and target.dtype.kind in "US":
+        raise InvalidInputError(
+            f"Regression needs numeric targets, but y contains {str(target.ravel()[0])!r}. Pass numbers, or "
+            'task="classification" if y holds labels.'
+        )
     if not is_one:
         return Target(target, choice)
     values = _as_quantities(target) if choice.task == "regression" else _as_labels(target)
     return Target(values, choice)
+
+
+def _are_labels(target: NDArray[Any]) -> bool:
+    """Return whether several columns hold labels beyond doubt: text, or 0 and 1 only."""
+    return target.dtype.kind in "US" or bool(np.isin(target, (0, 1)).all())
+
+
+def _several_labels(target: NDArray[Any], reason: str) -> Target:
+    """Return the target of several columns of labels: their indicators are predicted as numbers."""
+    for column in target.T:
+        _as_labels(column)
+    whole = target.astype(np.int64) if target.dtype.kind == "f" else target
+    labels = SeveralLabels.of(whole)
+    if max(labels.n_classes) < 2:
+        raise InvalidInputError("Each column of y has one class only: there is nothing to predict.")
+    kind = reason or f"y has {target.shape[1]} columns of labels"
+    choice = TaskChoice("regression", f"{kind}; probabilities of {target.shape[1]} labels are predicted")
+    return Target(labels.indicators, choice, labels=labels)
 
 
 def is_categorical(y: Any) -> bool:
@@ -177,19 +201,15 @@ def _complete_record(target: NDArray[Any]) -> NDArray[Any]:
     return target
 
 
-def _outputs(target: NDArray[Any]) -> NDArray[np.float64]:
-    """Return several columns of numbers as floats."""
+def _outputs(target: NDArray[Any]) -> NDArray[Any]:
+    """Return several columns of numbers as floats, other ones as text."""
     missing = (
         [i for i, row in enumerate(target) if any(map(is_missing, row))] if target.dtype.kind == "O" else []
     )
     if missing:
         raise _missing(missing, len(target))
     if not converts(target):
-        example = next(value for value in target.ravel() if not converts(np.array([value])))
-        raise InvalidInputError(
-            f"A target of several columns must hold numbers, but y contains {str(example)!r}. It is a regression with "
-            "several outputs; select for one column at a time if they are labels."
-        )
+        return target.astype(str)
     return target.astype(np.float64)
 
 

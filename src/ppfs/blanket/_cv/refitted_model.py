@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ppfs._conventions import can_predict, n_rows_of
 from ppfs._data import NewRows, Table
 from ppfs._fitting import (
+    LabelProbabilities,
     Scorer,
     ToFrame,
     constant_model,
@@ -60,13 +61,17 @@ class RefittedModel:
         if not columns:
             self.estimator_ = constant_model(table.task).fit(np.zeros((table.n_rows, 1)), table.y)
             return
+        y = table.y
+        if table.labels is not None and isinstance(model, LabelProbabilities):
+            # Predictions are labels, as those of the caller's own classifier.
+            model, y = model.estimator, table.labels.values
         chosen = table.X[:, columns]
         frame = frame_for(model, table)
         to_frame = None if frame is None else ToFrame(frame, self._reader.names)
         ready = prepared(model, self._reader.n_levels, None, to_frame)
         matrix = chosen.tocsr() if table.is_sparse else np.ascontiguousarray(chosen)
         with naming_the_model(ready, table, ()):
-            self.estimator_ = fitted_clone(ready, matrix, table.y, **weight_arguments(ready, table.weights))
+            self.estimator_ = fitted_clone(ready, matrix, y, **weight_arguments(ready, table.weights))
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -19,6 +19,7 @@ from ppfs._fitting import (
     Impute,
     PanelParameters,
     estimator_for,
+    for_labels,
     input_tags,
     members_of,
     require_suits,
@@ -179,7 +180,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
             if isinstance(model, DefaultMember):
                 require_finite(table, allow_missing=True, user="the default panel")
                 continue
-            require_suits(estimator_for(model, table.task), table, self.impute)
+            require_suits(estimator_for(for_labels(model, table), table.task), table, self.impute)
         if self.conditional is not None:
             self._check_conditional(table)
 

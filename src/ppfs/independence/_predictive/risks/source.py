@@ -10,6 +10,7 @@ import numpy as np
 
 from ppfs import _engine
 from ppfs._data import Table
+from ppfs._fitting import called
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -61,7 +62,7 @@ class RiskSource(ABC):
         self.problem = problem
         self.n_fits = 0
         self.expected_removals: Sequence[int] = ()
-        self.note = self._note(type(problem.estimator).__name__, reason)
+        self.note = self._note(called(problem.estimator), reason)
         self._table = table
         self._n_jobs = n_jobs
 
