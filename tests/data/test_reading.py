@@ -342,7 +342,6 @@ def test_order_of_columns_within_a_group_does_not_matter():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({"a": [0, 1], "b": [1, 2]}, r"'x1' is in two feature_groups, 'a' and 'b'"),
         ({"a": ["street"]}, r"feature_groups\['a'\]: There is no column 'street'. The columns are 'x0'"),
         ({"a": [9]}, r"feature_groups\['a'\]: There is no column 9"),
         ({"a": []}, r"feature_groups\['a'\] is empty"),

@@ -36,16 +36,16 @@ class CallersColumns:
         return cls(len(table.column_names), of_feature)
 
     def numbers(self, features: Sequence[int]) -> list[int]:
-        """Return the columns of some features, those of one feature together."""
+        """Return the columns of some features, those of one feature together, each column once."""
         if self.of_feature is None:
             return list(features)
-        return [column for feature in features for column in self.of_feature[feature]]
+        return list(dict.fromkeys(column for feature in features for column in self.of_feature[feature]))
 
-    def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the value of each column's feature."""
+    def spread(self, values: NDArray[np.float64], selected: Sequence[int] = ()) -> NDArray[np.float64]:
+        """Return the value of each column's feature; of a column in several, that of the first selected one, if any."""
         if self.of_feature is None:
             return values
         spread = np.empty(self.n_columns)
-        for value, columns in zip(values, self.of_feature, strict=True):
-            spread[list(columns)] = value
+        for feature in (*reversed(range(len(self.of_feature))), *reversed(selected)):
+            spread[list(self.of_feature[feature])] = values[feature]
         return spread

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,7 @@ class Features:
     column_names : tuple of str
 
     groups : tuple of tuple of int, default=None
-        The columns of each feature; None if feature j is column j.
+        The columns of each feature; None if feature j is column j. A column may be in several.
     """
 
     names: tuple[str, ...]
@@ -48,6 +48,34 @@ class Features:
         """The columns of each feature."""
         return tuple((column,) for column in range(len(self.names))) if self.groups is None else self.groups
 
+    @cached_property
+    def overlap(self) -> bool:
+        """Whether some column is in more than one feature."""
+        columns = [column for group in self.groups or () for column in group]
+        return len(set(columns)) < len(columns)
+
+    def apart(self, feature: int, others: Collection[int]) -> Features | None:
+        """Return features of disjoint columns for a question about a feature given others with some of its columns.
+
+        Returns
+        -------
+        Features or None
+            The first has the columns that the feature alone has, the others those of `others`. None if it has no column
+            of its own.
+        """
+        taken = set(self.columns_of([other for other in others if other != feature]))
+        own = tuple(column for column in self.columns[feature] if column not in taken)
+        if not own:
+            return None
+        groups, names = [own], [self.names[feature]]
+        for other in others:
+            left = tuple(column for column in self.columns[other] if column in taken)
+            taken -= set(left)
+            if left and other != feature:
+                groups.append(left)
+                names.append(self.names[other])
+        return Features(tuple(names), self.column_names, tuple(groups))
+
     def columns_of(self, features: Sequence[int]) -> list[int]:
         """Return the columns of some features, those of each feature together."""
         if self.groups is None:
@@ -69,7 +97,13 @@ class Features:
                 f"There is no column or group {column!r}. The features are {listed(self.names)}."
             )
         number = column_index(column, self.column_names)
-        return next(feature for feature, group in enumerate(self.groups) if number in group)
+        found = [feature for feature, group in enumerate(self.groups) if number in group]
+        if len(found) > 1:
+            raise InvalidInputError(
+                f"Column {self.column_names[number]!r} is in {len(found)} groups, "
+                f"{listed([self.names[feature] for feature in found])}. Name one of them instead."
+            )
+        return found[0]
 
     def numbers(self, columns: ColumnsLike, parameter: str) -> list[int]:
         """Return the numbers of the features that the caller listed in a parameter."""

@@ -375,7 +375,10 @@ class Table:
         """Return the table with features that are several of these together; every feature is in one group."""
         names = [self.names[group[0]] for group in groups]
         columns = [tuple(self.features.columns_of(list(group))) for group in groups]
-        features = Features.of(names, self.column_names, columns)
+        return self.with_features(Features.of(names, self.column_names, columns))
+
+    def with_features(self, features: Features) -> Table:
+        """Return the table with other features of the same columns."""
         return Table(self._columns, self._target, features, self._rows, lens=self._lens)
 
     def _width(self, variable: int) -> int:

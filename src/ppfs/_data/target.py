@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._data.labels import coded_labels
-from ppfs._data.several_labels import SeveralLabels
+from ppfs._data.labels import SeveralLabels, coded_labels
 from ppfs._data.target_kinds import Floats, TargetKind
 from ppfs._data.target_task import Task, TaskChoice
 

@@ -223,12 +223,13 @@ class Trace:
         return question_arrays_of(self._parts, fold)
 
     def features_of_columns(self) -> list[int]:
-        """Return the number of the feature that each column belongs to."""
+        """Return the number of the feature that each column belongs to; of several, the first selected one, if any."""
         if self._columns is None:
             return list(range(len(self.column_names)))
+        selected = () if self.outcome is None else self.outcome.blanket
         features = [0] * len(self.column_names)
-        for feature, group in enumerate(self._columns):
-            for column in group:
+        for feature in (*reversed(range(len(self._columns))), *reversed(selected)):
+            for column in self._columns[feature]:
                 features[column] = feature
         return features
 
@@ -239,7 +240,7 @@ class Trace:
         number = column_index(column, self.column_names)
         if self._columns is None:
             return number
-        return next(feature for feature, group in enumerate(self._columns) if number in group)
+        return self.features_of_columns()[number]
 
     def explain(self, column: int | str) -> str:
         """Explain in words why a column was kept or dropped.

@@ -104,7 +104,7 @@ def _read(selector: Any, X: Any, y: Any) -> Table:
 
 def _selected(selector: Any, table: Table) -> Sequence[int]:
     support = selector.support_
-    return [feature for feature, columns in enumerate(table.columns) if support[list(columns)].any()]
+    return [feature for feature, columns in enumerate(table.columns) if support[list(columns)].all()]
 
 
 def stacked_rows(X: Any, X_new: Any) -> Any:

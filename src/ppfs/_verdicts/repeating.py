@@ -146,5 +146,5 @@ class _Repeated:
 
     def _features(self, support: NDArray[np.bool_]) -> Sequence[int]:
         return [
-            feature for feature, columns in enumerate(self._table.columns) if support[list(columns)].any()
+            feature for feature, columns in enumerate(self._table.columns) if support[list(columns)].all()
         ]

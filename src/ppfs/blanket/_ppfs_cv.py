@@ -391,7 +391,9 @@ class PPFSCV(RefittedModel, Selector):
         self.n_features_ = int(self.selected_.size)
         self._set_columns(self.selected_, table)
         method = scored.described(
-            self.best_index_, self.n_features_, type(self.estimator or estimator_for(None, table.task))
+            self.best_index_,
+            self.n_features_,
+            type(estimator_for(None, table.task) if self.estimator is None else self.estimator),
         )
         self.trace_ = chosen_by_score(self.selector_.trace_, features, self.n_features_, method)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ppfs._conventions import RandomStateLike
 from ppfs._data import Table
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._answers import Answers, IndependenceResult
+from ppfs.independence._answers import INDEPENDENT, Answers, IndependenceResult
 from ppfs.independence._known_answers import KnownAnswers, Question, fingerprint
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail
 
@@ -113,6 +113,12 @@ class BoundTest(ABC):
 
     n_fits: int = 0
 
+    # Binds the same test to other features of the same rows, where some of them share columns.
+    bind_beside: Callable[[Table], BoundTest] | None = None
+
+    # Models of questions about features that share columns with those they are asked given.
+    _n_fits_apart: int = 0
+
     def __init__(self, table: Table, binding: Binding = Binding(), models: tuple[str, ...] = ()) -> None:
         self.table = table
         self.models = models
@@ -198,7 +204,7 @@ class BoundTest(ABC):
         )
         unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
         self._asked_sets.add((target, shared))
-        fresh = self._answers(unknown, target, tuple(sorted(inside))) if unknown else iter(())
+        fresh = self._fresh(unknown, target, tuple(sorted(inside))) if unknown else iter(())
         # Paired, because the caller may ask about a later x in the meantime: an answer still belongs to its own x.
         pairs = zip(unknown, fresh, strict=False)
         for x in xs:
@@ -289,6 +295,25 @@ class BoundTest(ABC):
                 yield block[: len(found)], Answers.of(found, len(self.models))
                 raise
             yield block, Answers.of(found, len(self.models))
+
+    def _fresh(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> Iterator[IndependenceResult]:
+        """Answer new questions; a feature that shares columns with `given` is asked about by its other columns."""
+        if self.bind_beside is None:
+            yield from self._answers(xs, target, given)
+            return
+        features = self.table.features
+        for x in xs:
+            others = [other for other in given if other not in (x, self.table.target)]
+            if x == self.table.target or set(features.columns[x]).isdisjoint(features.columns_of(others)):
+                yield from self._answers([x], target, given)
+                continue
+            apart = features.apart(x, others)
+            if apart is None or target != self.table.target:
+                yield INDEPENDENT
+                continue
+            bound = self.bind_beside(self.table.with_features(apart))
+            yield bound.query(0, bound.table.target, range(1, len(apart.names)))
+            self._n_fits_apart += bound.n_fits
 
     @abstractmethod
     def _answers(

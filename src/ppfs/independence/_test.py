@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -76,14 +77,20 @@ class IndependenceTest(ABC, BaseEstimator):
         """
         if self.is_of_package and (self.reads_response or table.task == "regression"):
             table = table.with_response()
-        return self._bind(table, Binding(fold, random_state, n_jobs, on_error, known, listener))
+        return self._joined(table, Binding(fold, random_state, n_jobs, on_error, known, listener))
 
     def bind_beside(self, bound: BoundTest, table: Table) -> BoundTest:
         """Return the test of a table with the rows of another bound test; their answers are kept together.
 
         See `BoundTest.binding_for`.
         """
-        return self._bind(table, bound.binding_for(table))
+        return self._joined(table, bound.binding_for(table))
+
+    def _joined(self, table: Table, binding: Binding) -> BoundTest:
+        bound = self._bind(table, binding)
+        if table.features.overlap:
+            bound.bind_beside = partial(self.bind_beside, bound)
+        return bound
 
     @abstractmethod
     def _bind(self, table: Table, binding: Binding) -> BoundTest:

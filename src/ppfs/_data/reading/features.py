@@ -27,13 +27,16 @@ def read_features(groups: Mapping[str, ColumnsLike] | None, columns: Columns) ->
             'Write {"address": ["street", "city"]}.'
         )
     members = {str(name): _members(str(name), listing, columns.names) for name, listing in groups.items()}
-    group_of = _group_of_each(members, columns.names)
     for name in members:
         _require_free_name(name, members[name], columns.names)
+    groups_of: dict[int, list[str]] = {}
+    for name, listing in members.items():
+        for column in listing:
+            groups_of.setdefault(column, []).append(name)
     features: dict[str, tuple[int, ...]] = {}
     for column, column_name in enumerate(columns.names):
-        name = group_of.get(column, column_name)
-        features.setdefault(name, members[name] if column in group_of else (column,))
+        for name in groups_of.get(column, [column_name]):
+            features.setdefault(name, members[name] if column in groups_of else (column,))
     by_content = [_by_content(feature, columns) for feature in features.values()]
     return Features.of(list(features), columns.names, by_content)
 
@@ -54,19 +57,6 @@ def _members(group: str, listing: ColumnsLike, names: Sequence[str]) -> tuple[in
             f"feature_groups[{group!r}] lists {listed(twice)} more than once. Once is enough."
         )
     return tuple(sorted(numbers))
-
-
-def _group_of_each(members: Mapping[str, tuple[int, ...]], names: Sequence[str]) -> dict[int, str]:
-    group_of: dict[int, str] = {}
-    for group, columns in members.items():
-        for column in columns:
-            if column in group_of:
-                raise InvalidInputError(
-                    f"Column {names[column]!r} is in two feature_groups, {group_of[column]!r} and {group!r}. "
-                    "A column belongs to one feature: take it out of one, or join the groups."
-                )
-            group_of[column] = group
-    return group_of
 
 
 def _require_free_name(group: str, members: tuple[int, ...], names: Sequence[str]) -> None:

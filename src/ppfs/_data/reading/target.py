@@ -15,11 +15,11 @@ from sklearn.utils import check_array, column_or_1d
 
 from ppfs._conventions import warn_caller
 from ppfs._data.kinds import MAX_WHOLE_CATEGORIES
+from ppfs._data.labels import SeveralLabels
 from ppfs._data.reading.categories import converts, is_missing
 from ppfs._data.reading.large_integers import LARGEST_EXACT, as_floats
 from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
-from ppfs._data.several_labels import SeveralLabels
 from ppfs._data.table import Table
 from ppfs._data.target import Target
 from ppfs._data.target_kinds import KINDS, is_survival

@@ -194,8 +194,8 @@ class BaseBlanketSelector(Selector):
         self.blanket_ = np.array(callers.numbers(concluded.selected), dtype=np.intp)
         self._set_findings(concluded.found, callers)
         self._set_columns(self.blanket_, table)
-        self.pvalues_ = callers.spread(concluded.pvalues)
-        self.importances_ = callers.spread(concluded.effects)
+        self.pvalues_ = callers.spread(concluded.pvalues, concluded.selected)
+        self.importances_ = callers.spread(concluded.effects, concluded.selected)
         with np.errstate(divide="ignore"):
             # Not log(1/p), which overflows for the smallest p-values; 0 - and not -, or p = 1 gives -0.
             self.scores_ = 0.0 - np.log(self.pvalues_)

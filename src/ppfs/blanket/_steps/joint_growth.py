@@ -127,6 +127,8 @@ def _obstacle(table: Table, n_columns: int, test: IndependenceTest) -> str:
     """Return why there can be no joint growth; "" if there can."""
     if table.storage.n_more is not None and table.storage.n_more < n_columns:
         return f"X is a path, and memory_limit has room for {table.storage.n_more:,} of its {n_columns:,} columns"
+    if table.features.overlap:
+        return "some features share columns, so that models would have these twice"
     if _is_panel(test) and table.is_sparse:
         return "X is sparse, and gradient boosting, the preset's model of all columns, needs a dense matrix"
     if _is_panel(test) and table.codes.ndim > 1:

@@ -81,7 +81,7 @@ class BoundPredictiveTest(BoundTest):
         n_counted = sum(tail.n_fits for tail in self._tails.values())
         n_regressions = sum(products.n_fits for products in self._products.values())
         n_models = sum(risks.n_fits for risks in set(self._risks.values()))
-        return self._n_grown + n_counted + n_regressions + n_models
+        return self._n_grown + self._n_fits_apart + n_counted + n_regressions + n_models
 
     @property
     def smallest_pvalue(self) -> float:
