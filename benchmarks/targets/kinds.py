@@ -3,6 +3,7 @@
     python benchmarks/targets/kinds.py survival-size    # x has no effect given z; beside tram-GCM
     python benchmarks/targets/kinds.py survival-power   # line, square, product, step
     python benchmarks/targets/kinds.py others           # count, positive, ordinal: with the task, and without it
+    python benchmarks/targets/kinds.py exposure         # x changes the exposure of a count, and perhaps its rate
     python benchmarks/targets/kinds.py real             # GBSG2, veterans' lung cancer: what is selected
 
 tram-GCM is the product of the martingale residuals of Cox's regression on z and the residuals of a linear regression of
@@ -175,6 +176,22 @@ def others(n_tables: int) -> None:
             print(f"| {name} | {kind} | {shape or 'none'} | {own:.3f} | {other:.3f} |", flush=True)
 
 
+def exposure(n_tables: int) -> None:
+    print("\n| effect on the rate | with the exposure | without it |")
+    print("| --- | --- | --- |")
+    for slope in (0.0, 0.2):
+        calls = np.zeros(2)
+        for seed in range(n_tables):
+            rng = np.random.default_rng([seed, 202])
+            z = rng.normal(size=300)
+            x = 0.6 * z + 0.8 * rng.normal(size=300)
+            exposed = np.exp(0.8 * x + 0.3 * rng.normal(size=300))
+            y = rng.poisson(exposed * np.exp(0.4 * z + slope * x)).astype(float)
+            both = np.column_stack([y, exposed])
+            calls += [asked(x, z[:, np.newaxis], one, "count") < 0.05 for one in (both, y)]
+        print(f"| {slope} | {calls[0] / n_tables:.3f} | {calls[1] / n_tables:.3f} |", flush=True)
+
+
 def real(n_tables: int) -> None:
     print("\n| data | selected, most important first |")
     print("| --- | --- |")
@@ -188,7 +205,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = {"survival-size": survival_size, "survival-power": survival_power, "others": others, "real": real}
+    parts = {
+        "survival-size": survival_size,
+        "survival-power": survival_power,
+        "others": others,
+        "exposure": exposure,
+        "real": real,
+    }
     parser.add_argument("part", choices=list(parts))
     parser.add_argument("--tables", type=int, default=200)
     given = parser.parse_args()

@@ -1,5 +1,7 @@
 """Survival times, counts and rows in time on the command line."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,3 +79,17 @@ def test_lagged_copies_are_columns(ppfs, followed, tmp_path):
     np.testing.assert_allclose(written["dose_lag2"], written["pain"])
     done = ppfs("select", followed, *flags, "--lags", 2, "--each-lag")
     assert done.stdout.split() == ["dose_lag2"]
+
+
+def test_counts_have_exposures(ppfs, followed):
+    table = pd.read_csv(followed)
+    table["years"] = np.exp(table["age"])
+    table["visits"] = np.random.default_rng(1).poisson(table["years"] * np.exp(0.6 * table["dose"]))
+    table.to_csv(followed, index=False)
+    flags = ["-t", "visits", "--drop", "days,died,date", "--random-state", 0]
+    done = ppfs("select", followed, *flags, "--exposure", "years", "--format", "json")
+    assert done.exit_code == 0, done.stderr
+    assert '"task": "count"' in done.stdout
+    assert json.loads(done.stdout)["selected"][0] == "dose"
+    done = ppfs("select", followed, *flags, "--exposure", "years", "--task", "regression")
+    assert "--exposure is for counts" in done.stderr

@@ -239,3 +239,59 @@ def test_a_model_can_be_chosen_for_counts() -> None:
 def test_fisher_z_reads_the_response() -> None:
     X, y = targets()["survival"]
     assert FisherZ().evaluate(X, y, 1).pvalue < 1e-4
+
+
+def exposed_counts(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns, and counts with exposures that depend on the first column; the rate depends on the second."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    exposure = np.exp(0.8 * X[:, 0] + 0.3 * rng.normal(size=n))
+    return X, np.column_stack([rng.poisson(exposure * np.exp(0.5 * X[:, 1])), exposure])
+
+
+def test_a_count_is_compared_with_its_exposure() -> None:
+    X, y = exposed_counts()
+    without = PPFS.calibrated(task="count", random_state=0).fit(X, y[:, 0])
+    assert 0 in without.blanket_
+    record = np.array(list(map(tuple, y)), dtype=[("claims", float), ("exposure", float)])
+    for target in (y, pd.DataFrame(y, columns=["claims", "years"]), record):
+        selector = PPFS.calibrated(task="count", random_state=0).fit(X, target)
+        assert selector.blanket_[0] == 1
+        assert selector.pvalues_[0] > 1e-4 > without.pvalues_[0]
+    by_hand = PPFS(PoissonRegressor(), task="regression", loss="poisson-deviance", n_splits=8, random_state=0)
+    by_hand.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    own = PPFS(PoissonRegressor(), task="count", n_splits=8, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(own.pvalues_, by_hand.pvalues_)
+
+
+def test_size_of_a_column_that_changes_the_exposure_only() -> None:
+    test = CrossFitPPI("panel", task="count", random_state=0)
+    found = [test.evaluate(*exposed_counts(150, seed), 0, given=[1]).pvalue < 0.05 for seed in range(60)]
+    assert sum(found) <= 8
+
+
+def test_exposures_go_with_weights_and_files(tmp_path) -> None:
+    X, y = exposed_counts()
+    weights = np.arange(len(y)) % 3
+    table = read_table(X, y, task="count", owner="test", sample_weight=weights)
+    np.testing.assert_allclose(table.weights, (weights * y[:, 1])[weights > 0])
+    np.testing.assert_allclose(table.y, (y[:, 0] / y[:, 1])[weights > 0])
+    np.save(tmp_path / "X.npy", X)
+    by_file = read_table(tmp_path / "X.npy", y, task="count", owner="test", sample_weight=weights)
+    np.testing.assert_allclose(by_file.weights, table.weights)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (
+            np.column_stack([np.arange(40), np.zeros(40)]),
+            "An exposure must be above 0, but that of row 0 is 0",
+        ),
+        (np.column_stack([np.arange(40) / 3, np.ones(40)]), "integers from 0 on"),
+        (np.ones((40, 3)), "but y has 3 columns"),
+    ],
+)
+def test_wrong_exposures_are_explained(y: np.ndarray, said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        PPFS.calibrated(task="count").fit(np.ones((40, 2)), y)

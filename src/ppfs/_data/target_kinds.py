@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +88,32 @@ def _read_counts(values: NDArray[Any]) -> Floats:
             f'{numbers.size} rows are like it. Use task="positive" for amounts, or task="regression".'
         )
     return numbers
+
+
+def split_exposure(values: NDArray[Any]) -> tuple[NDArray[Any], Floats | None]:
+    """Return counts divided by their exposures, and the exposures; a target of one column is returned as it is.
+
+    Of two columns the second, or a field named exposure, is the exposure: how long, or how many, the count is of. A
+    rate weighted by its exposure has the score of Poisson's model with the logarithm of the exposure as an offset.
+    """
+    names = values.dtype.names
+    if names is None and values.ndim == 1:
+        return values, None
+    columns = [values[name] for name in names] if names is not None else list(values.T)
+    if len(columns) != 2:
+        raise InvalidInputError(
+            f'task="count" needs one count per row, or a count and its exposure, but y has {len(columns)} columns.'
+        )
+    if names is not None and "expos" in names[0].lower():
+        columns.reverse()
+    counts, exposure = _read_counts(columns[0]), columns[1].astype(np.float64)
+    wrong = np.flatnonzero(~(exposure > 0))
+    if wrong.size:
+        raise InvalidInputError(
+            f"An exposure must be above 0, but that of row {wrong[0]} is {exposure[wrong[0]]:g}, and {wrong.size} of "
+            f"{exposure.size} rows are like it. Drop rows without any exposure: they show nothing."
+        )
+    return counts / exposure, exposure
 
 
 def _read_positive(values: NDArray[Any]) -> Floats:
@@ -243,3 +269,11 @@ KINDS: dict[str, TargetKind] = {
         ),
     )
 }
+
+#: Counts that were divided by their exposures; these are the weights of the rows.
+RATES = replace(
+    KINDS["count"],
+    read=lambda values: values,
+    response=lambda values: values,
+    model="the count divided by its exposure, which is its weight: the score of Poisson's model",
+)

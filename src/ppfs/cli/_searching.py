@@ -106,6 +106,8 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
         raise UsageFailure(
             f"--event is for survival times, but --task is {request.task}. Leave one of them out."
         )
+    if data.exposure is not None and given.setdefault("task", "count") != "count":
+        raise UsageFailure(f"--exposure is for counts, but --task is {request.task}. Leave one of them out.")
     if request.stratify is not None:
         given["stratify"] = {"auto": "auto", "yes": True, "no": False}[request.stratify]
     if request.class_weight is not None:

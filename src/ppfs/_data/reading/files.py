@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ppfs._data.columns import Columns
-from ppfs._data.reading.rows import read_groups, read_weights
+from ppfs._data.reading.rows import exposed, read_groups, read_weights
 from ppfs._data.reading.target import is_categorical, read_target, typed_target
 from ppfs._data.reading.time import time_order, time_values
 from ppfs._data.sources import ColumnSource, FileColumns, FileKinds, open_source
 from ppfs._data.table import CallersRows, Table
+from ppfs._data.target_kinds import split_exposure
 from ppfs._data.target_task import SaidTask
 from ppfs._data.time_order import RowsInTime
 from ppfs.exceptions import InvalidInputError
@@ -56,7 +57,9 @@ def read_file_table(
     if in_time is not None and isinstance(when, str):
         in_time = replace(in_time, order=source.column(when))
     y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
-    target = typed_target(read_target(y, owner=owner), task, is_categorical=is_categorical(y))
+    values = read_target(y, owner=owner)
+    values, exposure = split_exposure(values) if task == "count" else (values, None)
+    target = typed_target(values, task, is_categorical=is_categorical(y), is_rate=exposure is not None)
     if len(target.values) != source.n_rows:
         raise InvalidInputError(
             f"{path} has {source.n_rows} rows, but y has {len(target.values)}. They must be the same rows."
@@ -74,8 +77,10 @@ def read_file_table(
     )
     if kept_rows is not None:
         target = replace(target, values=target.values[kept_rows])
+        exposure = None if exposure is None else exposure[kept_rows]
         groups = None if groups is None else np.asarray(groups)[kept_rows]
     rows = CallersRows(source.n_rows, kept_rows, weights, read_groups(groups, storage.shape[0]))
+    rows = exposed(rows, exposure)
     if in_time is not None:
         times = time_values(in_time, None, source.n_rows)
         times = times if kept_rows is None else times[kept_rows]

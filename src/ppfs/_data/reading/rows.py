@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -13,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from ppfs._conventions import n_rows_of
 from ppfs._data.reading.categories import is_missing
 from ppfs._data.reading.masked import unmasked
+from ppfs._data.table import CallersRows
 from ppfs.exceptions import InvalidInputError
 
 # 2**500 is 3e150, about the square root of the largest 64-bit float.
@@ -89,6 +91,13 @@ def _rescaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
             "would not count at all. Use weights whose ratio is below 1e150, and 0 for rows that should not count."
         )
     return np.ldexp(weights, -exponent) if abs(exponent) > _MAX_WEIGHT_EXPONENT else weights
+
+
+def exposed(rows: CallersRows, exposure: NDArray[np.float64] | None) -> CallersRows:
+    """Return rows whose weights are multiplied by the exposures of their counts."""
+    if exposure is None:
+        return rows
+    return replace(rows, weights=exposure if rows.weights is None else rows.weights * exposure)
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:

@@ -22,7 +22,7 @@ from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target import Target
-from ppfs._data.target_kinds import KINDS, is_survival
+from ppfs._data.target_kinds import KINDS, RATES, is_survival
 from ppfs._data.target_task import SaidTask, Task, TaskChoice, choose_task
 from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError
@@ -79,7 +79,9 @@ def require_two_classes(table: Table) -> None:
         )
 
 
-def typed_target(target: NDArray[Any], task: SaidTask, *, is_categorical: bool) -> Target:
+def typed_target(
+    target: NDArray[Any], task: SaidTask, *, is_categorical: bool, is_rate: bool = False
+) -> Target:
     """Return the target in the type that its task needs.
 
     Parameters
@@ -92,9 +94,12 @@ def typed_target(target: NDArray[Any], task: SaidTask, *, is_categorical: bool) 
 
     is_categorical : bool
         Whether the caller's target has a categorical type, so that its values are labels.
+
+    is_rate : bool, default=False
+        Whether counts were divided by their exposures.
     """
     if task in KINDS or (task == "auto" and is_survival(target)):
-        kind = KINDS["survival" if task == "auto" else task]
+        kind = RATES if is_rate else KINDS["survival" if task == "auto" else task]
         reason = "y has an event and a time" if task == "auto" else "the task was given"
         choice = TaskChoice(kind.task, f"{reason}; this package's own models predict {kind.model}")
         return Target(kind.read(target), choice, kind=kind)

@@ -58,6 +58,9 @@ class DataRequest(FileRequest):
     event : str or None
         A column that says whether the event was observed; the target is then its time.
 
+    exposure : str or None
+        A column with the exposures of counts.
+
     groups, time, weights : str or None
         Columns with the groups, the times and the weights of the rows.
 
@@ -81,6 +84,7 @@ class DataRequest(FileRequest):
     drop: tuple[str, ...]
     id: tuple[str, ...]
     event: str | None
+    exposure: str | None
     groups: str | None
     time: str | None
     gap: int
@@ -139,6 +143,12 @@ _FLAGS = [
         "--event",
         metavar="COLUMN",
         help="Survival: 1 where the event was observed, 0 where it is censored; --target is then the time.",
+    ),
+    flag(
+        _COLUMNS,
+        "--exposure",
+        metavar="COLUMN",
+        help="Counts: how long, or how many, each count is of; --target is then the count.",
     ),
     flag(_COLUMNS, "--groups", metavar="COLUMN", help="Rows with the same value here belong together."),
     flag(

@@ -78,6 +78,9 @@ class Input:
     event : str or None
         The column that says whether an event was observed; `target` is then its time, and y has both.
 
+    exposure : str or None
+        The column with the exposures of counts; `target` is then the count, and y has both.
+
     rows : FrameRead or None
         The rows that are searched, for writing a part of them; None where they are not in memory.
 
@@ -100,6 +103,7 @@ class Input:
     time: Any = None
     weights: Any = None
     event: str | None = None
+    exposure: str | None = None
     rows: FrameRead | None = None
     ids: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())

@@ -113,6 +113,7 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
             require_column(column, names, f"{flag}: {quoted}")
             for flag, column in (
                 ("--event", request.event),
+                ("--exposure", request.exposure),
                 ("--groups", request.groups),
                 ("--time", when),
                 ("--weights", request.weights),
@@ -132,10 +133,11 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     read = Input(
         name=table.name,
         X=frame[columns],
-        y=frame[target] if request.event is None else _time_and_event(frame, target, request.event, table),
+        y=_target(request, frame, target, table),
         names=columns,
         target=target,
         event=request.event,
+        exposure=request.exposure,
         groups=None if request.groups is None else _complete(frame, request.groups, "--groups", table),
         time=_time(request, frame, when, table),
         weights=None if request.weights is None else _complete(frame, request.weights, "--weights", table),
@@ -233,6 +235,16 @@ def _time(request: DataRequest, frame: Any, column: str | None, table: FrameRead
 
     order = _INDEX if column is None else _complete(frame, column, "--time", table)
     return RowsInTime(order, gap=request.gap, lags_together=not request.each_lag)
+
+
+def _target(request: DataRequest, frame: Any, target: str, table: FrameRead) -> Any:
+    """Return the target, or its two columns: a time and an event, or a count and its exposure."""
+    if request.event is not None:
+        return _time_and_event(frame, target, request.event, table)
+    if request.exposure is not None:
+        _complete(frame, request.exposure, "--exposure", table)
+        return frame[[target, request.exposure]].astype(float)
+    return frame[target]
 
 
 def _time_and_event(frame: Any, target: str, event: str, table: FrameRead) -> Any:
