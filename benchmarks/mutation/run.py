@@ -1,7 +1,7 @@
 """Change the code, one small fault at a time, and check whether a test detects it.
 
-    python benchmarks/mutation/run.py draw                # writes the sample down
     python benchmarks/mutation/run.py map                 # which tests run which lines; what is mapped is not run again
+    python benchmarks/mutation/run.py draw                # writes the sample down
     python benchmarks/mutation/run.py map --only tests/cli --again
     python benchmarks/mutation/run.py mutants             # the sample; what is recorded is not run again
     python benchmarks/mutation/run.py mutants --again     # those that survived, once more
@@ -33,6 +33,7 @@ from typing import Any
 
 from in_forks import WARM_UP
 from operators import Mutant, compiles, mutants_of
+from tests_by_statement import mark_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
@@ -113,7 +114,10 @@ WRAP_AROUND = ("-W", "ignore:overflow encountered in scalar:RuntimeWarning")
 FEW = 10
 
 # A mutant meets the quickest tests that run its line, as many as fit into this many seconds of the processor.
-BUDGET = 20.0
+BUDGET = 40.0
+
+# How much of it the tests next to the module may take, those up to its room, and all.
+SHARES = (0.5, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -168,10 +172,10 @@ def write_sample() -> None:
 
 
 def make_map(only: str, again: bool) -> None:
-    """Run the tests once and write down which faults each of them meets; those of the engine without the compiler."""
+    """Run the tests once and write down which statements each of them runs, the engine's without the compiler."""
     MAPS.mkdir(exist_ok=True)
-    drawn = sample()
     found = sorted(str(path.relative_to(ROOT)) for pattern in MAPPED for path in ROOT.glob(pattern))
+    sources = [str(path.relative_to(PACKAGE)) for path in sorted(PACKAGE.rglob("*.py"))]
     for is_engine in (False, True):
         files = [
             file
@@ -183,21 +187,22 @@ def make_map(only: str, again: bool) -> None:
         ]
         if files:
             # Compiled kernels cannot be marked.
-            chosen = [(m.file, m.line, m.key) for m in drawn if _is_of_the_engine(m.file) == is_engine]
-            waiting = MAPS / f"sample-{os.getpid()}.json"
-            waiting.write_text(json.dumps(chosen))
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests_by_fault"]
-            command += [
-                *WRAP_AROUND,
-                "-k",
-                "not contract and not every_node",
-                "--sample",
-                str(waiting),
-                "--maps",
-                str(MAPS),
+            waiting = MAPS / f"marked-{os.getpid()}.json"
+            waiting.write_text(json.dumps([file for file in sources if _is_of_the_engine(file) == is_engine]))
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "tests_by_statement",
             ]
+            command += [*WRAP_AROUND, "-k", "not contract and not every_node"]
+            command += ["--marked", str(waiting), "--maps", str(MAPS), *files]
             environment = _environment() | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
-            subprocess.run([*command, *files], cwd=ROOT, env=environment, check=False)
+            subprocess.run(command, cwd=ROOT, env=environment, check=False)
 
 
 def _map_of(file: str) -> Path:
@@ -220,41 +225,57 @@ def _environment() -> dict[str, str]:
 
 @cache
 def _maps(is_engine: bool) -> dict[str, list[tuple[str, float]]]:
-    """Return the tests that meet each mark (the name of a fault, or a file), with the seconds they take."""
+    """Return the tests that meet each mark (of a statement, a function or a file), with the seconds they take."""
     found: dict[str, list[tuple[str, float]]] = {}
     for path in MAPS.glob("tests-*.json"):
         if path.name.startswith("tests-engine") == is_engine:
             read = json.loads(path.read_text())
-            for mark, tests in {**read["marks"], OF_SIGNATURES: _of_signatures(read["tests"])}.items():
-                found.setdefault(mark, []).extend((test, read["tests"][test]) for test in tests)
+            timed = list(read["tests"].items())
+            for mark, numbers in read["marks"].items():
+                found.setdefault(mark, []).extend(timed[number] for number in numbers)
+            found.setdefault(OF_SIGNATURES, []).extend(
+                one for one in timed if one[0].startswith(OF_SIGNATURES)
+            )
     return found
-
-
-def _of_signatures(tests: dict[str, float]) -> list[str]:
-    return [test for test in tests if test.startswith(OF_SIGNATURES)]
 
 
 def tests_for(mutant: Mutant, budget: float) -> tuple[list[str], float]:
     """Return what to run, and how many seconds it takes without the fault.
 
-    The tests of the statement; or, where it runs when the module is loaded, those of the file. The quickest come first,
-    but one case of every test before the second case of any: many cases of one test see much the same.
+    The tests of the statement; or, where it runs when the module is loaded, those of the file. Test files that share a
+    word of their name with the module come first, then those of its room, then the others. Each of the three may take
+    what the ones before leave of its share, the quickest tests first, but one case of every test before the second case
+    of any: many cases of one test see much the same.
     """
     marks = _maps(_is_of_the_engine(mutant.file))
-    found = {*(marks.get(mutant.key) or marks.get(mutant.file, [])), *marks.get(OF_SIGNATURES, [])}
+    mark = mark_of(_source(mutant.file), mutant.file, mutant.line)
+    found = {*(marks.get(mark) or marks.get(mutant.file, [])), *marks.get(OF_SIGNATURES, [])}
     by_time = sorted(found, key=lambda one: (one[1], one[0]))
     cases: Counter[str] = Counter()
     ordered = []
     for test, seconds in by_time:
         name = test.split("[")[0]
-        ordered.append((cases[name], seconds, test))
+        ordered.append((_distance(mutant.file, test), cases[name], seconds, test))
         cases[name] += 1
     chosen, spent = [], 0.0
-    for _, seconds, test in sorted(ordered):
-        if spent + seconds <= budget or not chosen:
+    for distance, _, seconds, test in sorted(ordered):
+        if spent + seconds <= budget * SHARES[distance] or not chosen:
             chosen.append(test)
             spent += seconds
     return chosen, spent
+
+
+def _distance(file: str, test: str) -> int:
+    """Return how far a test's file is from a module: 0 if they share a word of their names, 1 if they share a room."""
+    module, tested = Path(file), Path(test.split("::")[0])
+    room = module.parts[0].strip("_")
+    words = {
+        *module.stem.strip("_").split("_"),
+        *(module.parent.name.strip("_").split("_") if room != module.parent.name else ()),
+    }
+    if room in tested.parts and words & {*tested.stem.removeprefix("test_").split("_")}:
+        return 0
+    return 1 if room in tested.parts else 2
 
 
 def digest_of(file: str) -> str:

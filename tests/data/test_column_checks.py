@@ -56,7 +56,18 @@ NUMBERS_AS_TEXT = {
     "betrag": [f"{i},5 \u20ac" for i in range(N)],
     "large": [f"1.{i:03d}.000,25" for i in range(N)],
     "strays": [f"{1000 + i:,}" if i % 30 else "unknown" for i in range(N)],
+    "balance": [f"({i + 1:,}.50)" if i % 3 else f"{i + 1:,}.25" for i in range(1000, 1000 + N)],
+    "loss": [f"(${i + 1}.50)" for i in range(N)],
+    "minus": [f"\u2212{i + 1}.5%" for i in range(N)],
+    "swiss": [f"{1 + i % 7}'{i:03d}" for i in range(N)],
 }
+
+
+def test_numbers_as_text_that_separate_the_classes_are_numbers_as_text():
+    X = pd.DataFrame(
+        {"plain": RNG.normal(size=N), "rate": [f"{50 * y + i % 40}.5%" for i, y in enumerate(Y)]}
+    )
+    assert kinds(X) == {"rate": "numbers-as-text"}
 
 
 @pytest.mark.parametrize("name", NUMBERS_AS_TEXT)
@@ -202,6 +213,26 @@ def test_numbers_with_a_unit_are_named_with_code_that_loses_none(unit):
     assert f"numbers with {unit!r}" in warning.finding
     converted = eval(warning.remedy.split(": ")[-1].rstrip("."), {"X": X})  # noqa: S307
     assert converted.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("texts", "number"),
+    [
+        ([f"{i}.{i % 10}34,56 EUR" for i in range(1, 61)], lambda i: i * 1000 + i % 10 * 100 + 34.56),
+        ([f"EUR {i},5" for i in range(1, 61)], lambda i: i + 0.5),
+        ([f"CHF {i}'000.25" for i in range(1, 61)], lambda i: i * 1000 + 0.25),
+        ([f"{i},000 kg" for i in range(1, 61)], lambda i: i * 1000),
+        (
+            [f"-{i}.5 °C" if i % 2 else f"{i}.5 °C" for i in range(1, 61)],
+            lambda i: -i - 0.5 if i % 2 else i + 0.5,
+        ),
+    ],
+)
+def test_amounts_with_letters_are_named_with_code_that_loses_none(texts, number):
+    X = pd.DataFrame({"sum": texts, "b": np.random.default_rng(0).normal(size=60)})
+    (warning,) = check_columns(read_table(X, np.arange(60) % 2, task="auto", owner="test"))
+    converted = eval(warning.remedy.removeprefix("Convert it to numbers: ").rstrip("."), {"X": X})  # noqa: S307
+    assert converted.tolist() == [number(i) for i in range(1, 61)]
 
 
 @pytest.mark.parametrize("labels", [[f"{i}a" for i in range(30)] + ["7b"], [f"A{i}" for i in range(31)]])

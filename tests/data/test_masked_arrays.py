@@ -38,6 +38,10 @@ def test_masked_entries_are_missing_values(X, y):
     assert masked.has_missing
 
 
+def test_masks_of_rows_in_a_list_are_kept(X, y):
+    assert PPFS(n_splits=10, random_state=0).fit(list(X), y).support_.tolist() == [False, False]
+
+
 @pytest.mark.parametrize(
     "fit",
     [

@@ -17,6 +17,9 @@ NOT_TABLES = [
     ({1, 2}, "type set"),
     (None, "type NoneType"),
     (object(), "type object"),
+    (np.ndarray, "type type"),
+    (b"abc", "type bytes"),
+    ([{"a": 1.0, "b": 2.0}] * 40, r"type list and holds dicts. Pass pandas.DataFrame\(X\)"),
 ]
 
 
@@ -49,7 +52,7 @@ def test_transform_and_evaluate_refuse_a_generator():
         PPI(DecisionTreeClassifier()).evaluate((row for row in X), Y, 0)
 
 
-@pytest.mark.parametrize("y", [dict(enumerate(Y)), iter(Y), set(Y), 3])
+@pytest.mark.parametrize("y", [dict(enumerate(Y)), iter(Y), set(Y), 3, [{"a": 1}] * 40, b"01" * 20])
 def test_a_target_without_rows_is_named_by_its_type(y):
     with pytest.raises(InvalidInputError, match=f"y must be an array.*type {type(y).__name__}"):
         PPFS(n_splits=5).fit(X, y)

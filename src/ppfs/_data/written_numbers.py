@@ -101,7 +101,10 @@ def _signs(found: re.Match[str]) -> str:
 
 @cache
 def _pattern(decimal: str) -> re.Pattern[str]:
-    """Return what a number with this decimal sign looks like; amounts in parentheses are negative."""
+    """Return what a number with this decimal sign looks like.
+
+    Amounts in parentheses are negative: those with a unit, a decimal sign or thousands. (3) may be a label.
+    """
     point = re.escape(decimal)
     other = re.escape("," if decimal == "." else ".")
     groups = rf"[1-9]\d{{0,2}}(?P<group>[{other}{_ALWAYS_GROUP}])\d{{3}}(?:(?P=group)\d{{3}})*"
@@ -110,6 +113,6 @@ def _pattern(decimal: str) -> re.Pattern[str]:
     space = "[ \u00a0]?"
     sign = r"[+\-\u2212]?"
     return re.compile(
-        rf"(?P<open>\((?=.*{_UNIT}))?(?P<sign>{sign}){space}(?:(?P<before>{_UNIT}){space}(?P<inner>{sign}))?"
+        rf"(?P<open>\((?=.*{_UNIT}|.*\d[.,{_ALWAYS_GROUP}]\d))?(?P<sign>{sign}){space}(?:(?P<before>{_UNIT}){space}(?P<inner>{sign}))?"
         rf"(?P<digits>{plain}|[iI]nf(?:inity)?){space}(?P<after>(?(before)(?!)|{_UNIT}))?(?(open)\))"
     )

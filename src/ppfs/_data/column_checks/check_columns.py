@@ -29,7 +29,7 @@ def check_columns(table: Table) -> tuple[ColumnWarning, ...]:
             np.column_stack([table.values(column) for column in loaded]), table.y, names, table.task
         )
     found: dict[str, ColumnWarning] = {}
-    for look in (near_constant, leaks, odd_texts, identifiers, repeated_units, copies):
+    for look in (near_constant, odd_texts, leaks, identifiers, repeated_units, copies):
         for warning in look(table):
             found.setdefault(warning.column, warning)
     place = {name: number for number, name in enumerate(table.column_names)}

@@ -31,7 +31,12 @@ _FORMATS = (
     "%m/%d/%y",
     "%d/%m/%y",
 )
-_MEASUREMENT = re.compile(r"[+-]?\d+(?:\.\d*)?(?P<unit>\s?[^\W\d_]{1,10}(?:/[^\W\d_]{1,4})?)")
+# A number with a word after it, such as 12.5 kg, or with the letters of a currency before it.
+_WORD = r"°?[^\W\d_]{1,10}(?:/[^\W\d_]{1,4})?"
+_CURRENCY = r"(?:EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|R\$|Fr\.|kr\.?)\s?"
+_MEASUREMENT = re.compile(
+    rf"(?P<before>{_CURRENCY})?(?P<number>[^\W_][^a-zA-Z]*?|[+-].*?)(?P<after>\s?{_WORD})?"
+)
 _CODE = re.compile(r"\s*0\d+\s*")
 
 
@@ -98,7 +103,7 @@ def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
         name,
         "numbers-as-text",
         f"{name!r} is text that holds numbers{beside}: {len(labels)} categories without an order.",
-        _conversion(name, NumberStyle.of(numbers), strays),
+        _conversion(name, numbers, strays),
         f"Read {'it' if len(strays) == 1 else 'them'} as missing values with {flags}."
         if strays
         else "Store it as numbers.",
@@ -106,35 +111,51 @@ def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
 
 
 def _measurements(name: str, labels: Sequence[str]) -> ColumnWarning | None:
-    """Return a warning about numbers that all have the same word after them, such as 12.5 kg."""
+    """Return a warning about numbers that all have the same word before or after them, such as 12.5 kg."""
     found = [_MEASUREMENT.fullmatch(label.strip()) for label in labels]
-    units = {one["unit"] for one in found if one is not None}
+    units = {(one["before"] or "", one["after"] or "") for one in found if one is not None}
     if len(labels) < _FEWEST_NUMBERS or None in found or len(units) != 1:
         return None
-    unit = units.pop()
+    before, after = units.pop()
+    numbers = [one["number"] for one in found if one is not None]
+    style = NumberStyle.of(numbers)
+    if style is None or style.unit or not before + after:
+        return None
+    column = f"X[{name!r}].str.strip()"
+    column += f".str.removeprefix({before!r})" if before else f".str.removesuffix({after!r})"
     return ColumnWarning(
         name,
         "numbers-as-text",
-        f"{name!r} is text that holds numbers with {unit!r}, such as {labels[0]!r}: {len(labels)} categories "
-        "without an order.",
-        f"Convert it to numbers: X[{name!r}].str.strip().str.removesuffix({unit!r}).astype(float).",
-        f"Remove {unit!r} from it, so that it is read as numbers.",
+        f"{name!r} is text that holds numbers with {before or after!r}, such as {labels[0]!r}: {len(labels)} "
+        "categories without an order.",
+        f"Convert it to numbers: {_converted(column, style, numbers)}.",
+        f"Remove {before or after!r} from it, so that it is read as numbers.",
     )
 
 
-def _conversion(name: str, style: NumberStyle | None, strays: Sequence[str]) -> str:
+def _conversion(name: str, numbers: Sequence[str], strays: Sequence[str]) -> str:
     """Return code that converts the column to numbers without losing any."""
+    style = NumberStyle.of(numbers)
     if style is None:
         return "The numbers have different decimal, percent or currency signs. Write all of them in the same way."
     column = f"X[{name!r}]"
     if strays:
         column += f".mask({column}.isin({list(strays)!r}))"
+    return f"Convert it to numbers: {_converted(column, style, numbers)}."
+
+
+def _converted(column: str, style: NumberStyle, numbers: Sequence[str]) -> str:
     left_out = "".join(re.escape(sign) for sign in style.unit + style.thousands)
+    if any("(" in number for number in numbers):
+        column += '.str.replace("(", "-")'
+        left_out += r"\)"
+    if any("\u2212" in number for number in numbers):
+        column += '.str.replace("\u2212", "-")'
     if left_out:
         column += f'.str.replace(r"[{left_out}\\s]", "", regex=True)'
     if style.decimal == ",":
         column += '.str.replace(",", ".")'
-    return f"Convert it to numbers: {column}.astype(float)."
+    return f"{column}.astype(float)"
 
 
 def _unique(name: str, labels: Sequence[str], n_rows: int) -> ColumnWarning | None:

@@ -13,7 +13,8 @@ from ppfs._data.reading.large_integers import exact_columns
 def unmasked(values: Any) -> Any:
     """Return a masked array as a plain array with missing values under the mask, and anything else unchanged.
 
-    A missing value is NaN among numbers, which become floats, and None among text and objects.
+    A missing value is NaN among numbers, which become floats, and None among text and objects. Rows that are masked
+    arrays, in a list, become one masked array first.
 
     Examples
     --------
@@ -21,6 +22,10 @@ def unmasked(values: Any) -> Any:
     >>> unmasked(np.ma.array([1, 2, 3], mask=[False, True, False]))
     array([ 1., nan,  3.])
     """
+    if isinstance(values, list | tuple) and any(
+        isinstance(row, np.ma.MaskedArray) and row.ndim for row in values
+    ):
+        values = np.ma.array(values)
     if not isinstance(values, np.ma.MaskedArray):
         return values
     data, mask = np.ma.getdata(values), np.ma.getmaskarray(values)

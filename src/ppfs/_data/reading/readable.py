@@ -26,7 +26,8 @@ def readable(X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If X is a dict, an iterator, a LazyFrame, a structured array, a matrix or a malformed sparse matrix.
+        If X is a dict or a list of dicts, an iterator, a LazyFrame, a structured array, a matrix or a malformed sparse
+        matrix.
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise InvalidInputError("X is a LazyFrame, whose values are not computed yet. Pass X.collect().")
@@ -60,14 +61,18 @@ def require_values(values: Any, name: str) -> None:
     """Raise if `values`, the caller's X or y, is neither array-like nor a data frame."""
     if sp.issparse(values):  # A DOK matrix is a dict.
         return
+    kind = type(values).__name__
     if isinstance(values, Mapping):
         way_out = f"Pass pandas.DataFrame({name})." if name == "X" else "Pass list(y.values())."
+    elif isinstance(values, list | tuple) and any(isinstance(row, Mapping) for row in values):
+        kind = f"{kind} and holds dicts"
+        way_out = "Pass pandas.DataFrame(X)." if name == "X" else "Pass one value per row."
     elif isinstance(values, Iterator | Set):
         way_out = f"Pass list({name})."
-    elif any(hasattr(values, method) for method in ("__array__", "__getitem__")):
+    elif any(hasattr(values, method) for method in ("__array__", "__getitem__")) and not isinstance(
+        values, type | bytes | bytearray
+    ):
         return
     else:
         way_out = "Pass one of these."
-    raise InvalidInputError(
-        f"{name} must be {_KINDS[name]}, but is of type {type(values).__name__}. {way_out}"
-    )
+    raise InvalidInputError(f"{name} must be {_KINDS[name]}, but is of type {kind}. {way_out}")

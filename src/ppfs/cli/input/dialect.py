@@ -82,8 +82,9 @@ def described(format: TextFormat, styles: Mapping[str, NumberStyle]) -> str:
     other = [name for name, style in styles.items() if style.decimal != format.decimal]
     if other:
         parts.append(f"decimal {'comma' if format.decimal == '.' else 'point'} in {listed(other, 3)}")
-    for sign in sorted({style.thousands for style in styles.values()} - {""}):
-        parts.append(f"{_SPOKEN.get(sign, sign)!r} between thousands")
+    # A space that breaks no line is a space.
+    for sign in sorted({_SPOKEN.get(style.thousands, style.thousands) for style in styles.values()} - {""}):
+        parts.append(f"{sign!r} between thousands")
     for unit in sorted({style.unit for style in styles.values()} - {""}):
         names = [name for name, style in styles.items() if style.unit == unit]
         parts.append(f"numbers with {unit!r} in {listed(names, 3)}")
