@@ -64,16 +64,64 @@ def test_a_fault_is_applied_where_it_stands_and_has_a_name_of_its_own(operators)
     assert turned.applied_to(source) == "é = 1\nx = (a <= b)\ny = 1\n"
 
 
-def test_a_fault_is_marked_before_the_statement_that_holds_it(script):
-    source = '@wrapped\ndef f(x, n=1):\n    """Text."""\n    if x > n:\n        return 1\n    return 2\n'
-    faults = {2: ["default"], 4: ["condition"], 5: ["above"], 6: ["below"]}
-    marked = script("mutation/tests_by_fault.py").marked(ast.parse(source), "m.py", faults)
+SOURCE = """@wrapped
+def f(x, n=1):
+    '''Text.'''
+    if x > n:
+        return 1
+    def inner():
+        return 2
+    return inner()
+
+y = 3
+"""
+
+
+def test_a_statement_is_marked_before_it_runs(script):
+    maps = script("mutation/tests_by_statement.py")
     seen = set()
     space = {"__ppfs_mark__": seen.add, "wrapped": lambda function: function}
-    exec(compile(marked, "m.py", "exec"), space)
+    exec(compile(maps.marked(ast.parse(SOURCE), "m.py"), "m.py", "exec"), space)
     assert not seen
     assert (space["f"](0), space["f"].__doc__) == (2, "Text.")
-    assert seen == {"m.py", "default", "condition", "below"}
+    assert seen >= {maps.mark_of(SOURCE, "m.py", line) for line in (2, 4, 7, 8)}
+    assert maps.mark_of(SOURCE, "m.py", 5) not in seen
+    assert maps.mark_of(SOURCE, "m.py", 10) == "m.py"
+
+
+def test_the_mark_of_a_statement_stays_when_lines_move(script):
+    maps = script("mutation/tests_by_statement.py")
+    assert [maps.mark_of("\n\n" + SOURCE, "m.py", line + 2) for line in range(1, 9)] == [
+        maps.mark_of(SOURCE, "m.py", line) for line in range(1, 9)
+    ]
+
+
+def test_tests_near_a_module_come_first(script, monkeypatch):
+    run = script("mutation/run.py")
+    near, same_room, far = (
+        "tests/data/test_masked_arrays.py::test_a",
+        "tests/data/test_kinds.py::test_b",
+        "tests/cli/test_select.py::test_c",
+    )
+    assert [run._distance("_data/reading/masked.py", test) for test in (near, same_room, far)] == [0, 1, 2]
+    mutant = script("mutation/operators.py").mutants_of(
+        "_data/kinds.py", (run.PACKAGE / "_data/kinds.py").read_text()
+    )[0]
+    tests = [
+        (far, 0.1),
+        (same_room, 0.5),
+        (same_room + "[2]", 0.01),
+        ("tests/cli/test_select.py::slow", 99.0),
+    ]
+    monkeypatch.setattr(
+        run,
+        "_maps",
+        lambda is_engine: {
+            mutant.file: tests,
+            run.mark_of(run._source(mutant.file), mutant.file, mutant.line): tests,
+        },
+    )
+    assert run.tests_for(mutant, 10.0) == ([same_room + "[2]", same_room, far], 0.61)
 
 
 def test_faults_made_by_hand_can_still_be_made(operators, script):

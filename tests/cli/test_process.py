@@ -47,6 +47,13 @@ class Deaf(Slow):
             Slow.fit = GaussianNB.fit
             return GaussianNB.fit(self, X, y)
 
+class Stubborn(Slow):
+    def fit(self, X, y):
+        try:
+            return super().fit(X, y)
+        except KeyboardInterrupt:
+            return super().fit(X, y)
+
 class Confused(Slow):
     def fit(self, X, y):
         try:
@@ -99,8 +106,9 @@ def test_ctrl_c_that_a_library_turns_into_another_error_ends_with_130(slow):
     assert (returned, said) == (130, "\nppfs: Interrupted.\n")
 
 
-def test_ctrl_c_that_a_library_swallows_ends_with_130(slow):
-    returned, said, _ = slow(signal.SIGINT, "--estimator", "slow:Deaf")
+@pytest.mark.parametrize("model", ["Deaf", "Stubborn"])
+def test_ctrl_c_that_a_library_swallows_ends_with_130(slow, model):
+    returned, said, _ = slow(signal.SIGINT, "--estimator", f"slow:{model}")
     assert (returned, said) == (130, "\nppfs: Interrupted.\n")
 
 
@@ -187,3 +195,11 @@ def test_a_missing_library_is_named_with_the_way_to_get_it(monkeypatch, capsys):
         main()
     assert ended.value.code == 1
     assert "needs click, which is not installed. Run: pip install 'ppfs[cli]'" in capsys.readouterr().err
+
+
+def test_a_closed_output_is_named_and_the_result_saved(table):
+    command = " ".join([*SELECT, str(table), "-t", "ill", *FAST])
+    done = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "standard output: it is closed" in done.stderr
+    assert "The selection is saved as" in done.stderr

@@ -163,6 +163,27 @@ def test_places_are_checked_before_the_search(select, table, flags, code, messag
     assert message in result.stderr
 
 
+def test_the_table_that_is_read_is_not_overwritten(select, ppfs, saved, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(PPFS, "fit", None)
+    link, before = tmp_path / "link.csv", table.read_bytes()
+    link.symlink_to(table)
+    for place in (table, link):
+        for flag in ("--output", "--save"):
+            result = select(table, "-t", "ill", flag, str(place))
+            assert (result.exit_code, table.read_bytes()) == (2, before)
+            assert f"{flag} {place} is a file that this command reads" in result.stderr
+    result = ppfs("apply", str(saved), str(table), "--output", str(link))
+    assert (result.exit_code, table.read_bytes()) == (2, before)
+
+
+def test_two_results_do_not_go_to_one_file(select, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(PPFS, "fit", None)
+    place = tmp_path / "kept.json"
+    result = select(table, "-t", "ill", "--save", str(place), "--report", str(tmp_path / "." / "kept.json"))
+    assert result.exit_code == 2
+    assert "is written by --save too" in result.stderr or "is written by --report too" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "library"),
     [

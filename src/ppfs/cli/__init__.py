@@ -13,7 +13,7 @@ import sys
 def main() -> None:
     """Run the command line, or report which library is not installed."""
     from ppfs._libraries import missing
-    from ppfs.cli._signals import listen, received
+    from ppfs.cli._signals import listen, received, settle
 
     listen()
     # Registered first, so that it is called last, after temporary files are removed.
@@ -27,6 +27,7 @@ def main() -> None:
         print(f"ppfs: {missing(error.name, 'The command', 'cli')}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
+        settle()
         sys.exit(128 + (received() or 2))
     sys.exit(run(app, sys.argv[1:]))
 
@@ -37,6 +38,7 @@ def _end_at_once() -> None:
 
     signal = received()
     if signal is not None:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # Closed by the caller, as ``>&-`` does.
+                stream.flush()
         os._exit(128 + signal)

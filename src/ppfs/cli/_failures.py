@@ -13,7 +13,7 @@ from signal import SIGINT
 
 import click
 
-from ppfs.cli._signals import received
+from ppfs.cli._signals import received, settle
 from ppfs.cli._terminal import CannotWriteError, say
 
 
@@ -50,11 +50,13 @@ def run(app: click.Command, arguments: Sequence[str]) -> int:
         if len(wanted) < len(arguments):
             traceback.print_exc()
         return _ended_by(error)
+    settle()
     return result if isinstance(result, int) else ExitCode.done
 
 
 def _ended_by(error: BaseException) -> int:
     """Print what went wrong, and return the exit code."""
+    settle()
     signal = received()
     if isinstance(error, click.Abort | KeyboardInterrupt) or signal is not None:
         if not isinstance(error, click.Abort):

@@ -7,6 +7,9 @@ from types import FrameType
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
+# A library may swallow the exception, as code that runs while an object is deleted does: it is raised again so often.
+_SECONDS = 1.0
+
 _received: list[int] = []
 
 
@@ -25,5 +28,18 @@ def received() -> int | None:
 
 def _receive(number: int, _: FrameType | None) -> None:
     _received.append(number)
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _raise_again)
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS, _SECONDS)
     # Click and other libraries know what to do with this one.
     raise KeyboardInterrupt
+
+
+def _raise_again(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def settle() -> None:
+    """Raise no more exceptions because of the signals that were received: the command is about to end."""
+    if _received and hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.0)

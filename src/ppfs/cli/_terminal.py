@@ -43,6 +43,8 @@ def writing() -> Iterator[None]:
 
     Characters that the encoding of the output lacks are escaped.
     """
+    if sys.stdout is None:  # Closed by the caller, as ``>&-`` does.
+        raise CannotWriteError("it is closed")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

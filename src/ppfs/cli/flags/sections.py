@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,11 +19,15 @@ class Flag(click.Option):
     ----------
     section : str
         The heading.
+
+    is_written : bool, default=False
+        Whether the value is a file that the command writes.
     """
 
-    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+    def __init__(self, *args: Any, section: str = "Options", is_written: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.section = section
+        self.is_written = is_written
 
 
 class SectionedCommand(click.Command):
@@ -32,7 +37,23 @@ class SectionedCommand(click.Command):
         """Parse the flags, and keep them so that the command can be repeated."""
         ctx.meta["ppfs.arguments"] = list(args)
         self._refuse_repeated(ctx, list(args))
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        self._refuse_overwriting(ctx)
+        return rest
+
+    def _refuse_overwriting(self, ctx: click.Context) -> None:
+        """Raise if a file that is to be written is one that is read, or that another flag writes."""
+        files = [
+            Path(ctx.params[one.name]) for one in self.params if _is_read(one) and ctx.params.get(one.name)
+        ]
+        taken = [(file, "is a file that this command reads") for file in files]
+        for one in self.params:
+            if isinstance(one, Flag) and one.is_written and ctx.params.get(one.name or "") is not None:
+                name, path = max(one.opts, key=len), Path(ctx.params[one.name])
+                for other, why in taken:
+                    if _is_same_file(path, other):
+                        raise click.UsageError(f"{name} {path} {why}. Name another file.", ctx)
+                taken.append((path, f"is written by {name} too"))
 
     def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
         """Raise if a flag that takes one value is given twice: the first value would be lost."""
@@ -56,6 +77,17 @@ class SectionedCommand(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def _is_read(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Argument) or "--data" in parameter.opts
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # One of them does not exist.
+        return one.absolute() == other.absolute()
 
 
 def flag(section: str, *names: str, **settings: Any) -> Callable[[Any], Any]:

@@ -49,7 +49,7 @@ def written_file(
         _require_writable(path, flag)
         return path
 
-    return {"type": click.Path(path_type=Path), "metavar": "FILE", "callback": check}
+    return {"type": click.Path(path_type=Path), "metavar": "FILE", "callback": check, "is_written": True}
 
 
 def _require_library(

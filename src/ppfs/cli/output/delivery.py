@@ -76,7 +76,7 @@ class Delivery:
     def _format(self) -> str:
         if self.output.format != "auto":
             return self.output.format
-        return "table" if sys.stdout.isatty() else "names"
+        return "table" if sys.stdout is not None and sys.stdout.isatty() else "names"
 
     @cached_property
     def _result(self) -> dict[str, Any]:
