@@ -53,8 +53,16 @@ _CALLS = {
     "mean": "sum",
 }
 
-# Keyword arguments that change nothing that could be decided wrongly: messages, types, speed.
+# Keyword arguments that change nothing that could be decided wrongly: messages, types, speed, layout.
 _HARMLESS_KEYWORDS = {
+    "describe",
+    "eager_only",
+    "encoding",
+    "help",
+    "indent",
+    "metavar",
+    "prefer",
+    "zorder",
     "dtype",
     "stacklevel",
     "copy",

@@ -77,7 +77,13 @@ def slow(tmp_path, table):
     def call(sent, *flags):
         command = [*SELECT, table, "-t", "ill", *FAST[:-3], *flags, "--quiet"]
         with subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+            command,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+            # Tests that run under nohup ignore SIGHUP, and so would the command.
+            preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL),
         ) as process:
             while process.poll() is None and not (tmp_path / "started").exists():
                 time.sleep(0.05)
