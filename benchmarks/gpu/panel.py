@@ -75,7 +75,7 @@ def print_kernels(n_columns: int, n_cores: int) -> None:
             on_cpu, on_gpu = growths
             on_card = _engine.columns_on(device, X)
             on_gpu.prepare()
-            run = on_gpu.grower._pairs
+            run, panel = on_gpu.grower._pairs, on_gpu.grower._panels[0]
             width = 125_000
             pieces = [
                 _engine.columns_on(device, on_card[:, at : at + width]) for at in range(0, n_columns, width)
@@ -85,7 +85,7 @@ def print_kernels(n_columns: int, n_cores: int) -> None:
                 device.xp.cuda.Device().synchronize()
                 start = perf_counter()
                 for piece in pieces:
-                    run(piece).moments()
+                    run(panel, piece).moments()
                 device.xp.cuda.Device().synchronize()
                 seconds.append(perf_counter() - start)
             n_fits = n_columns * len(on_gpu.problem.splits)

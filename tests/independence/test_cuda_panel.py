@@ -33,7 +33,8 @@ def gpu(request, monkeypatch):
 
 def put(device, monkeypatch):
     monkeypatch.setattr(_engine, "missing_for_cuda", lambda: None)
-    monkeypatch.setattr(_engine, "cuda_device", lambda: device)
+    monkeypatch.setattr("ppfs._engine.cuda.device.cuda_devices", lambda: (device,))
+    monkeypatch.setattr(_engine, "cuda_devices", lambda: (device,))
 
 
 def columns(n_rows=90, seed=0):

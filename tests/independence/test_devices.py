@@ -1,6 +1,8 @@
 """`device`: growth on a GPU, here a simulated one, against growth on the CPU."""
 
 import pickle
+from time import sleep
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +20,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import PPFS, PPFSCV, _engine
+from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence import PPI, CrossFitPPI, FisherZ
+from ppfs.models import BoostedLinearClassifier
 
 
 @pytest.fixture(params=["simulated", pytest.param("real", marks=pytest.mark.gpu)])
@@ -29,7 +33,8 @@ def gpu(request, monkeypatch):
         return _engine.cuda_device()
     device = simulated_device()
     monkeypatch.setattr(_engine, "missing_for_cuda", lambda: None)
-    monkeypatch.setattr(_engine, "cuda_device", lambda: device)
+    monkeypatch.setattr("ppfs._engine.cuda.device.cuda_devices", lambda: (device,))
+    monkeypatch.setattr(_engine, "cuda_devices", lambda: (device,))
     return device
 
 
@@ -144,6 +149,62 @@ def test_cross_validation_uses_the_device_of_its_selector(gpu):
     ]
     assert found[0].blanket_.tolist() == found[1].blanket_.tolist()
     assert gpu.name in " ".join(found[1].selector_.trace_.notes)
+
+
+@pytest.mark.parametrize("selector", [None, PPFS(independence=PPI(n_splits=12))])
+def test_cross_validation_has_a_device_of_its_own(gpu, selector):
+    X, y = classes()
+    settings = {"selector": selector, "random_state": 0, "cv": 3, "candidates": {"alpha": [0.01, 0.05]}}
+    found = [PPFSCV(device=device, **settings).fit(X, y) for device in (None, "cuda")]
+    assert found[0].blanket_.tolist() == found[1].blanket_.tolist()
+    assert gpu.name in " ".join(found[1].selector_.trace_.notes)
+    assert not any("device" in note for note in found[0].selector_.trace_.notes)
+
+
+def test_searches_without_models_have_no_device():
+    with pytest.raises(InvalidInputError, match="but FBED has no such models"):
+        PPFSCV(selector=FBED(independence=FisherZ()), device="cuda").fit(*classes())
+
+
+def test_several_devices_take_blocks_in_turn(monkeypatch):
+    devices = tuple(simulated_device() for _ in range(2))
+    for number, device in enumerate(devices):
+        device.number = number
+        device.n_launches = 0
+        device.launch = counted(device, device.launch)
+    monkeypatch.setattr(_engine, "missing_for_cuda", lambda: None)
+    for place in ("ppfs._engine.cuda.device.cuda_devices", "ppfs._engine.cuda_devices"):
+        monkeypatch.setattr(place, lambda: devices)
+    X, y = classes()
+    X, y = np.tile(X[:, :6], 20), (y > 0).astype(int)
+    for selector in (PPFS(n_splits=12), PPFS(BoostedLinearClassifier(), independence="cross-fit-ppi")):
+        expected = selector.set_params(random_state=0, device="cpu", n_jobs=1).fit(X, y).pvalues_
+        found = selector.set_params(device="cuda", n_jobs=4).fit(X, y)
+        np.testing.assert_allclose(found.pvalues_, expected, rtol=1e-7, atol=1e-9)
+        assert min(device.n_launches for device in devices) > 0
+        assert "2 devices" in " ".join(found.trace_.notes)
+
+
+def counted(device, launch):
+    def launched(*arguments, **keywords):
+        device.n_launches += 1
+        # Long enough for the other threads to find this device in use.
+        sleep(0.002)
+        return launch(*arguments, **keywords)
+
+    return launched
+
+
+def test_a_device_that_holds_the_array_is_taken(monkeypatch):
+    devices = tuple(simulated_device() for _ in range(3))
+    for number, device in enumerate(devices):
+        device.number = number
+    monkeypatch.setattr("ppfs._engine.cuda.device.cuda_devices", lambda: devices)
+    there = SimpleNamespace(device=SimpleNamespace(id=1))
+    with _engine.device_in_turn(there) as one, _engine.device_in_turn(there) as same:
+        assert one is same is devices[1]
+        with _engine.device_in_turn(np.zeros(3)) as other, _engine.device_in_turn() as third:
+            assert {other.number, third.number} == {0, 2}
 
 
 @pytest.mark.parametrize("test", [PPI(device="cuda"), CrossFitPPI(device="cuda")])

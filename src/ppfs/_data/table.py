@@ -317,8 +317,9 @@ class Table:
 
     def names_of(self, variables: Sequence[int]) -> tuple[str, ...]:
         """Return the names of some variables; the target's is "the target"."""
-        target = self.target
-        return tuple("the target" if v == target else self.names[v] for v in variables)
+        if self.target not in variables:
+            return tuple(map(self.names.__getitem__, variables))
+        return tuple("the target" if v == self.target else self.names[v] for v in variables)
 
     def column_names_of(self, variables: Sequence[int]) -> tuple[str, ...]:
         """Return the name of each column of ``take(variables)``; those of the target are numbered."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
     from ppfs._engine.boosting.rules import BoostingRules
     from ppfs._engine.boosting.scores import Outcome
-    from ppfs._engine.cuda.device import Device, cuda_device, missing_for_cuda
+    from ppfs._engine.cuda.device import Device, cuda_device, cuda_devices, device_in_turn, missing_for_cuda
     from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
     from ppfs._engine.cuda.panel import (
         DevicePairs,
@@ -83,7 +83,7 @@ _MODULES = {
     "boosting.problem": ("BoostingProblem", "prepare_boosting"),
     "boosting.rules": ("BoostingRules",),
     "boosting.scores": ("Outcome",),
-    "cuda.device": ("Device", "cuda_device", "missing_for_cuda"),
+    "cuda.device": ("Device", "cuda_device", "cuda_devices", "device_in_turn", "missing_for_cuda"),
     "cuda.growth": ("column_risks_on", "row_losses_on"),
     "cuda.panel": (
         "DevicePairs",

@@ -52,7 +52,8 @@ def detectable_of(
     if outcome is None:
         return None
     asked = trace.question_arrays()
-    n_asked = int(np.unique(asked.features[asked.is_marginal]).size)
+    features = asked.features[asked.is_marginal]
+    n_asked = int(np.count_nonzero(np.bincount(features))) if features.size else 0
     if not n_asked:
         return None
     n_called = len(trace.once_favored(outcome.fold))

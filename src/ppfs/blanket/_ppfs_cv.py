@@ -52,6 +52,7 @@ from ppfs.blanket._cv.candidates import SEARCH, SIZE, Candidates, Grids
 from ppfs.blanket._cv.choice import Rule, Scored, chosen_by_score
 from ppfs.blanket._cv.divisions import divisions
 from ppfs.blanket._cv.inner_scores import Judge, PartScores, Rows, searched
+from ppfs.blanket._cv.on_device import on_device
 from ppfs.blanket._cv.ranking import Path
 from ppfs.blanket._cv.refitted_model import RefittedModel
 from ppfs.blanket._ppfs import PPFS
@@ -85,12 +86,19 @@ def _default_candidates(n_features: int, joint: PPFS | None = None) -> list[dict
     return grids
 
 
-def _joint_search(table: Table) -> PPFS | None:
+def _joint_search(table: Table, device: str | None) -> PPFS | None:
     """Return a search by gradient boosting that grows jointly; None where the table does not suit it."""
     is_taken = table.is_in_memory and not table.is_sparse and table.codes.ndim == 1 and table.groups is None
     if not is_taken or table.n_rows < _JOINT_ROWS or not suits_joint_growth(table.n_rows, table.n_features):
         return None
-    return PPFS(model_of_all(table.task), independence="cross-fit-ppi", growth="auto", correction="bh")
+    return PPFS(
+        model_of_all(table.task),
+        independence="cross-fit-ppi",
+        growth="auto",
+        correction="bh",
+        # Not every target has kernels for its model.
+        device="auto" if device == "cuda" else device or "cpu",
+    )
 
 
 class PPFSCV(RefittedModel, Selector):
@@ -147,6 +155,10 @@ class PPFSCV(RefittedModel, Selector):
 
     progress : bool or "log", default=False
         Show a bar for the folds; see `PPFS`.
+
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where the growth phase runs; see `PPFS`. None leaves that to `selector`. Searches among the candidates keep
+        their own.
 
     Attributes
     ----------
@@ -264,6 +276,7 @@ class PPFSCV(RefittedModel, Selector):
         "random_state": ["random_state", np.random.Generator],
         "n_jobs": N_JOBS_RULE,
         "progress": ["boolean", StrOptions({"log"})],
+        "device": [StrOptions({"cpu", "cuda", "auto"}), None],
     }
 
     cv_results_: dict[str, Any]
@@ -284,6 +297,7 @@ class PPFSCV(RefittedModel, Selector):
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         progress: Progress = False,
+        device: str | None = None,
     ) -> None:
         self.estimator = estimator
         self.selector = selector
@@ -296,6 +310,7 @@ class PPFSCV(RefittedModel, Selector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
     @property
     def results_(self) -> Any:
@@ -307,7 +322,7 @@ class PPFSCV(RefittedModel, Selector):
         return self.selector_._results_of(self.trace_, self.support_)
 
     def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
-        base: BaseBlanketSelector = PPFS() if self.selector is None else self.selector
+        base = on_device(PPFS() if self.selector is None else self.selector, self.device)
         base._validate_params()
         named = None if isinstance(self.candidates, str) else Candidates.of(self.candidates, base)
         table = self._read_table(
@@ -327,7 +342,9 @@ class PPFSCV(RefittedModel, Selector):
         if self.estimator is None:
             table = table.with_response()
         candidates = named or Candidates.of(
-            _default_candidates(table.n_features, _joint_search(table) if self.selector is None else None),
+            _default_candidates(
+                table.n_features, _joint_search(table, self.device) if self.selector is None else None
+            ),
             base,
         )
         entropy = root_entropy(self.random_state)

@@ -32,5 +32,7 @@ def check_columns(table: Table) -> tuple[ColumnWarning, ...]:
     for look in (near_constant, odd_texts, leaks, identifiers, repeated_units, copies):
         for warning in look(table):
             found.setdefault(warning.column, warning)
+    if not found:
+        return ()
     place = {name: number for number, name in enumerate(table.column_names)}
     return tuple(sorted(found.values(), key=lambda warning: place[warning.column]))

@@ -17,7 +17,7 @@ from ppfs._data.table import Table
 
 _MOST_CLASSES = 20
 # Rows of each class that are checked first.
-_HEAD = 16
+_FIRST_HEAD, _HEAD = 3, 16
 _FEWEST_ROWS = 10
 # Rows that are checked first for a category in two classes.
 _FIRST_ROWS = 64
@@ -66,9 +66,12 @@ def _separating(table: Table) -> list[int]:
         # Zeros may occur in one class only, so that the rows of all other classes must be stored.
         wanted &= np.diff(table.X.indptr) >= table.n_rows - counts.max()
     else:
-        # The last few rows of each class, in the order of the classes.
-        few = np.concatenate([np.flatnonzero(codes == code)[-_HEAD:] for code in range(counts.size)])
-        wanted &= _are_separated(table.X[few], codes[few])
+        # The last few rows of each class, in the order of the classes; very few of them decide about most columns.
+        for n_rows in (_FIRST_HEAD, _HEAD):
+            few = np.concatenate([np.flatnonzero(codes == code)[-n_rows:] for code in range(counts.size)])
+            left = np.flatnonzero(wanted)
+            rows = table.X[few]
+            wanted[left] = _are_separated(rows if left.size == wanted.size else rows[:, left], codes[few])
     order = np.argsort(codes, kind="stable")
     return found + [
         column

@@ -1,12 +1,13 @@
 """The GPU, as far as kernels need it: arrays, launches, and what is missing where there is none."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from threading import local
+from threading import Lock, local
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,10 +39,14 @@ class Device(ABC):
 
     memory : int
         Bytes of memory.
+
+    number : int
+        Its number among the devices of the machine.
     """
 
     xp: Any
     name: str
+    number: int = 0
     shared_memory: int
     memory: int
 
@@ -68,6 +73,10 @@ class Device(ABC):
     def copy_to(self, array: DeviceArray, out: Any) -> None:
         """Copy an array of this device to a contiguous NumPy array."""
 
+    def current(self) -> AbstractContextManager[Any]:
+        """Return a context in which arrays are made on this device."""
+        return nullcontext()
+
     def own_stream(self) -> AbstractContextManager[Any]:
         """Return a context in which the work of this thread does not wait for that of other threads."""
         return nullcontext()
@@ -79,16 +88,18 @@ class Device(ABC):
 
 
 class CudaDevice(Device):
-    """The current NVIDIA GPU, through CuPy."""
+    """An NVIDIA GPU, through CuPy."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
         self.xp = import_module("cupy")
-        properties = self.xp.cuda.runtime.getDeviceProperties(self.xp.cuda.Device().id)
+        self.number = number
+        properties = self.xp.cuda.runtime.getDeviceProperties(number)
         self.name = properties["name"].decode()
         self.shared_memory = int(properties["sharedMemPerBlockOptin"])
         self.memory = int(properties["totalGlobalMem"])
         self._streams = local()
-        self._module = self.xp.RawModule(code=kernel_source(), options=OPTIONS)
+        with self.current():
+            self._module = self.xp.RawModule(code=kernel_source(), options=OPTIONS)
         self._kernels: dict[str, Any] = {}
 
     def launch(
@@ -106,6 +117,11 @@ class CudaDevice(Device):
         if shared_bytes > max(_SHARED_MEMORY_OF_ALL, function.max_dynamic_shared_size_bytes):
             function.max_dynamic_shared_size_bytes = shared_bytes
         function((n_blocks,), (n_threads,), tuple(arguments), shared_mem=shared_bytes)
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Return a context in which arrays are made on this GPU."""
+        device: AbstractContextManager[Any] = self.xp.cuda.Device(self.number)
+        return device
 
     def own_stream(self) -> AbstractContextManager[Any]:
         """Return the stream of this thread, which waits for work in the default stream only."""
@@ -149,9 +165,44 @@ def missing_for_cuda() -> str | None:
 
 
 @cache
+def cuda_devices() -> tuple[Device, ...]:
+    """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES names."""
+    cupy: Any = import_module("cupy")
+    return tuple(CudaDevice(number) for number in range(cupy.cuda.runtime.getDeviceCount()))
+
+
 def cuda_device() -> Device:
-    """Return the current GPU, whose kernels are compiled once."""
-    return CudaDevice()
+    """Return the first GPU."""
+    return cuda_devices()[0]
+
+
+# How many threads use each device at the moment, by its number.
+_users: Counter[int] = Counter()
+_users_lock = Lock()
+
+
+@contextmanager
+def device_in_turn(X: Any = None) -> Iterator[Device]:
+    """Use the device that holds an array, or else the one that the fewest threads use.
+
+    Parameters
+    ----------
+    X : array, default=None
+        In the memory of a device, or of the host.
+    """
+    devices = cuda_devices()
+    holder = getattr(getattr(X, "device", None), "id", None)
+    with _users_lock:
+        device = min(
+            devices, key=lambda one: (one.number != holder and holder is not None, _users[one.number])
+        )
+        _users[device.number] += 1
+    try:
+        with device.current():
+            yield device
+    finally:
+        with _users_lock:
+            _users[device.number] -= 1
 
 
 def on_device(device: Device, array: Any, dtype: Any) -> DeviceArray:

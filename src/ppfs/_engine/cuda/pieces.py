@@ -1,7 +1,8 @@
 """A matrix in the device's memory, a piece at a time: the next piece is copied while the device works on this one."""
 
+from collections import defaultdict
 from collections.abc import Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def pieces_on(device: Device, X: Any, bytes_per_piece: int = _BYTES_PER_PIECE) -
     if not isinstance(X, np.ndarray) or not isinstance(device, CudaDevice):
         yield from parts
         return
-    with _Lane(device.xp) as lane:
+    with _Lane(device) as lane:
         yield from lane.copied(parts)
 
 
@@ -39,17 +40,22 @@ class _Lane:
     Lanes are kept: pinning memory takes longer than copying it. No more of them are made than threads copy at once.
     """
 
-    _idle: "SimpleQueue[_Buffers]" = SimpleQueue()
+    # By the number of the device.
+    _idle: "defaultdict[int, SimpleQueue[_Buffers]]" = defaultdict(SimpleQueue)
 
-    def __init__(self, xp: Any) -> None:
-        self._xp = xp
+    def __init__(self, device: Device) -> None:
+        self._xp = device.xp
+        self._queue = _Lane._idle[device.number]
 
     def __enter__(self) -> "_Buffers":
-        self._buffers = _Buffers(self._xp) if _Lane._idle.empty() else _Lane._idle.get()
+        try:
+            self._buffers = self._queue.get_nowait()
+        except Empty:
+            self._buffers = _Buffers(self._xp)
         return self._buffers
 
     def __exit__(self, *_: object) -> None:
-        _Lane._idle.put(self._buffers)
+        self._queue.put(self._buffers)
 
 
 class _Buffers:

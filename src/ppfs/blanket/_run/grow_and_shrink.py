@@ -53,4 +53,5 @@ class GrowAndShrink(BaseBlanketSelector):
             blanket = shrink_jointly(inquiry, jointly, alone, bind)
         if not self.second_look:
             return blanket
-        return look_again(inquiry, blanket, self.correction, [x for x in blanket if x not in alone])
+        found_jointly = [x for x in blanket if x not in alone]
+        return look_again(inquiry, blanket, self.correction, found_jointly, self.n_jobs)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.stats import chi2
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Table
-from ppfs.blanket._steps.column_values import dense_blocks, in_reach
+from ppfs.blanket._steps.column_values import dense_blocks, dense_values, feature_blocks, in_reach
 
 # Categories with fewer rows than this are not told apart: a column of many rare ones explains anything.
 _ROWS_PER_LEVEL = 5
@@ -18,7 +20,12 @@ _MOST_PRODUCTS = 20
 
 
 def most_promising_beside(
-    table: Table, target: int, members: Sequence[int], rest: Sequence[int], at_most: int
+    table: Table,
+    target: int,
+    members: Sequence[int],
+    rest: Sequence[int],
+    at_most: int,
+    n_jobs: int | None = None,
 ) -> list[int]:
     """Return the columns that explain most of what a linear model of the members leaves of the target.
 
@@ -29,20 +36,32 @@ def most_promising_beside(
     if len(rest) <= at_most:
         return list(rest)
     residuals, basis, factors = _left(table, target, members)
-    scores = np.zeros(len(rest))
-    place = {feature: number for number, feature in enumerate(rest)}
     single = [feature for feature in rest if table.is_single(feature)]
-    for features, values in dense_blocks(table, single):
+
+    def scored(features: Sequence[int]) -> Floats:
+        own = np.empty(len(features))
         has_levels = table.n_levels_of(features) > 0
-        places = np.array([place[feature] for feature in features], dtype=np.intp)
-        scores[places[~has_levels]] = _scores(values[:, ~has_levels], residuals, basis, factors)
+        values = dense_values(table, features)
+        own[~has_levels] = _scores(
+            values if not has_levels.any() else values[:, ~has_levels], residuals, basis, factors
+        )
         for number in np.flatnonzero(has_levels).tolist():
-            scores[places[number]] = _score_of_groups(values[:, number], residuals)
+            own[number] = _score_of_groups(values[:, number], residuals)
+        return own
+
+    # A file is read by one thread.
+    n_threads = int(effective_n_jobs(n_jobs)) if table.is_in_memory else 1
+    found = _engine.run_tasks(scored, feature_blocks(table, single), n_threads)
     # Groups of columns are few, and always asked about.
-    scores[[place[feature] for feature in rest if not table.is_single(feature)]] = np.inf
+    scores = np.full(len(rest), np.inf)
+    is_single = np.ones(len(rest), dtype=bool)
+    if len(single) < len(rest):
+        is_single = np.array([table.is_single(feature) for feature in rest])
+    scores[is_single] = np.concatenate(found) if found else ()
     # By content, so that the order of the columns plays no part; columns of a file would have to be read for that.
     key = table.order.by_content if table.is_in_memory else int
-    order = sorted(range(len(rest)), key=lambda i: (-scores[i], key(rest[i])))
+    last = np.partition(scores, len(rest) - at_most)[len(rest) - at_most]
+    order = sorted(np.flatnonzero(scores >= last).tolist(), key=lambda i: (-scores[i], key(rest[i])))
     return [rest[i] for i in order[:at_most]]
 
 
@@ -87,10 +106,11 @@ def _scores(columns: Floats, residuals: Floats, basis: Floats, factors: Floats) 
     for views in (units, squares):
         lengths = (views**2).sum(axis=0) - ((basis.T @ views) ** 2).sum(axis=0)
         explained = np.maximum(explained, _explained(residuals.T @ views, lengths, n_rows))
-    for factor in factors.T:
-        lengths = factor**2 @ squares - (factor @ units) ** 2 / n_rows
-        products = (residuals * factor[:, np.newaxis]).T @ units
-        explained = np.maximum(explained, _explained(products, lengths, n_rows))
+    lengths = (factors**2).T @ squares - (factors.T @ units) ** 2 / n_rows
+    crossed = (factors[:, :, np.newaxis] * residuals[:, np.newaxis]).reshape(n_rows, -1)
+    products = (crossed.T @ units).reshape(*lengths.shape[:1], residuals.shape[1], -1)
+    for own, length in zip(products, lengths, strict=True):
+        explained = np.maximum(explained, _explained(own, length, n_rows))
     # One degree of freedom per outcome: the same for all columns of numbers.
     scores: Floats = -chi2.logsf(n_rows * explained, residuals.shape[1])
     return scores
@@ -120,9 +140,16 @@ def _indicators(column: Floats) -> Floats:
 
 def _units(columns: Floats) -> Floats:
     """Return columns with mean 0 and variance 1; missing values are at the mean, constants are 0."""
+    if not np.isnan(columns).any():
+        centered = columns - columns.mean(axis=0)
+        return _of_variance_1(centered)
     known = ~np.isnan(columns)
     means = np.where(known, columns, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centered = np.where(known, columns - means, 0.0)
+    return _of_variance_1(centered)
+
+
+def _of_variance_1(centered: Floats) -> Floats:
     spread = centered.std(axis=0)
     units: Floats = centered / np.where(spread > 0, spread, 1.0)
     return units

@@ -27,15 +27,21 @@ def numeric_columns(table: Table, features: Sequence[int]) -> tuple[list[int], F
 
 
 def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
-    """Yield some features at a time with the values of their columns, which take a few megabytes.
+    """Yield some features at a time with the values of their columns, which take a few megabytes."""
+    for some in feature_blocks(table, features):
+        yield some, dense_values(table, some)
 
-    Values whose squares would overflow or underflow are scaled by a power of two.
-    """
+
+def feature_blocks(table: Table, features: Sequence[int]) -> list[list[int]]:
+    """Cut features into lists whose columns take a few megabytes each."""
     n_at_once = max(1, _ENTRIES_AT_ONCE // max(table.n_rows, 1))
-    for start in range(0, len(features), n_at_once):
-        some = list(features[start : start + n_at_once])
-        X = table.block(some).read().X
-        yield some, in_reach(np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64))
+    return [list(features[start : start + n_at_once]) for start in range(0, len(features), n_at_once)]
+
+
+def dense_values(table: Table, features: Sequence[int]) -> Floats:
+    """Return the values of some columns; a column whose squares would overflow or underflow is scaled."""
+    X = table.block(features).read().X
+    return in_reach(np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64))
 
 
 def in_reach(columns: Floats) -> Floats:

@@ -25,7 +25,11 @@ MOST_ROUNDS = 3
 
 
 def look_again(
-    inquiry: Inquiry, blanket: Sequence[int], correction: str | None, found_jointly: Collection[int] = ()
+    inquiry: Inquiry,
+    blanket: Sequence[int],
+    correction: str | None,
+    found_jointly: Collection[int] = (),
+    n_jobs: int | None = None,
 ) -> list[int]:
     """Ask about every rejected column given the blanket, and shrink again where one enters.
 
@@ -45,6 +49,9 @@ def look_again(
         Members that only a model of all columns needs. They are not tested again: the models of the second look may
         not be able to express what they do.
 
+    n_jobs : int, default=None
+        Threads that look for the most promising of many columns.
+
     Returns
     -------
     list of int
@@ -57,7 +64,7 @@ def look_again(
     kept = replace(inquiry, always_keep=(*inquiry.always_keep, *found_jointly))
     seen = {frozenset(members)}
     for _ in range(MOST_ROUNDS):
-        entrants = _entrants(inquiry, members, correction)
+        entrants = _entrants(inquiry, members, correction, n_jobs)
         if not entrants:
             break
         members = shrink_weakest_first(kept, [*members, *entrants])
@@ -67,11 +74,13 @@ def look_again(
     return members
 
 
-def _entrants(inquiry: Inquiry, members: Sequence[int], correction: str | None) -> list[int]:
-    rest = [x for x in inquiry.candidates if x not in set(members)]
-    asked = most_promising_beside(
-        inquiry.test.table, inquiry.target, members, rest, _at_most(inquiry.test.table)
-    )
+def _entrants(
+    inquiry: Inquiry, members: Sequence[int], correction: str | None, n_jobs: int | None
+) -> list[int]:
+    inside = set(members)
+    rest = [x for x in inquiry.candidates if x not in inside]
+    table = inquiry.test.table
+    asked = most_promising_beside(table, inquiry.target, members, rest, _at_most(table), n_jobs)
     if len(asked) < len(rest):
         inquiry.note(
             f"{SECOND_LOOK}: {len(asked):,} of {len(rest):,} rejected columns were tested, those that explain most of "

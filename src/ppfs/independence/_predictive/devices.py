@@ -82,7 +82,9 @@ def choose_device(
         refusal = refusal or _refusal_of_size(sources, table)
     if refusal is not None:
         return DeviceChoice(False, f"device='auto' took the CPU for growth: {refusal}")
-    return DeviceChoice(True, f"device={device!r}: growth ran on {_engine.cuda_device().name}")
+    devices = _engine.cuda_devices()
+    several = f"{len(devices)} devices, the first of them " if len(devices) > 1 else ""
+    return DeviceChoice(True, f"device={device!r}: growth ran on {several}{devices[0].name}")
 
 
 def _refusal(sources: Sequence[RiskSource], table: Table, counts_draws: bool) -> str | None:

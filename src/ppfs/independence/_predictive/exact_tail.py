@@ -25,12 +25,16 @@ DRAWS_AT_ONCE = 64
 
 # Bytes of rearranged columns to which models are fitted together, and such blocks per task.
 _BYTES_AT_ONCE, _BYTES_AT_ONCE_ON_DEVICE = 2**20, 2**26
+_MOST_CHUNKS_ON_DEVICE = 512
 _BLOCKS_PER_TASK = 4
 
 # Columns that are screened together: this many, or as many as take this many bytes with twenty directions each.
 _COLUMNS_AT_ONCE = 256
 _BYTES_PER_SCREENING = 2**25
 _BYTES_PER_ROW = 20 * 8
+
+# Chunks of draws that are screened in one step, where their results are few.
+_NUMBERS_PER_SCREENING, _MOST_CHUNKS_AT_ONCE = 2**18, 16
 
 # Equal arrangements have equal p-values up to rounding, and count as extreme.
 _ROUNDING = 1e-7
@@ -194,7 +198,9 @@ class PermutationTail:
         share_refitted = 1.0 if self.outputs is None else min(1.0, EFFECTIVE_VIEWS * share)
         at_once = columns_at_once(self.table.n_rows, is_on_device=self.growth.is_on_device)
         enough = at_once if self.growth.is_on_device else _BLOCKS_PER_TASK * at_once
-        return max(1, int(enough / (share_refitted * n_columns * DRAWS_AT_ONCE)))
+        # Screening takes longer than refits on a GPU: every worker shall have some of it.
+        most = _MOST_CHUNKS_ON_DEVICE if self.growth.is_on_device else np.inf
+        return max(1, int(min(most, enough / (share_refitted * n_columns * DRAWS_AT_ONCE))))
 
     def _observed(self, xs: Sequence[int]) -> Floats:
         """Return the statistics of the original columns."""
@@ -320,10 +326,18 @@ class _Drawing:
 
     def standing_out(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Yield which columns stand out in some draws, and the rows that their values come from."""
-        for chunk in chunks:
-            generator = stream(*self.key, chunk)
-            sources = self.exchange.sources(generator, DRAWS_AT_ONCE, by_value=self.part.by_value)
-            is_refitted = np.repeat(self.stands_out[:, np.newaxis], DRAWS_AT_ONCE, axis=1)
+        n_directions = 1 if self.screening is None else len(self.screening.directions)
+        at_once = int(
+            np.clip(_NUMBERS_PER_SCREENING // (n_directions * DRAWS_AT_ONCE), 1, _MOST_CHUNKS_AT_ONCE)
+        )
+        for start in range(0, len(chunks), at_once):
+            some = chunks[start : start + at_once]
+            parts = [
+                self.exchange.sources(stream(*self.key, chunk), DRAWS_AT_ONCE, by_value=self.part.by_value)
+                for chunk in some
+            ]
+            sources = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            is_refitted = np.repeat(self.stands_out[:, np.newaxis], len(sources), axis=1)
             if self.screening is not None:
                 assert self.outputs is not None
                 assert self.bounds is not None

@@ -44,7 +44,8 @@ def uploaded(block: Block) -> Block:
     """Return a block whose columns are in the GPU's memory too, where several models read them."""
     if block.on_device is not None or block.n_levels.any():
         return block
-    moved = replace(block, on_device=_engine.columns_on(_engine.cuda_device(), block.X))
+    with _engine.device_in_turn() as device:
+        moved = replace(block, on_device=_engine.columns_on(device, block.X))
     moved.__dict__["facts"] = block.facts
     return moved
 
@@ -67,10 +68,9 @@ class _OnCuda(_Twin):
         is_here = is_number & (largest <= LARGEST_SQUARABLE)
         if not is_here.all():
             return self._in_two(block, is_here)
-        device = _engine.cuda_device()
-        with device.own_stream():
-            X = _engine.columns_on(device, block.X if block.on_device is None else block.on_device)
-            pairs = self._pairs(X)
+        X = block.X if block.on_device is None else block.on_device
+        with _engine.device_in_turn(X) as device, device.own_stream():
+            pairs = self._pairs(self._panels[device.number], _engine.columns_on(device, X))
             if self._is_summed_up:
                 risks = PairedRisks.summed_up(pairs.moments().T, self._coefficients(block.n_columns))
                 failed = ~np.isfinite(risks.moments[:, 0])  # type: ignore[index]
@@ -114,15 +114,23 @@ class _OnCuda(_Twin):
         return self.problem.is_by_row and self.problem.groups is None
 
     def prepare(self) -> None:
-        """Convert the problem to arrays in the memory of the GPU."""
+        """Convert the problem to arrays in the memory of the GPUs."""
         super().prepare()
-        _ = self._panel
+        _ = self._panels
 
     @cached_property
-    def _panel(self) -> _engine.DevicePanel:
+    def _panels(self) -> dict[int, _engine.DevicePanel]:
+        """What all columns share, by the number of the GPU."""
+        panels = {}
+        for device in _engine.cuda_devices():
+            with device.current():
+                panels[device.number] = self._panel_on(device)
+        return panels
+
+    def _panel_on(self, device: _engine.Device) -> _engine.DevicePanel:
         problem = self.problem
         return _engine.DevicePanel.of(
-            _engine.cuda_device(),
+            device,
             problem.truth,
             [split.train for split in problem.splits],
             [split.test for split in problem.splits],
@@ -134,7 +142,7 @@ class _OnCuda(_Twin):
         )
 
     @abstractmethod
-    def _pairs(self, X: Any) -> _engine.DevicePairs:
+    def _pairs(self, panel: _engine.DevicePanel, X: Any) -> _engine.DevicePairs:
         """Return the risks of columns in the GPU's memory."""
 
     def _coefficients(self, n_columns: int) -> NDArray[Any] | None:
@@ -142,7 +150,7 @@ class _OnCuda(_Twin):
         return None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_panel", "prepared")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_panels", "prepared")}
 
 
 class CudaLinearGrower(_OnCuda, LinearGrower):
@@ -150,18 +158,18 @@ class CudaLinearGrower(_OnCuda, LinearGrower):
 
     bytes_per_block = _OnCuda.bytes_per_block
 
-    def _pairs(self, X: Any) -> _engine.DevicePairs:
+    def _pairs(self, panel: _engine.DevicePanel, X: Any) -> _engine.DevicePairs:
         steps = self.recipe.steps
         scaler = next((step for step in steps if isinstance(step, StandardScaler)), None)
         has_splines = any(isinstance(step, SplineTransformer) for step in steps)
         fit = _engine.spline_scores if has_splines else _engine.line_scores
         scores = fit(
-            self._panel,
+            panel,
             X,
             self.recipe.solver.penalty,  # type: ignore[attr-defined]
             is_scaled=scaler is not None,
         )
-        return self._panel.paired(scores, is_rest=False)
+        return panel.paired(scores, is_rest=False)
 
     def _coefficients(self, n_columns: int) -> NDArray[Any] | None:
         return np.full(n_columns, self.recipe.n_coefficients, dtype=np.intp)
@@ -170,16 +178,16 @@ class CudaLinearGrower(_OnCuda, LinearGrower):
 class CudaBoostingGrower(_OnCuda, BoostingGrower):
     """Boosts trees on each column of a block, in every split, on a GPU."""
 
-    def _pairs(self, X: Any) -> _engine.DevicePairs:
-        return self._panel.paired(_engine.boosted_scores(self._panel, X, self.prepared, None), is_rest=True)
+    def _pairs(self, panel: _engine.DevicePanel, X: Any) -> _engine.DevicePairs:
+        return panel.paired(_engine.boosted_scores(panel, X, self.prepared, None), is_rest=True)
 
 
 class CudaBoostedLinearGrower(_OnCuda, BoostedLinearGrower):
     """Fits a line to each column of a block and boosts trees on the residuals, on a GPU."""
 
-    def _pairs(self, X: Any) -> _engine.DevicePairs:
+    def _pairs(self, panel: _engine.DevicePanel, X: Any) -> _engine.DevicePairs:
         alpha = self.problem.estimator.alpha
-        return self._panel.paired(_engine.boosted_scores(self._panel, X, self.prepared, alpha), is_rest=True)
+        return panel.paired(_engine.boosted_scores(panel, X, self.prepared, alpha), is_rest=True)
 
 
 def panel_grower(grower: Grower) -> Grower | None:

@@ -36,24 +36,30 @@ class _OnCuda(_Twin):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        device = _engine.cuda_device()
         X = block.X if block.on_device is None else block.on_device
         unused = np.zeros(block.n_columns, dtype=bool)
-        if not self.problem.is_by_row:
-            base, replaced = _engine.column_risks_on(device, X, self._trees)
-            return PairedRisks(base, replaced, unused)
-        base, replaced, totals = _engine.row_losses_on(device, X, self._trees[0], self._draws)
+        with _engine.device_in_turn(X) as device:
+            trees = self._trees[device.number]
+            if not self.problem.is_by_row:
+                base, replaced = _engine.column_risks_on(device, X, trees)
+                return PairedRisks(base, replaced, unused)
+            base, replaced, totals = _engine.row_losses_on(device, X, trees[0], self._draws)
         return PairedRisks(base, replaced, unused, totals / base.shape[1])
 
     def prepare(self) -> None:
-        """Convert the problem to arrays in the memory of the GPU."""
+        """Convert the problem to arrays in the memory of the GPUs."""
         super().prepare()
         _ = self._trees
 
     @cached_property
-    def _trees(self) -> list[_engine.DeviceTrees]:
+    def _trees(self) -> dict[int, list[_engine.DeviceTrees]]:
+        """What all columns share, by the number of the GPU."""
         upload = _engine.DeviceTrees.of_forest if isinstance(self, ForestGrower) else _engine.DeviceTrees.of
-        return [upload(_engine.cuda_device(), prepared) for prepared in self._prepared]
+        trees = {}
+        for device in _engine.cuda_devices():
+            with device.current():
+                trees[device.number] = [upload(device, prepared) for prepared in self._prepared]
+        return trees
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
