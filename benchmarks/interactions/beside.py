@@ -8,10 +8,12 @@ Each part prints one table, on which docs/searches.md rests:
     python benchmarks/interactions/beside.py copies       # every true column twice
     python benchmarks/interactions/beside.py noise        # tables with nothing to find
     python benchmarks/interactions/beside.py madelon      # folds, selection inside; --tables is their number
+    python benchmarks/interactions/beside.py separated    # size and power given columns that separate the classes
     python benchmarks/interactions/beside.py textbook --tables-of <folder of ISLP's CSV files>
 
 ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. Madelon is read from the folder
-in PPFS_DATA. Seeds are 0 to the number of tables minus one. `--settings` names some of SETTINGS.
+in PPFS_DATA. Seeds are 0 to the number of tables minus one. `--settings` names some of SETTINGS and PEERS; "Boruta"
+needs the package boruta.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ from sklearn.preprocessing import StandardScaler
 
 import ppfs
 from ppfs import PPFS
+from ppfs.independence import CrossFitPPI
 
 Floats = NDArray[np.float64]
 Planted = tuple[Floats, Floats, set[int]]
@@ -49,6 +53,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "pairs": {"growth": "marginal", "second_look": False, "interactions": "pairs"},
     "default": {},
 }
+
+
+PEERS = ("RFECV (forest)", "Boruta")
 
 
 def in_blocks(rng: np.random.Generator, n_rows: int, n_columns: int) -> Floats:
@@ -158,24 +165,60 @@ ORDINARY: dict[str, Callable[[int], Planted]] = {
 
 
 def selected(setting: str, X: Any, y: Any, seed: int) -> list[int]:
-    """Return the columns that the preset selects."""
+    """Return the columns that the preset, or a peer, selects."""
+    return selected_of_asked(setting, X, y, seed)[0]
+
+
+def selected_of_asked(setting: str, X: Any, y: Any, seed: int) -> tuple[list[int], set[int]]:
+    """Return the columns that the preset selects, and those that a shrink phase tested; a peer has none of these."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return PPFS.calibrated(random_state=seed, **SETTINGS[setting]).fit(X, y).blanket_.tolist()
+        if setting in PEERS:
+            return _selected_by_peer(setting, X, y, seed), set()
+        fitted = PPFS.calibrated(random_state=seed, **SETTINGS[setting]).fit(X, y)
+    shrunk = {name for step in fitted.trace_ if "shrink" in step.phase for name in [step.feature]}
+    return fitted.blanket_.tolist(), shrunk
 
 
-def score_planted(make: Callable[[int], Planted], setting: str, n_tables: int) -> tuple[float, float, float]:
-    """Return the share of true columns found, the share of tables with a useless one, and CPU seconds per table."""
-    found, true, with_false, began = 0, 0, 0, time.process_time()
+def _selected_by_peer(peer: str, X: Any, y: Any, seed: int) -> list[int]:
+    forest = RandomForestClassifier if len(np.unique(y)) <= 10 else RandomForestRegressor
+    if peer == "Boruta":
+        from boruta import BorutaPy
+
+        searched = BorutaPy(forest(max_depth=5, n_jobs=1), n_estimators="auto", random_state=seed).fit(X, y)
+        return np.flatnonzero(searched.support_).tolist()
+    found = RFECV(forest(100, random_state=seed), step=0.2, cv=3).fit(X, y)
+    return np.flatnonzero(found.support_).tolist()
+
+
+@dataclass
+class Score:
+    """What was selected in some tables: true columns, tables with a useless one, useless ones that shrinkage tested."""
+
+    n_found: int = 0
+    n_true: int = 0
+    n_with_false: int = 0
+    n_false: int = 0
+    n_tested: int = 0
+
+    def add(self, chosen: set[int], truth: set[int], tested: set[int]) -> None:
+        """Count what was selected in one table."""
+        self.n_found, self.n_true = self.n_found + len(chosen & truth), self.n_true + len(truth)
+        self.n_with_false, self.n_false = (
+            self.n_with_false + bool(chosen - truth),
+            self.n_false + len(chosen - truth),
+        )
+        self.n_tested += len(tested - truth)
+
+
+def score_planted(make: Callable[[int], Planted], setting: str, n_tables: int) -> tuple[Score, float]:
+    """Return what was selected, and CPU seconds per table."""
+    score, began = Score(), time.process_time()
     for seed in range(n_tables):
         X, y, truth = make(seed)
-        chosen = set(selected(setting, X, y, seed))
-        found, true, with_false = (
-            found + len(chosen & truth),
-            true + len(truth),
-            with_false + bool(chosen - truth),
-        )
-    return found / true, with_false / n_tables, (time.process_time() - began) / n_tables
+        chosen, tested = selected_of_asked(setting, X, y, seed)
+        score.add(set(chosen), truth, tested)
+    return score, (time.process_time() - began) / n_tables
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -190,12 +233,23 @@ def planted(settings: Sequence[str], n_tables: int, sizes: Sequence[int]) -> Non
     for name, make in PROBLEMS.items():
         for n_columns in sizes:
             for setting in settings:
-                found, false, cpu = score_planted(
+                score, cpu = score_planted(
                     lambda seed, make=make, n=n_columns: make(seed, 500, n), setting, n_tables
                 )
-                rows.append([name, str(n_columns), setting, f"{found:.2f}", f"{false:.2f}", f"{cpu:.1f}"])
+                rows.append([name, str(n_columns), setting, *_told(score, n_tables), f"{cpu:.1f}"])
                 print("#", *rows[-1], flush=True)
-    print_table(["the target is", "columns", "setting", "found", "tables with others", "CPU s"], rows)
+    print_table(["the target is", "columns", "setting", *_TOLD, "CPU s"], rows)
+
+
+_TOLD = ("found", "tables with others", "others selected of those that a shrink phase tested")
+
+
+def _told(score: Score, n_tables: int) -> list[str]:
+    return [
+        f"{score.n_found / score.n_true:.3f}" if score.n_true else "-",
+        f"{score.n_with_false} of {n_tables}",
+        f"{score.n_false} of {score.n_tested}",
+    ]
 
 
 def suppressors(settings: Sequence[str], n_tables: int) -> None:
@@ -203,28 +257,20 @@ def suppressors(settings: Sequence[str], n_tables: int) -> None:
     makers = {"x1 - x2, correlated .95": suppressor(0.95), "x2 has no link alone": without_marginal_link}
     for name, make in makers.items():
         for setting in settings:
-            found, false, cpu = score_planted(lambda seed, make=make: make(seed, 200, 10), setting, n_tables)
-            rows.append([name, setting, f"{found:.2f}", f"{false:.2f}", f"{cpu:.1f}"])
-    print_table(["the target is", "setting", "found", "tables with others", "CPU s"], rows)
+            score, cpu = score_planted(lambda seed, make=make: make(seed, 200, 10), setting, n_tables)
+            rows.append([name, setting, *_told(score, n_tables), f"{cpu:.1f}"])
+            print("#", *rows[-1], flush=True)
+    print_table(["the target is", "setting", *_TOLD, "CPU s"], rows)
 
 
 def ordinary(settings: Sequence[str], n_tables: int) -> None:
     rows = []
     for name, make in ORDINARY.items():
         for setting in settings:
-            n_found = n_true = n_false = n_tables_with_false = 0
-            for seed in range(n_tables):
-                X, y, truth = make(seed)
-                chosen = set(selected(setting, X, y, seed))
-                n_found, n_true = n_found + len(chosen & truth), n_true + len(truth)
-                n_false, n_tables_with_false = (
-                    n_false + len(chosen - truth),
-                    n_tables_with_false + bool(chosen - truth),
-                )
-            found = f"{n_found / n_true:.3f}" if n_true else "-"
-            rows.append([name, setting, found, f"{n_tables_with_false} of {n_tables}", str(n_false)])
+            score, cpu = score_planted(make, setting, n_tables)
+            rows.append([name, setting, *_told(score, n_tables), f"{cpu:.1f}"])
             print("#", *rows[-1], flush=True)
-    print_table(["the target is", "setting", "found", "tables with others", "others in all"], rows)
+    print_table(["the target is", "setting", *_TOLD, "CPU s"], rows)
 
 
 def copies(settings: Sequence[str], n_tables: int) -> None:
@@ -277,6 +323,34 @@ def madelon(settings: Sequence[str], n_folds: int) -> None:
             began = time.process_time() - cpu
         rows.append([setting, f"{np.mean(errors):.3f}", f"{np.mean(sizes):.1f}", f"{cpu:.0f}"])
     print_table(["setting", "error of a forest", "columns", "CPU s of all folds"], rows)
+
+
+def centers(seed: int, n_rows: int, n_given: int, adds: bool) -> tuple[Floats, NDArray[np.intp]]:
+    """Return normal columns around the centers of three classes; the last one adds to the others or follows two."""
+    rng = np.random.default_rng([seed, n_rows, 77])
+    y = rng.permutation(np.arange(n_rows) % 3)
+    X = rng.normal(size=(3, n_given + 1))[y] * 5.0 / np.sqrt(10.0) + rng.normal(size=(n_rows, n_given + 1))
+    if not adds:
+        X[:, -1] = X[:, 0] + np.sin(X[:, 1]) + rng.normal(size=n_rows)
+    return X, y
+
+
+def separated(n_tables: int) -> None:
+    """Print how often the preset's test calls a column given others that separate three classes."""
+    rows = []
+    for n_given in (3, 10):
+        for n_rows in (200, 500):
+            called = []
+            for adds in (False, True):
+                pvalues = []
+                for seed in range(n_tables):
+                    X, y = centers(seed, n_rows, n_given, adds)
+                    test = CrossFitPPI("panel", random_state=0)
+                    pvalues.append(test.evaluate(X, y, n_given, given=range(n_given)).pvalue)
+                called.append(f"{np.mean(np.array(pvalues) <= 0.05):.2f}")
+            rows.append([str(n_given), str(n_rows), *called])
+            print("#", *rows[-1], flush=True)
+    print_table(["given columns", "rows", "called though it adds nothing", "called where it adds"], rows)
 
 
 def textbook(settings: Sequence[str], folder: Path) -> None:
@@ -332,7 +406,8 @@ def textbook_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "part", choices=["planted", "suppressors", "ordinary", "copies", "noise", "madelon", "textbook"]
+        "part",
+        choices=["planted", "suppressors", "ordinary", "copies", "noise", "madelon", "separated", "textbook"],
     )
     parser.add_argument("--settings", nargs="*", default=["marginal", "joint", "both, second look"])
     parser.add_argument("--tables", type=int, default=20)
@@ -341,6 +416,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.part == "planted":
         planted(given.settings, given.tables, given.sizes)
+    elif given.part == "separated":
+        separated(given.tables)
     elif given.part == "textbook":
         textbook(given.settings, given.tables_of)
     else:

@@ -119,7 +119,7 @@ def test_a_second_look_that_finds_nothing_leaves_the_reason_as_it_was():
 
 @pytest.mark.parametrize("growth", ["joint", "both"])
 def test_a_table_too_wide_for_joint_growth_is_an_error_and_auto_the_way_out(monkeypatch, growth):
-    monkeypatch.setattr(joint_growth, "_FEWEST", 3)
+    monkeypatch.setattr(joint_growth, "_FEW_COLUMNS", 3)
     monkeypatch.setattr(joint_growth, "MOST_SCREENED", 10)
     X = np.random.default_rng(0).normal(size=(30, 12))
     with pytest.raises(InvalidInputError, match=r"12 columns and 30 rows.*growth='auto'"):

@@ -10,7 +10,7 @@ from math import log, sqrt
 import numpy as np
 
 from ppfs._conventions import Phase
-from ppfs.blanket import expected_refits, most_looked_at, suits_joint_growth
+from ppfs.blanket import expected_refits, most_looked_at, n_asked_jointly, suits_joint_growth
 from ppfs.independence import MOST_ROWS_COUNTED
 
 #: If nothing else is known: a model of twice as many columns takes nearly three times as long.
@@ -218,7 +218,8 @@ class Rates:
     def n_beside(self, n_rows: int, n_columns: int) -> tuple[int, int]:
         """Return how many questions joint growth asks, and how many a second look."""
         is_small = suits_joint_growth(n_rows, n_columns) or not self.is_automatic
-        return n_columns if is_small else 0, round(_LOOKS * min(n_columns, most_looked_at(n_rows)))
+        n_joint = n_asked_jointly(n_rows, n_columns) if is_small else 0
+        return n_joint, round(_LOOKS * min(n_columns, most_looked_at(n_rows)))
 
     def n_refits(self, n_rows: int, n_columns: int, n_candidates: int) -> float:
         """Return how many rearranged columns models are fitted to, to count small p-values."""

@@ -19,7 +19,7 @@ from ppfs.blanket._run.folds import Fold
 from ppfs.blanket._sgai import SGAI
 from ppfs.blanket._stability import StabilitySelection
 from ppfs.blanket._steps.exact_growth import expected_refits
-from ppfs.blanket._steps.joint_growth import suits_joint_growth
+from ppfs.blanket._steps.joint_growth import n_asked_jointly, suits_joint_growth
 from ppfs.blanket._steps.second_look import most_looked_at
 from ppfs.blanket._tie_star import TIEStar
 
@@ -45,5 +45,6 @@ __all__ = [
     "claim_checkpoint",
     "expected_refits",
     "most_looked_at",
+    "n_asked_jointly",
     "suits_joint_growth",
 ]

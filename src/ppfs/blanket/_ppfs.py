@@ -99,8 +99,8 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
         How columns become candidates. "marginal", as in the paper, tests each column on its own. "joint" tests each
         column given all others, by one set of models of all columns: it finds columns that matter only beside others,
         such as the inputs of an exclusive-or. "both" takes the union. "auto" is "both" in small tables, with at most
-        500 columns, 10,000 rows, two million values and three rows per column (or at most 20 columns), and "marginal"
-        in others.
+        500 columns, 10,000 rows and two million values, and "marginal" in others. With fewer than ten rows per column,
+        and more than 40 columns, a model has the columns of the most promising pairs.
 
     second_look : bool, default=False
         After the shrink phase, test every rejected column given the selected ones, and shrink again where one enters.

@@ -26,11 +26,10 @@ from ppfs.independence import Answers, BoundTest, CrossFitPPI, IndependenceTest
 #: The phase in which its candidates are judged by the model that found them.
 JOINT_SHRINK = "joint shrink"
 
-# A model of all columns has at least this many rows per column, one of the most promising columns more; either may have
-# at least `_FEWEST` columns.
-_ROWS_PER_COLUMN = 3
-_ROWS_PER_CHOSEN = 20
-_FEWEST = 20
+# A model has all columns up to one per this many rows, or this many, and otherwise the columns of the most promising
+# pairs: half as many.
+_ROWS_PER_COLUMN = 10
+_FEW_COLUMNS = 40
 
 #: growth="auto" grows jointly up to this many columns, rows and values.
 MOST_AUTOMATIC = 500
@@ -55,9 +54,9 @@ def grow_jointly(
     question. Columns that hide each other are tested as one feature: if it enters, all of them become candidates, and
     the shrink phase chooses among them.
 
-    Among many columns a model finds little. There a second model has the most promising columns, those of the pairs
-    that explain most of the target together, and its p-values are adjusted for the number of all pairs, so that the
-    choice does not let in noise. The model of all columns is left out where there are fewer than three rows per column.
+    Among many columns a model finds little. With fewer than ten rows per column it has the most promising columns,
+    those of the pairs that explain most of the target together, and its p-values are adjusted for the number of all
+    pairs, so that the choice does not let in noise.
 
     Parameters
     ----------
@@ -70,13 +69,7 @@ def grow_jointly(
     bind : callable
         Returns the test of a table.
     """
-    models = _models(inquiry, columns, n_jobs)
-    found: dict[int, Answered] = {}
-    for model in models:
-        for x, result in _ask(inquiry, columns, model, correction, bind, n_families=len(models)):
-            if x not in found or result.pvalue < found[x][1].pvalue:
-                found[x] = (x, result)
-    return list(found.values())
+    return _ask(inquiry, columns, _model_of(inquiry, columns, n_jobs), correction, bind)
 
 
 @dataclass(frozen=True)
@@ -88,23 +81,31 @@ class _Model:
     phase: str = JOINT_GROWTH
 
 
-def _models(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> list[_Model]:
-    """Return a model of all columns where there are rows enough, and of the most promising ones of many."""
+def n_asked_jointly(n_rows: int, n_columns: int) -> int:
+    """Return about how many questions joint growth asks: one per column that its model has."""
+    most = _most_in_a_model(n_rows)
+    return n_columns if n_columns <= most else most // 2
+
+
+def _most_in_a_model(n_rows: int) -> int:
+    """Return the largest number of columns that a model has all of."""
+    return max(_FEW_COLUMNS, n_rows // _ROWS_PER_COLUMN)
+
+
+def _model_of(inquiry: Inquiry, columns: Sequence[int], n_jobs: int | None) -> _Model:
+    """Return a model of all columns, or of the most promising ones of many."""
     table = inquiry.test.table
-    models = []
-    if len(columns) <= max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN):
-        models.append(_Model(list(columns), len(columns)))
-    n_most = max(_FEWEST, table.n_rows // _ROWS_PER_CHOSEN)
-    if 2 * n_most < len(columns) <= MOST_SCREENED and table.codes.ndim == 1:
-        pairs = most_promising_pairs(table, columns, frozenset(), n_most, n_jobs)
-        chosen = list(dict.fromkeys(column for pair in pairs for column in pair))[:n_most]
-        n_all = n_pairs(columns, frozenset())
-        inquiry.note(
-            f"{JOINT_GROWTH_OF_PAIRS}: a model has {len(chosen):,} of {len(columns):,} columns; its p-values are "
-            f"adjusted for all {n_all:,} pairs"
-        )
-        models.append(_Model(sorted(chosen), n_all, JOINT_GROWTH_OF_PAIRS))
-    return models
+    n_most = _most_in_a_model(table.n_rows)
+    if len(columns) <= n_most:
+        return _Model(list(columns), len(columns))
+    pairs = most_promising_pairs(table, columns, frozenset(), n_most // 2, n_jobs)
+    chosen = list(dict.fromkeys(column for pair in pairs for column in pair))[: n_most // 2]
+    n_all = n_pairs(columns, frozenset())
+    inquiry.note(
+        f"{JOINT_GROWTH_OF_PAIRS}: a model has {len(chosen):,} of {len(columns):,} columns; its p-values are "
+        f"adjusted for all {n_all:,} pairs"
+    )
+    return _Model(sorted(chosen), n_all, JOINT_GROWTH_OF_PAIRS)
 
 
 def require_joint_growth(inquiry: Inquiry, test: IndependenceTest, growth: str) -> None:
@@ -133,9 +134,7 @@ def _obstacle(table: Table, n_columns: int, test: IndependenceTest) -> str:
         return "X is sparse, and gradient boosting, the preset's model of all columns, needs a dense matrix"
     if _is_panel(test) and table.codes.ndim > 1:
         return f"the target has {table.codes.shape[1]} columns, and gradient boosting predicts one"
-    if n_columns > max(_FEWEST, table.n_rows // _ROWS_PER_COLUMN) and (
-        n_columns > MOST_SCREENED or table.codes.ndim > 1
-    ):
+    if n_columns > _most_in_a_model(table.n_rows) and (n_columns > MOST_SCREENED or table.codes.ndim > 1):
         return (
             f"there are {n_columns:,} columns and {table.n_rows:,} rows: it takes {_ROWS_PER_COLUMN} rows per column, "
             f"or at most {MOST_SCREENED:,} columns and a target of one column"
@@ -150,9 +149,9 @@ def is_worth_it(inquiry: Inquiry, test: IndependenceTest) -> bool:
 
 
 def suits_joint_growth(n_rows: int, n_columns: int) -> bool:
-    """Return whether a table is small enough that models of all its columns find something within seconds."""
+    """Return whether a table is small enough that joint growth takes seconds."""
     return (
-        1 < n_columns <= min(MOST_AUTOMATIC, max(_FEWEST, n_rows // _ROWS_PER_COLUMN))
+        1 < n_columns <= MOST_AUTOMATIC
         and n_rows <= MOST_AUTOMATIC_ROWS
         and n_rows * n_columns <= MOST_AUTOMATIC_VALUES
     )
@@ -169,7 +168,6 @@ def _ask(
     model: _Model,
     correction: str | None,
     bind: Callable[[Table], BoundTest],
-    n_families: int,
 ) -> list[Answered]:
     """Return the columns that enter by one model, each cluster's columns with the answer about the cluster."""
     table = inquiry.test.table
@@ -182,8 +180,7 @@ def _ask(
     given = tuple(number for number, group in enumerate(groups) if group[0] not in left_out)
     answered = joint.ask(asked, given, model.phase)
     answers = Answers.of([result for _, result in answered], len(joint.test.models))
-    # Two families of questions share the level.
-    adjusted = np.minimum(1.0, n_families * adjust_among(answers.pvalues, correction, model.n_all))
+    adjusted = adjust_among(answers.pvalues, correction, model.n_all)
     is_candidate = adjusted <= inquiry.alpha
     # Each column of a cluster has the cluster's answer.
     members = [member for number in asked for member in groups[number]]
