@@ -197,8 +197,9 @@ def are_neighbors_alike(series: NDArray[np.float64]) -> bool:
     n = series.size
     if n < _FEWEST_ROWS:
         return False
-    # Normal scores: one outlier would decide otherwise.
-    scores = special.ndtri(stats.rankdata(series) / (n + 1))
+    # Normal scores: one outlier would decide otherwise. Scores of two values are correlated as the values are.
+    has_two_values = bool(((series == series.min()) | (series == series.max())).all())
+    scores = series if has_two_values else special.ndtri(stats.rankdata(series) / (n + 1))
     if _neighbor_correlation(scores - scores.mean()) <= _STANDARD_ERRORS / np.sqrt(n):
         return False
     steps = np.diff(scores)

@@ -126,8 +126,7 @@ def target_series(
         The rows in the order of time; None: as they are. The first 20,000 of them are enough.
     """
     codes = target.codes
-    rows = np.arange(len(codes)) if by_time is None else by_time
-    rows = rows[:_MOST_ROWS]
+    rows = slice(_MOST_ROWS) if by_time is None else by_time[:_MOST_ROWS]
     if codes.ndim == 1 and target.task == "classification":
         labels = np.unique(codes).tolist()
         outputs = [codes[rows] == label for label in (labels[1:] if len(labels) == 2 else labels)]
@@ -138,17 +137,20 @@ def target_series(
         return series
     n_columns = columns.storage.shape[1]
     some = np.unique(np.linspace(0, n_columns - 1, min(n_columns, _MOST_COLUMNS)).astype(np.intp))
-    X = np.asarray(columns.storage.matrix[np.ix_(rows, some)], dtype=np.float64)
-    return [*series, *(_residuals(one, X) for one in series)]
+    X = columns.storage.matrix[rows]
+    X = np.asarray(X if some.size == n_columns else X[:, some], dtype=np.float64)
+    with np.errstate(all="ignore"):
+        scaled = X - X.mean(axis=0)
+        scaled /= np.sqrt(np.square(scaled).mean(axis=0))
+    is_finite = np.isfinite(scaled).all(axis=0)
+    scaled = scaled if is_finite.all() else scaled[:, is_finite]
+    return [*series, *(_residuals(one, scaled) for one in series)]
 
 
-def _residuals(series: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the residuals of a series given the columns that it is most correlated with."""
+def _residuals(series: NDArray[np.float64], scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the residuals of a series given the columns, of mean 0 and variance 1, most correlated with it."""
     n_rows = series.size
     centered: NDArray[np.float64] = series - series.mean()
-    with np.errstate(all="ignore"):
-        scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    scaled = scaled[:, np.isfinite(scaled).all(axis=0)]
     n_used = min(scaled.shape[1], _MOST_REGRESSORS, n_rows // _ROWS_PER_REGRESSOR)
     best = np.argsort(-np.abs(centered @ scaled), kind="stable")[:n_used]
     used = scaled[:, best]
