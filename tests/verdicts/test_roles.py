@@ -5,7 +5,8 @@ import pytest
 from checks.graphs import random_dag
 
 from ppfs import PPFS
-from ppfs.blanket import HITONMB, IAMB, MMMB
+from ppfs.blanket import FBED, HITONMB, IAMB, MMMB
+from ppfs.exceptions import InvalidInputError
 from ppfs.independence import DSeparation
 
 N_GRAPHS = 60
@@ -53,6 +54,75 @@ def test_no_wrong_arrow_with_an_oracle(search):
     # And some are drawn.
     assert n_roles > 0.1 * N_GRAPHS
     assert (n_arrows > 0) == isinstance(search, MMMB | HITONMB)
+
+
+@pytest.mark.parametrize(
+    "search", [IAMB(), FBED(), PPFS(second_look=True)], ids=lambda one: type(one).__name__
+)
+def test_further_questions_decide_all_roles_with_an_oracle(search):
+    right = {"arrows": 0, "undecided": 0}
+    for seed in range(N_GRAPHS):
+        n_nodes, edges = random_dag(seed)
+        target = n_nodes - 1
+        parents, children, spouses = truth_of(edges, target)
+        selector = fitted(search, n_nodes, edges)
+        selected = list(selector.blanket_)
+        for role in selector.find_roles(max_k=None, max_columns=n_nodes):
+            feature = number_of(role.feature, target)
+            allowed = {
+                "parent": parents,
+                "child": children,
+                "parent or child": parents | children,
+                "spouse": spouses,
+            }
+            assert feature in allowed[role.role], (seed, role)
+            assert role.because
+            for cause, effect in role.arrows:
+                assert (number_of(cause, target), number_of(effect, target)) in set(edges), (seed, role)
+            right["arrows"] += len(role.arrows)
+        assert list(selector.blanket_) == selected
+    assert right["arrows"] > 0.4 * N_GRAPHS
+
+
+def test_further_questions_are_in_the_trace_and_decide_nothing_else():
+    # x0 → x1 ← target
+    selector = fitted(IAMB(), 3, [(0, 1), (2, 1)])
+    before = selector.results_, len(selector.trace_)
+    by_name = {role.feature: role for role in selector.find_roles()}
+    assert by_name["x0"].role == "spouse"
+    assert by_name["x1"].role == "child"
+    assert by_name["x1"].arrows == (("target", "x1"),)
+    assert by_name["x1"].because == (
+        "x0 and target: on their own (p = 1) they are independent, given x1 (p = 0) they are not"
+    )
+    assert selector.results_.equals(before[0])
+    assert {step.phase for step in list(selector.trace_)[before[1] :]} == {"roles"}
+    assert "Its role: child (target → x1), because x0 and target" in selector.trace_.explain("x1")
+
+
+def test_further_questions_that_show_neither_leave_a_role_undecided():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 2))
+    selector = IAMB(independence="fisher-z", alpha=0.1).fit(X, X[:, 0] + 0.33 * X[:, 1] + rng.normal(size=60))
+    steps = [step for step in selector.find_roles() and selector.trace_ if step.phase == "roles"]
+    doubtful = {step.feature for step in steps if step.decision == "rejected" and step.target == 2}
+    for role in selector.roles_:
+        assert (role.role == "undecided") == (number_of(role.feature, 2) in doubtful)
+
+
+def test_roles_need_the_spouses():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    selector = PPFS(n_splits=5, random_state=0).fit(X, X[:, 0])
+    with pytest.raises(InvalidInputError, match="second_look=True"):
+        selector.find_roles()
+
+
+def test_roles_without_held_data_ask_for_them():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    selector = IAMB(independence="fisher-z").fit(X, X[:, 0], sufficiency=False)
+    with pytest.raises(InvalidInputError, match=r"Call find_roles\(X, y\)"):
+        selector.find_roles()
+    assert selector.find_roles(X, X[:, 0])[0].role == "parent or child"
 
 
 def test_a_collider_and_its_question():

@@ -9,9 +9,11 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from ppfs import PPFS
 from ppfs._data import read_table
+from ppfs._trace import as_plain, from_plain
 from ppfs._verdicts import Divided, measure_sufficiency
 from ppfs._verdicts.intervals import RowMeans
 from ppfs._verdicts.rivals import rank_rivals
+from ppfs._verdicts.scores import concordance
 from ppfs._verdicts.sufficiency import Compared
 from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
@@ -92,6 +94,45 @@ def test_the_best_model_of_a_fold_is_chosen_by_the_others():
         one.take(number, rows, dict.fromkeys(("nothing", "selected", "all"), losses))
     one.concluded(Divided([(np.arange(2, 4), np.arange(2)), (np.arange(2), np.arange(2, 4))], 2), 1.0, 0.05)
     assert one.chosen["selected"] == ["b", "a"]
+
+
+def test_the_model_of_all_columns_is_averaged_where_the_other_folds_gain():
+    """All columns add noise in the second half of the rows only: there the mean of both models is not chosen."""
+    from ppfs._verdicts.measuring import Measured
+    from ppfs.independence import choose_loss
+
+    X, _ = linear(n=40)
+    y = np.zeros(40)
+    table = read_table(X, y + np.arange(40) * 1e-9, task="regression", owner="test")
+    one = Measured(table, choose_loss("auto", "regression", Ridge()), 0)
+    folds = [np.arange(20), np.arange(20, 40)]
+    for number, rows in enumerate(folds):
+        # Opposite errors cancel in the mean in the first fold; in the second the selected columns are far off.
+        selected, everything = (
+            (np.full(20, 1.0), np.full(20, -1.0)) if number == 0 else (np.full(20, 9.0), np.zeros(20))
+        )
+        losses = {
+            "nothing": {"a": (np.full(20, 100.0), np.full(20, 10.0))},
+            "selected": {"a": (selected**2, selected)},
+            "all": {"a": (everything**2, everything)},
+        }
+        one.take(number, rows, losses)
+    found = one.concluded(Divided([(folds[1], folds[0]), (folds[0], folds[1])], 2), 1.0, 0.05)
+    assert one.is_averaged == [False, True]
+    # The first fold as it is (1), the second averaged (4.5 squared).
+    assert found.of_all == pytest.approx((1.0 + 4.5**2) / 2)
+
+
+def test_explanations_have_the_verdict():
+    X, y = linear()
+    selector = PPFS.calibrated(random_state=0).fit(X, y)
+    assert selector.sufficiency_.verdict == "sufficient"
+    said = selector.trace_.explain(3).splitlines()[0]
+    assert said.endswith(
+        "Of the selected columns as a whole: they lose less than 5% of what all columns explain."
+    )
+    again = from_plain(as_plain(selector.trace_))
+    assert again.explain(3) == selector.trace_.explain(3)
 
 
 def test_verdicts_follow_from_the_losses():
@@ -245,3 +286,50 @@ def test_plain_numbers_for_files():
     plain = measured(X, np.random.default_rng(1).normal(size=len(X)), []).as_plain()
     assert plain["share_lost"] is None
     assert plain["summary"].startswith("No model that sees all columns")
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("count", "share of the deviance explained"),
+        ("positive", "R2 of the logarithm"),
+        ("ordinal", "concordance"),
+        ("survival", "concordance"),
+    ],
+)
+def test_other_targets_are_scored_in_their_own_words(task, words):
+    X, signal = linear(n=200)
+    rng = np.random.default_rng(0)
+    y = {
+        "count": rng.poisson(np.exp(signal / 2)),
+        "positive": np.exp(signal),
+        "ordinal": np.digitize(signal, [-1.0, 0.0, 1.0]),
+        "survival": np.array(
+            list(zip(rng.random(200) < 0.8, np.exp(-signal), strict=True)),
+            dtype=[("event", bool), ("time", float)],
+        ),
+    }[task]
+    table = read_table(X, y, task=task, owner="test").with_response()
+    rows = np.arange(len(X))
+    folds = [(np.setdiff1d(rows, rows[k::5]), rows[k::5]) for k in range(5)]
+    found = measure_sufficiency(table, Divided(folds, 5), lambda _: [0, 1])
+    (scores,) = found.scores.values()
+    assert f"({words} " in str(found)
+    assert scores["nothing"] < scores["selected"] < 1
+    assert scores["nothing"] == pytest.approx(0.5 if words == "concordance" else 0.0, abs=0.02)
+
+
+def test_concordance_counts_pairs():
+    rng = np.random.default_rng(0)
+    times, is_event, predicted = (
+        rng.integers(5, size=40) * 1.0,
+        rng.random(40) < 0.6,
+        rng.integers(4, size=40) * 1.0,
+    )
+    right = pairs = 0.0
+    for i in range(40):
+        for j in range(40):
+            if is_event[i] and times[i] < times[j]:
+                pairs += 1
+                right += 1.0 if predicted[i] < predicted[j] else 0.5 if predicted[i] == predicted[j] else 0.0
+    assert concordance(times, is_event, predicted) == pytest.approx(right / pairs)

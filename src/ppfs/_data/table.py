@@ -361,6 +361,12 @@ class Table:
         order = self.order.for_target(target)
         return Table(self._columns, target, self.features, self._rows, lens=self._lens, order=order)
 
+    @property
+    def origin(self) -> tuple[str, NDArray[Any]] | None:
+        """The kind and the values of the target that a response was made from; None where it was not."""
+        origin = self._target.origin
+        return None if origin is None or origin.kind is None else (origin.kind.name, origin.values)
+
     def response_given(self, columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return the target's response beside what a model of some columns expects; None for most targets."""
         return self._target.response_given(columns, self.weights)

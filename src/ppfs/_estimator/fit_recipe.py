@@ -233,6 +233,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         self._sufficiency = sufficiency_of(
             self, X, y, groups=groups, time=time, sample_weight=sample_weight, margin=margin, n_folds=n_folds
         )
+        self.trace_.say("sufficiency", {None: self._sufficiency.in_short})
         return self._sufficiency
 
     def update(self, X_new: Any, y_new: Any, *, X: Any = None, y: Any = None) -> Update:
@@ -261,7 +262,10 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
         check_is_fitted(self)
         self._watched = update_with(self, X_new, y_new, None if X is None else (X, y))
-        return self._watched.found
+        found = self._watched.found
+        by_name = {name: feature for feature, name in enumerate(self.trace_.names)}
+        self.trace_.say("update", {by_name[name]: said for name, said in found.by_feature().items()})
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         # The caller's data are not part of the result.

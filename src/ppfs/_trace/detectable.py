@@ -14,10 +14,10 @@ class Detectable:
     Attributes
     ----------
     alone : float
-        Of a column that is tested on its own.
+        Of a column that the growth phase did not call.
 
     given : float
-        Of a column that is tested given the selected ones.
+        Of a column that was called and then dropped given the selected ones.
 
     weakest : float
         The smallest effect among the selected columns; NaN if there is none.
@@ -28,8 +28,8 @@ class Detectable:
     weakest: float
 
     def of(self, step: Step) -> float:
-        """Return the smallest effect that the question of a step would have found."""
-        return self.given if step.others else self.alone
+        """Return the smallest effect that would have been found of a column that a step decided about."""
+        return self.given if step.decision == "dropped" and step.others else self.alone
 
     def hides(self, step: Step) -> bool:
         """Return whether an effect as large as that of the weakest selected column could have been missed."""

@@ -37,6 +37,11 @@ def as_plain(trace: Trace) -> dict[str, Any]:
         "models": list(trace.models),
         "notes": list(trace.notes),
         "method": trace.method,
+        "said": [
+            [topic, feature, sentence]
+            for topic, said in trace.said.items()
+            for feature, sentence in said.items()
+        ],
         "outcome": None if trace.outcome is None else _plain_outcome(trace.outcome),
         "parts": [_plain_part(part) for part in trace._parts],
     }
@@ -54,6 +59,10 @@ def from_plain(plain: Mapping[str, Any]) -> Trace:
         trace.models = tuple(str(model) for model in plain["models"])
         trace.notes.extend(str(note) for note in plain["notes"])
         trace.method = str(plain.get("method", ""))
+        # Absent in files of earlier versions.
+        for topic, feature, sentence in plain.get("said", ()):
+            about = None if feature is None else int(feature)
+            trace.said.setdefault(str(topic), {})[about] = str(sentence)
         for part in plain["parts"]:
             for step in _steps(part, len(trace.names)):
                 trace.record(step)

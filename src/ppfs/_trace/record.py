@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -103,6 +103,8 @@ class Trace:
         self.names = tuple(names)
         self.notes: list[str] = []
         self.method = ""
+        # What was determined after the search: sentences by topic and by feature, None for the selection as a whole.
+        self.said: dict[str, dict[int | None, str]] = {}
         self.models: tuple[str, ...] = ()
         self.outcome: Outcome | None = None
         self.data: DataSummary | None = None
@@ -134,9 +136,21 @@ class Trace:
     def concluded_by(self, method: str, outcome: Outcome) -> Trace:
         """Return the same questions with another outcome, which was not decided by answers."""
         other = copy(self)
-        other.notes = list(self.notes)
+        other.notes, other.said = list(self.notes), dict(self.said)
         other.method, other.outcome = method, outcome
         return other
+
+    def say(self, topic: str, sentences: Mapping[int | None, str]) -> None:
+        """Keep what was determined after the search, for explanations; it replaces what was said on the topic.
+
+        Parameters
+        ----------
+        topic : str
+
+        sentences : mapping of int or None to str
+            By feature; None for the selection as a whole.
+        """
+        self.said[topic] = dict(sentences)
 
     def name_target(self, y: Any) -> None:
         """Set the name of the target."""
@@ -253,12 +267,16 @@ class Trace:
         Returns
         -------
         str
-            The decision and its reason in the first line; then one line per question.
+            The decision and its reason in the first line, with what was determined after the search; then one line per
+            question.
         """
         steps = self.of(column)
         if self.outcome is None:
             return "\n".join(sentence(step, self._call, self.models) for step in steps)
-        first = verdict(self.feature_of(column), self.outcome, steps, self._call, self.models)
+        feature = self.feature_of(column)
+        first = verdict(feature, self.outcome, steps, self._call, self.models)
+        further = [said[about] for about in (feature, None) for said in self.said.values() if about in said]
+        first = " ".join([first, *further])
         sentences = (sentence(step, self._call, self.models, self.outcome.fold) for step in steps)
         return "\n".join([first, *sentences])
 

@@ -23,6 +23,9 @@ JOINT_GROWTH_OF_PAIRS = "joint growth of promising pairs"
 #: The phase that tests rejected columns given the selected ones.
 SECOND_LOOK = "second look"
 
+#: Questions among the selected columns that were asked after the search, to decide about their roles.
+ROLES = "roles"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -31,6 +30,7 @@ from ppfs._fitting import names_of as names_of_models
 from ppfs._rows import divide_into_folds
 from ppfs._verdicts.intervals import OF_FOLDS, RowMeans
 from ppfs._verdicts.rivals import rank_rivals
+from ppfs._verdicts.scores import scores_of
 from ppfs._verdicts.sufficiency import Compared, Sufficiency
 from ppfs.independence import Loss, choose_loss, predict
 
@@ -41,6 +41,9 @@ _N_JOINING = (1, 4, 16)
 
 # The most features for curves and boosted trees of all columns: beyond, a fit of each takes longer than a search.
 _MOST_FOR_CURVES, _MOST_FOR_TREES = 60, 200
+
+# Predictions of two models can be averaged if they are of these kinds.
+_AVERAGED = ("probabilities", "values")
 
 # With more columns than this a line is also fitted with a penalty that grows with their number.
 _FEW = 20
@@ -131,6 +134,9 @@ def measured_losses(
 
 Candidate = tuple[str, Any, Sequence[int]]
 
+# Losses and predictions of all rows, and the name of the model in each part.
+Chosen = tuple[Floats, NDArray[Any], list[str]]
+
 
 def _with_selected(
     members: Sequence[tuple[str, Any]], selected: Sequence[int], task: Task
@@ -220,13 +226,13 @@ def _predicted(
         return predict(fitted, X[test], output, table.classes)
 
 
-def losses_in_sample(table: Table, estimator: Any, features: Sequence[int]) -> Floats:
-    """Return the losses of a model in the rows that it was fitted on."""
+def predicted_in_sample(table: Table, estimator: Any, features: Sequence[int]) -> tuple[Floats, Floats]:
+    """Return the losses of a model in the rows that it was fitted on, and its predictions."""
     rows = np.arange(table.n_rows)
     loss = _common_loss("auto", [estimator], table.task)
     predicted = _predicted(table, estimator, features, rows, rows, loss.output, 0)
     truth = table.codes.astype(np.intp) if table.task == "classification" else table.y
-    return np.asarray(loss.rows(truth, predicted), dtype=np.float64)
+    return np.asarray(loss.rows(truth, predicted), dtype=np.float64), predicted
 
 
 def _common_loss(loss: Any, models: Sequence[Any], task: Task) -> Loss:
@@ -244,6 +250,8 @@ class Measured:
         self._table, self.loss, self._seed = table, loss, seed
         # The names of the models that were best, by side and division.
         self.chosen: dict[str, list[str]] = {}
+        # Whether the model of all columns was averaged with that of the selected ones, by division.
+        self.is_averaged: list[bool] = []
         self._rows: list[Rows] = []
         self._parts: list[NDArray[np.intp]] = []
         # For each side and model, the losses and predictions of each division; models may be missing from some.
@@ -286,6 +294,7 @@ class Measured:
         means = RowMeans(weights, groups, OF_FOLDS if divided.n_folds else 1.0)
         chosen = {side: self._best(side, parts, weights) for side in self.losses}
         self.chosen = {side: one[2] for side, one in chosen.items()}
+        chosen["all"] = self._steadied(chosen["selected"], chosen["all"], rows, parts, weights)
         losses = {side: one[0] for side, one in chosen.items()}
         compared = Compared.of(losses["nothing"], losses["selected"], losses["all"], means, margin)
         of_nothing, of_selected, of_all = (
@@ -303,7 +312,7 @@ class Measured:
             compared.gained,
             compared.share_lost,
             compared.share_lost_high,
-            self._scores(rows, {side: one[1] for side, one in chosen.items()}, weights),
+            scores_of(table, self.loss, rows, {side: one[1] for side, one in chosen.items()}, weights),
             {side: Counter(chosen[side][2]).most_common(1)[0][0] for side in ("selected", "all")},
             len(rows),
             round(float(np.mean([len(train) for train, _ in divided.pairs]))),
@@ -323,9 +332,40 @@ class Measured:
                 parts[inside] = number
         return parts
 
-    def _best(
-        self, side: str, parts: NDArray[np.intp], weights: Floats | None
-    ) -> tuple[Floats, NDArray[Any], list[str]]:
+    def _steadied(
+        self,
+        selected: Chosen,
+        everything: Chosen,
+        rows: Rows,
+        parts: NDArray[np.intp],
+        weights: Floats | None,
+    ) -> Chosen:
+        """Return the models of all columns, averaged with those of the selected ones where that predicts better.
+
+        Whether it does is decided on the other parts, as the models were. Where the other columns are noise, the mean
+        of both models has half of that noise; where a column is missing, it has three quarters of the gain.
+        """
+        losses, predictions, names = everything
+        self.is_averaged = [False] * len(names)
+        if self.loss.output not in _AVERAGED:
+            return everything
+        averaged = (predictions + selected[1]) / 2
+        table = self._table
+        truth = table.codes[rows].astype(np.intp) if table.task == "classification" else table.y[rows]
+        truth = table.y[rows] if self.loss.wants_labels else truth
+        of_averaged = np.asarray(self.loss.rows(truth, averaged), dtype=np.float64)
+        losses, predictions = losses.copy(), predictions.copy()
+        numbers = np.unique(parts)
+        for place, number in enumerate(numbers.tolist()):
+            inside = parts == number
+            outside = ~inside if numbers.size > 1 else inside
+            w = None if weights is None else weights[outside]
+            if np.average((of_averaged - everything[0])[outside], weights=w) < 0:
+                losses[inside], predictions[inside] = of_averaged[inside], averaged[inside]
+                self.is_averaged[place] = True
+        return losses, predictions, names
+
+    def _best(self, side: str, parts: NDArray[np.intp], weights: Floats | None) -> Chosen:
         """Return losses and predictions of the models that were best on the other parts, and their names."""
         everywhere = set.intersection(*(set(losses) for losses in self.losses[side]))
         # In a division without columns to choose from, a constant stands for every model.
@@ -347,48 +387,7 @@ class Measured:
             chosen_predictions[inside] = predictions[best[-1]][inside]
         return chosen_losses, chosen_predictions, best
 
-    def _scores(
-        self, rows: Rows, predictions: dict[str, NDArray[Any]], weights: Floats | None
-    ) -> dict[str, dict[str, float]]:
-        """Return the scores that readers know, for each side."""
-        table, output = self._table, self.loss.output
-        y = table.y[rows]
-        if table.task == "regression":
-            if y.dtype.kind not in "fiu":
-                return {}
-            return {
-                "r2": {
-                    side: float(r2_score(y, one, sample_weight=weights)) for side, one in predictions.items()
-                }
-            }
-        if output == "margins":
-            return {}
-        truth = table.codes[rows].astype(np.intp)
-        labels = {
-            side: one if output == "labels" else one.argmax(axis=1) for side, one in predictions.items()
-        }
-        if self.loss.wants_labels and output == "labels":
-            truth = y
-        found = {
-            "accuracy": {
-                side: float(accuracy_score(truth, one, sample_weight=weights)) for side, one in labels.items()
-            }
-        }
-        if output == "probabilities" and np.unique(truth).size == table.classes.size:
-            # Constants differ between folds by chance only; without a ranking the AUC is 0.5.
-            found["auc"] = {
-                side: 0.5 if side == "nothing" else _auc(truth, one, weights)
-                for side, one in predictions.items()
-            }
-        return found
-
 
 def _of(by_name: dict[str, Any], name: str) -> Any:
     """Return what belongs to a model in a division; the first of those that it has where it lacks this one."""
     return by_name[name] if name in by_name else next(iter(by_name.values()))
-
-
-def _auc(truth: NDArray[np.intp], probabilities: Floats, weights: Floats | None) -> float:
-    if probabilities.shape[1] == 2:
-        return float(roc_auc_score(truth, probabilities[:, 1], sample_weight=weights))
-    return float(roc_auc_score(truth, probabilities, multi_class="ovr", sample_weight=weights))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ppfs._trace import FAVORABLE, Step, Trace
+from ppfs._trace import FAVORABLE, ROLES, Step, Trace
 
 RoleName = Literal["parent", "child", "parent or child", "spouse", "undecided"]
 
@@ -46,11 +46,19 @@ class Role:
 
     def __str__(self) -> str:
         """Return the role in a sentence."""
+        return f"{self.feature}: {self._told}"
+
+    @property
+    def in_a_sentence(self) -> str:
+        """The role, for an explanation of the column."""
+        return f"Its role: {self._told}."
+
+    @property
+    def _told(self) -> str:
         arrows = (
             f" ({'; '.join(f'{cause} → {effect}' for cause, effect in self.arrows)})" if self.arrows else ""
         )
-        because = f", because {self.because}" if self.because else ""
-        return f"{self.feature}: {self.role}{arrows}{because}"
+        return f"{self.role}{arrows}{f', because {self.because}' if self.because else ''}"
 
 
 def roles_of(trace: Trace) -> tuple[Role, ...]:
@@ -65,7 +73,9 @@ def roles_of(trace: Trace) -> tuple[Role, ...]:
       given: neighbor → target ← neighbor.
 
     A search that does not look for separating sets decides one thing only: a selected column that was independent of
-    the target given some set, and dependent given more, is not linked to the target directly.
+    the target given some set, and dependent given more, is not linked to the target directly. Further questions after
+    the search (`find_roles`) decide the rest: a column that some others separate from the target is a spouse, and a
+    neighbor that makes it dependent again is a child; the arrow between the two is not asked about.
     """
     return tuple(_Evidence(trace).roles())
 
@@ -92,7 +102,12 @@ class _Evidence:
         self._joined: defaultdict[frozenset[int], dict[frozenset[int], Step]] = defaultdict(dict)
         self._spouses: list[Step] = []
         self._looks_for_sets = False
-        for step in self._steps():
+        # Members that the further questions about roles leave open.
+        self._doubtful: set[int] = set()
+        steps = list(self._steps())
+        further = [step for step in steps if step.phase == ROLES]
+        self._was_asked_further = bool(further)
+        for step in further or steps:
             self._read(step)
 
     def _steps(self) -> Iterator[Step]:
@@ -106,6 +121,10 @@ class _Evidence:
         self._looks_for_sets |= step.target is not None
         if step.feature == about:
             return
+        if step.phase == ROLES and step.decision == "rejected":
+            # Neither a dependence nor a clear separation.
+            self._doubtful |= {step.feature} if about == self._target else set()
+            return
         pair, given = frozenset({step.feature, about}), frozenset(step.others)
         answers = self._joined if step.decision in FAVORABLE else self._separated
         answers[pair].setdefault(given, step)
@@ -115,11 +134,41 @@ class _Evidence:
     def roles(self) -> Iterator[Role]:
         """Yield the role of each member."""
         found = {member: _Member() for member in self._members}
+        if self._was_asked_further:
+            yield from self._after_further_questions(found)
+            return
         spouses = self._colliders(found) if self._looks_for_sets else set()
         if self._looks_for_sets:
             self._parents(found, [x for x in self._members if x not in spouses])
         for member, one in found.items():
             yield self._role(member, one, member in spouses)
+
+    def _after_further_questions(self, found: dict[int, _Member]) -> Iterator[Role]:
+        """Yield the roles that questions among all members decide."""
+        apart = {x: self._separated[frozenset({x, self._target})] for x in self._members}
+        asked = {x for x in self._members if apart[x] or self._joined[frozenset({x, self._target})]}
+        neighbors = [x for x in self._members if x in asked - self._doubtful and not apart[x]]
+        reopened: dict[int, str] = {}
+        for spouse in (x for x in self._members if apart[x]):
+            for given, step in apart[spouse].items():
+                for child in neighbors:
+                    joined = self._joined[frozenset({spouse, self._target})].get(given | {child})
+                    if joined is not None and child not in given:
+                        told = f"{self._called(spouse)} and {self._called(self._target)}: {self._told(step, joined)}"
+                        found[child].arrows.append((self._target, child))
+                        found[child].because.append(told)
+                        reopened.setdefault(spouse, self._told(step, joined))
+        self._parents(found, neighbors)
+        for member in self._members:
+            name = self._trace.names[member]
+            if member in neighbors:
+                yield self._role(member, found[member], False)
+            elif apart[member]:
+                step = next(iter(apart[member].values()))
+                because = reopened.get(member, f"{self._question(step)} they are independent")
+                yield Role(name, "spouse", (), because)
+            else:
+                yield Role(name, "undecided")
 
     def _colliders(self, found: dict[int, _Member]) -> set[int]:
         """Enter target → child ← spouse, and return the spouses."""
@@ -162,12 +211,18 @@ class _Evidence:
         ends = {(self._target, member) in one.arrows, (member, self._target) in one.arrows}
         if ends == {True}:
             # Questions that contradict each other decide nothing.
-            return Role(name, "parent or child")
+            return Role(name, "parent or child", (), self._linked(member))
         if (self._target, member) in one.arrows:
             return Role(name, "child", self._named(one.arrows), one.because[0])
         if (member, self._target) in one.arrows:
             return Role(name, "parent", self._named(one.arrows), one.because[0])
-        return Role(name, "parent or child")
+        return Role(name, "parent or child", (), self._linked(member))
+
+    def _linked(self, member: int) -> str:
+        """Return the question that came closest to separating a member from the target."""
+        asked = self._joined[frozenset({member, self._target})].values()
+        closest = max(asked, key=lambda step: step.pvalue, default=None)
+        return "" if closest is None else f"no question separates them, even {self._question(closest)}"
 
     def _of_other_searches(self, member: int) -> Role:
         """Return the role where no search around other columns was made: separated once, and dependent given more."""

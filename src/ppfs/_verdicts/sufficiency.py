@@ -10,6 +10,7 @@ import numpy as np
 
 from ppfs._conventions import Floats
 from ppfs._verdicts.intervals import Estimate, RowMeans
+from ppfs._verdicts.scores import CALLED
 
 Verdict = Literal["sufficient", "not sufficient", "too few rows", "nothing to explain"]
 
@@ -57,7 +58,9 @@ class Sufficiency:
         explained, infinity where no bound can be given.
 
     scores : mapping of str to mapping of str to float
-        The same in other words: for "r2", or for "accuracy" and "auc", the scores of "nothing", "selected" and "all".
+        The same in other words, for "nothing", "selected" and "all": "r2" for numbers, "accuracy" and "auc" for labels,
+        "deviance" (the share of the Poisson deviance that is explained) for counts, "r2_log" for positive amounts,
+        "concordance" for ordered classes and survival times.
 
     models : mapping of str to str
         The model that was best most often, for "selected" and "all".
@@ -99,6 +102,17 @@ class Sufficiency:
         """Return the verdict in words."""
         return f"{self._said()} {self._how()}"
 
+    @property
+    def in_short(self) -> str:
+        """The verdict in a short sentence, for explanations of single columns."""
+        said = {
+            "sufficient": f"they lose less than {self.margin:.0%} of what all columns explain",
+            "not sufficient": f"they lose more than {self.margin:.0%} of what all columns explain",
+            "too few rows": "there are too few rows to tell whether they are enough",
+            "nothing to explain": "no model is shown to predict better than a constant",
+        }
+        return f"Of the selected columns as a whole: {said[self.verdict]}."
+
     def _said(self) -> str:
         words, nothing, selected, everything = self._in_the_score()
         if self.verdict == "nothing to explain":
@@ -108,10 +122,12 @@ class Sufficiency:
             )
         compared = f"{words} {selected} with the selected columns, {everything} with all, {nothing} with none"
         if self.verdict == "sufficient":
-            return (
-                f"The selected columns are enough to within {self.margin:.0%}: they lose at most "
-                f"{self.share_lost_high:.1%} of what the best model with all columns explains ({compared})."
+            lost = (
+                f"they lose at most {self.share_lost_high:.1%} of what the best model with all columns explains"
+                if self.share_lost_high > 0
+                else "models predict better with them than with all columns"
             )
+            return f"The selected columns are enough to within {self.margin:.0%}: {lost} ({compared})."
         if self.verdict == "not sufficient":
             return (
                 f"The selected columns are not enough: they lose about {self.share_lost:.0%} of what the best model "
@@ -138,13 +154,12 @@ class Sufficiency:
 
     def _in_the_score(self) -> tuple[str, str, str, str]:
         """Return the score that readers know best, and its values with none, with the selected and with all columns."""
-        name = next((name for name in ("r2", "auc", "accuracy") if name in self.scores), None)
+        name = next((name for name in CALLED if name in self.scores), None)
         if name is None:
             losses = (self.of_nothing, self.of_selected, self.of_all)
             return (f"{self.loss} loss", *(f"{value:.3g}" for value in losses))  # type: ignore[return-value]
-        called = {"r2": "R2", "auc": "AUC", "accuracy": "accuracy"}[name]
         values = (self.scores[name][side] for side in ("nothing", "selected", "all"))
-        return (called, *(f"{value:.3f}" for value in values))  # type: ignore[return-value]
+        return (CALLED[name], *(f"{value:.3f}" for value in values))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,14 @@ class Update:
         rows = f"After {self.n_new:,} new rows in {self.n_batches} batch{'es' * (self.n_batches != 1)}"
         return f"{rows}: {'; '.join(told) or 'no evidence about any column'}."
 
+    def by_feature(self) -> dict[str, str]:
+        """Return a sentence about each feature that something was shown about, or that is selected."""
+        return {
+            name: f"After {self.n_new:,} new rows it is {status} (e-value {e:.3g})."
+            for name, status, e in zip(self.features, self.statuses, self.e_values, strict=True)
+            if status != "no evidence"
+        }
+
     def as_plain(self) -> dict[str, Any]:
         """Return it as plain texts and numbers; e-values as logarithms, which are always finite."""
         return {

@@ -14,6 +14,7 @@ from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstR
 from ppfs.independence._predictive.losses import Loss, LossFunction, choose_loss, predict
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 from ppfs.independence._predictive.predictive_test import PredictiveTest
+from ppfs.independence._predictive.residuals.functions import SHARE_OF_THE_LINE
 from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail, Rearrangements
 from ppfs.independence._test import IndependenceTest
@@ -23,6 +24,7 @@ __all__ = [
     "MOST_ROWS_COUNTED",
     "PPI",
     "PPI_CONSTRAINTS",
+    "SHARE_OF_THE_LINE",
     "TESTS_BY_NAME",
     "Answers",
     "Automatic",

@@ -7,7 +7,13 @@ from typing import Any
 
 from ppfs._printable import printable
 from ppfs.report._summary import notes_for_readers
-from ppfs.report._verdicts import ROLES_HOLD, at_least_in_words, role_in_words, update_in_words
+from ppfs.report._verdicts import (
+    ROLES_HOLD,
+    at_least_in_words,
+    detectable_in_words,
+    role_in_words,
+    update_in_words,
+)
 
 _MOST_COLUMNS = 200
 
@@ -26,6 +32,8 @@ def markdown_page(summary: dict[str, Any]) -> str:
         lines += [f"- {_escaped(each['message'])}" for each in summary["warnings"]]
         lines.append("")
     lines += ["## Columns", "", *_table(summary), ""]
+    if summary["detectable"]:
+        lines += ["## Could more have been seen?", "", detectable_in_words(summary["detectable"]), ""]
     if summary["confirmation"]:
         lines += ["## Confirmed on rows held out", "", f"{_escaped(summary['confirmation']['summary'])}.", ""]
     if summary["at_least"]:
@@ -62,14 +70,14 @@ def _table(summary: dict[str, Any]) -> list[str]:
     members = set(kept)
     order = (kept + [i for i in range(len(columns["column"])) if i not in members])[:_MOST_COLUMNS]
     lines = [
-        "| column | kept | importance | p alone | p | reason |",
-        "| --- | --- | ---: | ---: | ---: | --- |",
+        "| column | kept | importance | p alone | p | detectable | reason |",
+        "| --- | --- | ---: | ---: | ---: | ---: | --- |",
     ]
     for i in order:
         lines.append(
             f"| {_escaped(columns['column'][i])} | {'yes' if columns['selected'][i] else ''} | "
             f"{_number(columns['importance'][i])} | {_number(columns['marginal_pvalue'][i])} | "
-            f"{_number(columns['pvalue'][i])} | "
+            f"{_number(columns['pvalue'][i])} | {_number(columns['detectable'][i])} | "
             f"{_escaped(columns['reason'][i])} |"
         )
     left = len(columns["column"]) - len(order)

@@ -11,7 +11,12 @@ from typing import Any
 
 from ppfs.report._pictures import Picture
 from ppfs.report._summary import notes_for_readers
-from ppfs.report._verdicts import at_least_section, roles_section, update_section
+from ppfs.report._verdicts import (
+    at_least_section,
+    detectable_section,
+    roles_section,
+    update_section,
+)
 
 # The reason that the trace gives for columns of always_keep: they have no p-value.
 _BY_REQUEST = "kept by request"
@@ -38,7 +43,8 @@ def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
         created=escape(summary["created"]),
         command=_command(summary["command"]),
         code=escape(summary["code"]),
-        confirmation=_confirmation(summary["confirmation"])
+        confirmation=detectable_section(summary["detectable"])
+        + _confirmation(summary["confirmation"])
         + at_least_section(summary["at_least"])
         + roles_section(summary["roles"])
         + update_section(summary["update"]),

@@ -16,7 +16,7 @@ from ppfs._fitting import changed_parameters
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
-from ppfs.report._verdicts import at_least_of, measure, roles_of, sufficiency_of, update_of
+from ppfs.report._verdicts import at_least_of, detectable_of, measure, roles_of, sufficiency_of, update_of
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
@@ -138,6 +138,7 @@ def result_of(selector: Any) -> dict[str, Any]:
         "chosen_fold": next((fold.number for fold in folds if fold.is_chosen), None),
         "confirmation": confirmation_of(selector),
         "sufficiency": sufficiency_of(selector),
+        "detectable": detectable_of(selector),
         "at_least": at_least_of(selector),
         "roles": roles_of(selector),
         "update": update_of(selector),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from html import escape
+from math import isfinite
 from typing import Any
 
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
+from ppfs.plotting import results_of
 
 
 def measure(selector: Any, X: Any = None, y: Any = None, **rows: Any) -> str:
@@ -72,6 +74,54 @@ def at_least_section(found: dict[str, Any] | None) -> str:
     )
 
 
+def detectable_of(selector: Any) -> dict[str, Any] | None:
+    """Return the smallest effects that would have been found, and how many columns are undecided; None if unknown."""
+    outcome = selector.trace_.outcome
+    found = None if outcome is None else outcome.detectable
+    if found is None or not isfinite(found.alone):
+        return None
+    results = results_of(selector)
+    is_undecided = [reason.startswith("undecided") for reason in results.texts("reason")]
+    return {
+        "alone": found.alone,
+        "given": found.given if isfinite(found.given) else None,
+        "weakest": found.weakest if isfinite(found.weakest) else None,
+        "n_undecided": sum(is_undecided),
+        "n_dropped": int((~results.flags("selected")).sum()),
+    }
+
+
+def detectable_in_words(found: dict[str, Any]) -> str:
+    """Return what the rows would have shown, in sentences."""
+    given = (
+        "" if found["given"] is None else f" ({found['given']:.3g} if the search had called it on its own)"
+    )
+    first = (
+        f"A column whose replacement by another row's value raises the risk by {found['alone']:.3g}{given} would have "
+        "been selected with probability 0.8, if its effect is a line; other shapes need more."
+    )
+    if found["weakest"] is None or not found["n_dropped"]:
+        return first
+    weakest = f"The weakest selected column has {found['weakest']:.3g}."
+    if not found["n_undecided"]:
+        return f"{first} {weakest} So an effect of that size would most likely not have been missed."
+    n, of = found["n_undecided"], found["n_dropped"]
+    return (
+        f"{first} {weakest} An effect of that size could have been missed: {n:,} of {of:,} columns that were not "
+        "selected are undecided."
+    )
+
+
+def detectable_section(found: dict[str, Any] | None) -> str:
+    """Return what the rows would have shown as a section."""
+    if found is None:
+        return ""
+    return (
+        f'<section id="detectable"><h2>Could more have been seen?</h2><p>{escape(detectable_in_words(found))}'
+        "</p></section>"
+    )
+
+
 def roles_of(selector: Any) -> list[dict[str, Any]]:
     """Return the roles that questions decided; empty where none did."""
     roles = getattr(selector, "roles_", ())
@@ -97,8 +147,9 @@ def role_in_words(role: dict[str, Any]) -> str:
 
 #: What every list of roles has to say of itself.
 ROLES_HOLD = (
-    "An arrow holds if the answers behind it are right, and if no hidden variable acts on two of the columns. Columns "
-    "called parent or child are linked to the target in a direction that no question decided."
+    "An arrow holds if the answers behind it are right, if the selected columns contain all direct neighbors of the "
+    "target, and if no hidden variable acts on two of the columns. Columns called parent or child are linked to the "
+    "target in a direction that no question decided."
 )
 
 

@@ -35,6 +35,7 @@ from ppfs._data import (
     Table,
     agreed_task,
     check_columns,
+    read_table,
     summary,
 )
 from ppfs._estimator import Selector
@@ -52,6 +53,7 @@ from ppfs.blanket._run.search_in_parts import Searched, search_in_parts
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._run.special_columns import SpecialColumns, read_special_columns
 from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.role_questions import ask_about_roles
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import Automatic, IndependenceTest, OnError, PredictiveTest
 
@@ -137,6 +139,7 @@ class BaseBlanketSelector(Selector):
         _require_predictive_test(test, self.on_error, is_file=not table.is_in_memory)
         self._fit_table(table, test)
         self.trace_.name_target(y)
+        self._say_roles()
         self.warnings_ = check_columns(table)
         if self.warnings_:
             self.trace_.notes.append(summary(self.warnings_))
@@ -220,11 +223,91 @@ class BaseBlanketSelector(Selector):
     def roles_(self) -> tuple[Role, ...]:
         """Parent, child or spouse: what the questions say about each selected column, most important first.
 
-        Searches over subsets, such as `MMMB` and `HITONMB`, decide most; others leave most roles undecided. An arrow
-        has its questions, and holds if their answers are right and no hidden variable acts on two of the columns.
+        Searches over subsets, such as `MMMB` and `HITONMB`, decide most; others leave most roles undecided, until
+        `find_roles` asks further questions. An arrow has its questions, and holds if their answers are right and no
+        hidden variable acts on two of the columns.
         """
         check_is_fitted(self)
         return roles_of(self.trace_)
+
+    def find_roles(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        max_k: int | None = 3,
+        max_columns: int = 10,
+        groups: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+    ) -> tuple[Role, ...]:
+        """Ask further questions among the selected columns, and return their roles; `roles_` has them afterwards.
+
+        The search asks what it needs to select, which leaves most roles undecided. These questions are about the
+        selected columns only: which of them others separate from the target, which ones undo that, and which are
+        separated from each other. The trace records them, in the phase "roles"; the selection does not change.
+
+        Parameters
+        ----------
+        X, y : array or data frame, array-like, default=None
+            The data that the selector was fitted on; None for those that it holds.
+
+        max_k : int, default=3
+            The most columns that a question is given; None for all. "Parent or child" then means that no set of so many
+            selected columns separates the column from the target.
+
+        max_columns : int, default=10
+            The most important columns that are asked about; the number of questions doubles with each. The roles of the
+            others stay undecided, and columns that were not asked about are not given.
+
+        groups, time, sample_weight : array-likes of shape (n_rows,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        tuple of Role
+        """
+        check_is_fitted(self)
+        self._require_blanket()
+        rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+        if X is None:
+            try:
+                kept = self._data_of_fit("roles", "Call find_roles(X, y)")
+            except AttributeError as error:
+                raise InvalidInputError(str(error)) from None
+            X, y, rows = kept.X, kept.y, {name: getattr(kept, name) for name in rows}
+        trace, outcome = self.trace_, self.trace_.outcome
+        assert trace.data is not None
+        assert outcome is not None
+        table = read_table(
+            X,
+            y,
+            task=trace.data.task,  # type: ignore[arg-type]
+            owner=self,
+            feature_groups=self.feature_groups,
+            categorical_features=self.categorical_features,
+            **rows,
+        )
+        entropy = root_entropy(self.random_state)
+        special = read_special_columns(self.always_keep, self.condition_on, table)
+        with small_fits(table.n_rows):
+            bound = self.independence_.bind(table, fold=0, random_state=entropy, n_jobs=self.n_jobs)
+            inquiry = Inquiry(
+                bound, table.target, self.alpha, trace, outcome.fold, condition_on=special.condition_on
+            )
+            ask_about_roles(inquiry, outcome.blanket[:max_columns], max_k)
+        return self._say_roles()
+
+    def _require_blanket(self) -> None:
+        """Raise if the selection is not meant to hold all spouses: what they separate could not be seen."""
+
+    def _say_roles(self) -> tuple[Role, ...]:
+        """Put the roles into the explanations."""
+        roles = self.roles_
+        by_name = {name: feature for feature, name in enumerate(self.trace_.names)}
+        decided = [role for role in roles if role.role != "undecided"]
+        self.trace_.say("roles", {by_name[role.feature]: role.in_a_sentence for role in decided})
+        return roles
 
     @property
     def results_(self) -> Any:

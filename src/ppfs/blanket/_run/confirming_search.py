@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ppfs._data import Table
+from ppfs._trace import Trace
 from ppfs._verdicts import at_least, at_least_among_first, detectable_of, rows_needed
 from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.blanket._run.confirm import Confirmation, search_and_confirm
@@ -22,10 +23,11 @@ from ppfs.independence import IndependenceTest
 
 
 class ConfirmingSearch(BaseBlanketSelector):
-    """A search with the parameters `confirm` and `correction`."""
+    """A search with the parameters `confirm`, `correction` and `second_look`."""
 
     confirm: float | None
     correction: str | None
+    second_look: bool
 
     confirmed_: Confirmation | None
 
@@ -35,6 +37,7 @@ class ConfirmingSearch(BaseBlanketSelector):
     def _fit_table(self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None = None) -> None:
         search = partial(self._fit_and_state_power, test=test, shared=shared)
         self.confirmed_ = search_and_confirm(self, table, test, self.confirm, search)
+        self.trace_.say("at least", _bounds_in_words(self.confirmed_, self.alpha, self.trace_))
 
     def _fit_and_state_power(
         self, table: Table, test: IndependenceTest, shared: ReusedAnswers | None
@@ -42,13 +45,22 @@ class ConfirmingSearch(BaseBlanketSelector):
         """Search, and add the smallest detectable effects to the outcome, and a note about an empty selection."""
         super()._fit_table(table, test, shared)
         trace, level = self.trace_, partial(level_of, self.alpha, self.correction)
-        detectable = detectable_of(trace, table, self.independence_, self.alpha, level)
+        detectable = detectable_of(
+            trace, table, self.independence_, self.alpha, level, has_second_look=self.second_look
+        )
         if detectable is None or trace.outcome is None:
             return
         trace.conclude(replace(trace.outcome, detectable=detectable))
         if not trace.outcome.selected:
             needed = rows_needed(detectable, trace, self.independence_, table.n_rows)
             trace.notes.extend(filter(None, [needed]))
+
+    def _require_blanket(self) -> None:
+        if not self.second_look:
+            raise InvalidInputError(
+                "find_roles needs columns that matter only beside others, and growth tests each column on its own. Fit "
+                "with second_look=True, as PPFS.calibrated does."
+            )
 
     def at_least(self, columns: Collection[int | str] | None = None, *, alpha: float | None = None) -> int:
         """Return how many of some columns are related to the target, at least.
@@ -95,3 +107,25 @@ class ConfirmingSearch(BaseBlanketSelector):
                 for column in group:
                     curve[column] = float(bound)
         return {"at_least": curve}
+
+
+def _bounds_in_words(confirmed: Confirmation | None, alpha: float, trace: Trace) -> dict[int | None, str]:
+    """Return a sentence about each selected feature: the bound for it and all more important ones."""
+    if confirmed is None:
+        return {}
+    bounds = at_least_among_first(confirmed.pvalues, alpha).tolist()
+    return {
+        trace.feature_of(group[0]): _bound_in_words(k, bound, alpha)
+        for k, (group, bound) in enumerate(zip(confirmed.columns, bounds, strict=True))
+    }
+
+
+def _bound_in_words(n_before: int, bound: int, alpha: float) -> str:
+    if not n_before:
+        shown = "" if bound else "not shown to be "
+        return f"By the rows held out it is {shown}related to the target given the others."
+    return (
+        f"Of it and the {n_before} more important column{'s' * (n_before > 1)}, at least {bound} "
+        f"{'is' if bound == 1 else 'are'} related to the target given the others, by the rows held out (probability "
+        f"{1 - alpha:.0%} for all sets)."
+    )

@@ -102,6 +102,7 @@ def update(request: UpdateRequest) -> None:
     watch = after_batch(watch, read_table(X, y, task=task, owner="ppfs update"), n_earlier)
     alpha = document.get("alpha")
     found = read_off(watch, names, 0.05 if alpha is None else float(alpha))
+    _explain_with(document, found)
     files = [*known["files"], {"data": str(Path(request.new).resolve()), "digest": digest}]
     _save(
         document, {"files": files, "watch": watch.as_plain(), "result": found.as_plain()}, request.selection
@@ -109,6 +110,16 @@ def update(request: UpdateRequest) -> None:
     say(str(found))
     with writing():
         click.echo(json.dumps(found.as_plain()) if request.format == "json" else _lines(found))
+
+
+def _explain_with(document: dict[str, Any], found: Any) -> None:
+    """Put what the new rows show into the trace, for ``ppfs explain --from``."""
+    trace = document.get("trace")
+    if trace is None:
+        return
+    by_name = {name: feature for feature, name in enumerate(trace["names"])}
+    said = [one for one in trace.get("said", []) if one[0] != _NEW]
+    trace["said"] = [*said, *([_NEW, by_name[name], told] for name, told in found.by_feature().items())]
 
 
 def _lines(found: Any) -> str:

@@ -38,6 +38,9 @@ class OutputRequest:
     report_cv : int or None
         In how many folds the report scores the selection; None if that was left open.
 
+    sufficiency : bool
+        Whether to measure how much better a model is with all columns than with the selected ones.
+
     mlflow : str or None
         The experiment of MLflow that gets a run.
     """
@@ -47,6 +50,7 @@ class OutputRequest:
     save: Path | None
     report: Path | None
     report_cv: int | None
+    sufficiency: bool
     mlflow: str | None
 
 
@@ -116,6 +120,13 @@ output_flags = gathered(
             type=FoldCount(),
             help="Number of folds for the cross-validated scores in the report; the search is repeated in each. 0 "
             "leaves them out. [default: 5, if that takes less than about a minute]",
+        ),
+        flag(
+            _OUTPUT,
+            "--sufficiency",
+            is_flag=True,
+            help="Measure whether the selected columns are enough, beside a model with all columns: the search is "
+            "repeated in parts of the rows. A report does so too.",
         ),
         flag(
             _OUTPUT,

@@ -82,9 +82,11 @@ class Delivery:
     def _result(self) -> dict[str, Any]:
         from ppfs.report import measure
 
-        if self.output.report is not None:
+        if self.output.report is not None or self.output.sufficiency:
             # The result and the report say the same.
-            measure(self.selector)
+            failure = measure(self.selector)
+            if failure and self.output.sufficiency:
+                say(f"warning: {failure}")
         needs_columns = self._format != "names" or self.output.save is not None
         return result_document(self.selector, self.data, self.search, with_columns=needs_columns)
 
@@ -92,7 +94,14 @@ class Delivery:
         with writing():
             write(self._result, self._format)
         if not self._result["selected"]:
-            say("No column was selected: none helps to predict the target at this alpha.")
+            say(
+                "No column was selected: there is no evidence at this alpha that one helps to predict the target."
+            )
+            for note in self._result["notes"]:
+                if note.startswith("no column was selected: "):
+                    say(f"note: {note.removeprefix('no column was selected: ')}")
+        if self.output.sufficiency and self._result["sufficiency"]:
+            say(self._result["sufficiency"]["summary"])
 
     def _save(self) -> None:
         if self.output.save is not None:

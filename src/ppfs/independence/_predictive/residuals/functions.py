@@ -20,6 +20,9 @@ from ppfs.independence._predictive.residuals.regressors import (
 LINE, CURVES, PRODUCTS, STEPS = range(4)
 WEIGHTS = {LINE: 4.5, CURVES: 1.6, PRODUCTS: 1.5, STEPS: 0.4}
 
+#: The share of the line among them.
+SHARE_OF_THE_LINE = WEIGHTS[LINE] / sum(WEIGHTS.values())
+
 # A column of at most this many values has one function per value in place of curves and steps.
 _FEW_VALUES = 6
 
