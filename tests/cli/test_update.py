@@ -76,3 +76,13 @@ def test_a_changed_table_is_noticed(ppfs, saved, table, tmp_path):
     result = ppfs("update", saved, new_rows(tmp_path, 2))
     assert result.exit_code == 1
     assert "265 rows, but 270 were seen" in result.stderr
+
+
+def test_explanations_have_what_new_rows_show(ppfs, saved, tmp_path):
+    assert ppfs("update", saved, new_rows(tmp_path, 1)).exit_code == 0
+    said = ppfs("explain", "--from", saved, "--feature", "bmi").stdout
+    assert "After 150 new rows it is still needed (e-value " in said
+    assert ppfs("update", saved, new_rows(tmp_path, 2)).exit_code == 0
+    again = ppfs("explain", "--from", saved, "--feature", "bmi").stdout
+    assert "After 300 new rows" in again
+    assert "After 150 new rows" not in again

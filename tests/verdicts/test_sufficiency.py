@@ -316,7 +316,7 @@ def test_other_targets_are_scored_in_their_own_words(task, words):
     (scores,) = found.scores.values()
     assert f"({words} " in str(found)
     assert scores["nothing"] < scores["selected"] < 1
-    assert scores["nothing"] == pytest.approx(0.5 if words == "concordance" else 0.0, abs=0.02)
+    assert scores["nothing"] == pytest.approx(0.5 if words == "concordance" else 0.0, abs=0.04)
 
 
 def test_concordance_counts_pairs():
