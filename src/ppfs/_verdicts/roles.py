@@ -163,11 +163,10 @@ class _Evidence:
             name = self._trace.names[member]
             if member in neighbors:
                 yield self._role(member, found[member], False)
-            elif apart[member]:
-                step = next(iter(apart[member].values()))
-                because = reopened.get(member, f"{self._question(step)} they are independent")
-                yield Role(name, "spouse", (), because)
+            elif member in reopened:
+                yield Role(name, "spouse", (), reopened[member])
             else:
+                # Also members that no neighbor makes dependent again: their effect may just be weak.
                 yield Role(name, "undecided")
 
     def _colliders(self, found: dict[int, _Member]) -> set[int]:
@@ -246,7 +245,9 @@ class _Evidence:
         return "target" if data is None else data.target
 
     def _told(self, apart: Step, joined: Step) -> str:
-        return f"{self._question(apart)} they are independent, {self._question(joined)} they are not"
+        return (
+            f"{self._question(apart)} there is no sign of dependence, {self._question(joined)} there is one"
+        )
 
     def _question(self, step: Step) -> str:
         others = [self._called(x) for x in step.others]

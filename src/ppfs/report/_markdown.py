@@ -35,7 +35,12 @@ def markdown_page(summary: dict[str, Any]) -> str:
     if summary["detectable"]:
         lines += ["## Could more have been seen?", "", detectable_in_words(summary["detectable"]), ""]
     if summary["confirmation"]:
-        lines += ["## Confirmed on rows held out", "", f"{_escaped(summary['confirmation']['summary'])}.", ""]
+        lines += [
+            "## Confirmed on rows held out",
+            "",
+            f"{_escaped(_capitalized(summary['confirmation']['summary']))}.",
+            "",
+        ]
     if summary["at_least"]:
         lines += [f"{_escaped(at_least_in_words(summary['at_least']))}.", ""]
     if summary["roles"]:
@@ -84,6 +89,10 @@ def _table(summary: dict[str, Any]) -> list[str]:
     if left > 0:
         lines += ["", f"{left:,} more columns were not kept; the JSON report lists them all."]
     return lines
+
+
+def _capitalized(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def _number(value: float | None) -> str:

@@ -26,6 +26,9 @@ _MOST_EXPLAINED = 500
 # Words of notes about how models are computed: useful for measuring times, not for reading a result.
 _OF_COMPUTING = ("by the engine", "scikit-learn's interface")
 
+# How the note about an empty selection begins; "these rows find ..." follows.
+_NONE_SELECTED = "no column was selected: "
+
 _CALLED = {"selection": "the selection", "all": "all columns"}
 
 
@@ -80,7 +83,9 @@ def summarize(
         "format_version": 2,
         "created": datetime.now(UTC).strftime("%Y-%m-%d"),
         "headline": _headline(len(selected), data.n_columns, data.target),
-        "lead": _lead(len(selected), data.n_columns, alpha, trace.method, scores, result["sufficiency"]),
+        "lead": _lead(
+            len(selected), data.n_columns, alpha, trace.method, scores, result["sufficiency"], trace.notes
+        ),
         **result,
         "search": type(selector).__name__,
         "n_questions": int(getattr(getattr(selector, "selector_", selector), "n_tests_", 0)),
@@ -211,15 +216,18 @@ def _lead(
     method: str,
     scores: dict[str, Any] | None,
     sufficiency: dict[str, Any] | None,
+    notes: list[str],
 ) -> str:
     """Return a sentence about what was tested and found, and nothing more."""
+    about_none = next((note for note in notes if note.startswith(_NONE_SELECTED)), "")
+    needed = f"T{about_none.removeprefix(_NONE_SELECTED)[1:]}. " if about_none else ""
     n_left = n_columns - n_selected
     if method or alpha is None:
         found = method
     elif not n_selected:
         found = (
-            f"At level {alpha:g} there is no evidence that a column predicts the target better than chance. More rows, "
-            "or another model, may show more."
+            f"At level {alpha:g} there is no evidence that a column predicts the target better than chance. {needed}"
+            "More rows, or another model, may show more."
         )
     elif not n_left:
         found = f"At level {alpha:g} there is evidence that each column adds to the others."

@@ -46,6 +46,9 @@ def at_least_of(selector: Any) -> dict[str, Any] | None:
 def at_least_in_words(found: dict[str, Any]) -> str:
     """Return the bounds in a sentence: for the largest part that is related completely, and for all columns."""
     bounds, n = found["bounds"], len(found["bounds"])
+    if not bounds[-1]:
+        which = "the selected column is" if n == 1 else f"any of the {n} selected columns is"
+        return f"The rows held out do not show that {which} related to the target given the others"
     complete = max((k for k in range(1, n + 1) if bounds[k - 1] == k), default=0)
     parts = []
     if 1 < complete < n:
