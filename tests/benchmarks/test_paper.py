@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 import pytest
+from checks.systems import needs_fork
 
 from ppfs import PPFSCV
 
@@ -159,6 +160,7 @@ def _add_twenty(table, seed):
         table.add({"set": f"{number}" * 1000, "seed": seed})
 
 
+@needs_fork
 def test_processes_that_write_at_once_lose_no_line(table):
     # Forked, as the benchmark's own processes are: the scripts cannot be imported by name in a fresh one.
     context = multiprocessing.get_context("fork")

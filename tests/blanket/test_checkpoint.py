@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+from checks.systems import needs_signals
 
 from ppfs import PPFS
 from ppfs.blanket._run import checkpoint_folder
@@ -156,7 +157,7 @@ def _damage(folder, generator):
     elif way == "rename":
         path.rename(path.with_name(path.name.replace("fold-0", "fold-1")))
     elif path.suffix == ".json":
-        path.write_text(json.dumps({**json.loads(content), "format": 99}))
+        path.write_text(json.dumps({**json.loads(content), "format": 99}), encoding="utf-8")
     else:
         path.write_bytes(content + b"more")
 
@@ -204,6 +205,7 @@ print("done", flush=True)
 """
 
 
+@needs_signals
 @pytest.mark.parametrize("backend", ["threading", "loky"] if IN_FULL else ["threading"])
 def test_an_interrupted_process_leaves_a_checkpoint_to_continue_from(data, tmp_path, backend):
     """Ctrl-C reaches every process of a terminal's group: workers too."""
@@ -245,7 +247,7 @@ def test_a_process_that_is_killed_at_any_moment_is_continued(data, tmp_path, mon
             while process.poll() is None and len(_files(folder)) < n_files:
                 time.sleep(0.001)
             time.sleep(generator.uniform(0.0, 0.01))
-            process.send_signal(signal.SIGKILL)
+            process.kill()
         before = _files(folder)
         n_finished = len([*folder.glob("*growth*.npz")])
         with monkeypatch.context() as patched:

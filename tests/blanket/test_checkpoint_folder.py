@@ -118,7 +118,7 @@ def test_foreign_files_in_a_checkpoint_stay_as_they_are(finished, files, damaged
 
 def test_the_folders_of_the_issue_keep_their_files(tmp_path):
     """Another program's manifest, and arrays whose name only begins like one of a checkpoint's."""
-    (tmp_path / "manifest.json").write_text('{"name": "app"}')
+    (tmp_path / "manifest.json").write_text('{"name": "app"}', encoding="utf-8")
     np.savez(tmp_path / "fold-0-train.npz", rows=np.arange(3))
     before = _files(tmp_path)
     with pytest.raises(CheckpointError, match=r"manifest.json was not written by ppfs"):
@@ -206,7 +206,7 @@ def test_a_path_that_cannot_be_a_folder_is_named(tmp_path, name):
 
 
 def test_a_checkpoint_of_an_older_format_is_left_alone(tmp_path):
-    (tmp_path / "manifest.json").write_text('{"format": 2, "circumstances": {"seed": "0"}}')
+    (tmp_path / "manifest.json").write_text('{"format": 2, "circumstances": {"seed": "0"}}', encoding="utf-8")
     before = _files(tmp_path)
     with pytest.raises(CheckpointError, match="has format 2"):
         _search(tmp_path).fit(X, Y)

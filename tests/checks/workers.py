@@ -38,7 +38,7 @@ def deadly_model(marker, widest, times=1):
         def fit(self, X, y, sample_weight=None):
             is_meant = (X.shape[1] == 1) == (widest == 1) and os.getpid() != here
             if is_meant and is_next():
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
             return super().fit(X, y, sample_weight)
 
     return Deadly()

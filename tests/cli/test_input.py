@@ -127,13 +127,13 @@ def test_json_tables_are_read(tmp_path, text, name):
     ],
 )
 def test_json_that_is_not_a_table_is_refused(tmp_path, text, message):
-    (tmp_path / "data.json").write_text(text)
+    (tmp_path / "data.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputFailure, match=message):
         read_frame(str(tmp_path / "data.json"))
 
 
 def test_a_header_in_brackets_is_not_json(tmp_path):
-    (tmp_path / "data.csv").write_text("[a],b\n1,2\n")
+    (tmp_path / "data.csv").write_text("[a],b\n1,2\n", encoding="utf-8")
     assert read_frame(str(tmp_path / "data.csv")).frame.columns.tolist() == ["[a]", "b"]
 
 
@@ -193,11 +193,11 @@ def test_dialects(text, sep, decimal):
 
 def test_thousands_and_row_names_and_single_quotes(tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text("'price';'n'\n1.234,50;1\n12,25;2\n")
+    path.write_text("'price';'n'\n1.234,50;1\n12,25;2\n", encoding="utf-8")
     table = read_frame(str(path))
     assert table.frame["price"].tolist() == [1234.5, 12.25]
     assert table.notes == ["data.csv: separator ';', decimal comma, '.' between thousands, quotes '"]
-    path.write_text('"a","b"\n"1",2,3\n"2",4,5\n')
+    path.write_text('"a","b"\n"1",2,3\n"2",4,5\n', encoding="utf-8")
     table = read_frame(str(path))
     assert table.frame.to_dict("list") == {"a": [2, 4], "b": [3, 5]}
     assert "row names without a heading" in table.notes[0]
@@ -205,9 +205,9 @@ def test_thousands_and_row_names_and_single_quotes(tmp_path):
 
 def test_headers_that_deserve_a_word(tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text("a,a,b\n1,2,3\n")
+    path.write_text("a,a,b\n1,2,3\n", encoding="utf-8")
     assert "the later columns are called 'a.1'" in read_frame(str(path)).notes[0]
-    path.write_text("1,2\n3,4\n")
+    path.write_text("1,2\n3,4\n", encoding="utf-8")
     assert "does the file have one?" in read_frame(str(path)).notes[0]
 
 

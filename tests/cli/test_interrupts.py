@@ -8,6 +8,9 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from checks.systems import needs_signals
+
+pytestmark = needs_signals
 
 
 @pytest.fixture(scope="module")

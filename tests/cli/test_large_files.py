@@ -18,7 +18,7 @@ def test_a_text_file_too_large_for_memory_is_streamed(ppfs, table, monkeypatch):
 
 
 def test_columns_that_cannot_be_streamed_are_named(select, tmp_path):
-    (tmp_path / "a.csv").write_text("a,word,ill\n" + "1,x,0\n2,y,1\n" * 20)
+    (tmp_path / "a.csv").write_text("a,word,ill\n" + "1,x,0\n2,y,1\n" * 20, encoding="utf-8")
     done = select(tmp_path / "a.csv", "--target", "ill", "--stream")
     assert done.exit_code == 1
     assert "'word' holds" in done.stderr

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from checks.systems import needs_signals
 
 from ppfs.cli import main
 
@@ -15,6 +16,7 @@ SELECT = [sys.executable, "-m", "ppfs", "select"]
 FAST = ["--test", "paper", "--splits", "5", "--estimator", "sklearn.naive_bayes:GaussianNB", "--quiet"]
 
 
+@needs_signals
 def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path):
     pipe = tmp_path / "data.csv"
     os.mkfifo(pipe)
@@ -66,7 +68,7 @@ class Confused(Slow):
 @pytest.fixture
 def slow(tmp_path, table):
     """A search that is at work until it gets a signal; returns its exit code and what it said."""
-    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     (tmp_path / "temporary").mkdir()
     environment = {
         **os.environ,
@@ -96,22 +98,23 @@ def slow(tmp_path, table):
     return call
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
-)
+@needs_signals
+@pytest.mark.parametrize(("sent", "code"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
 def test_a_signal_leaves_no_temporary_folder(slow, tmp_path, sent, code):
-    returned, said, before = slow(sent, "--stream", "--estimator", "slow:Slow")
+    returned, said, before = slow(getattr(signal, sent), "--stream", "--estimator", "slow:Slow")
     assert before == ["ppfs-"]
     assert returned == code
     assert "Traceback" not in said
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+@needs_signals
 def test_ctrl_c_that_a_library_turns_into_another_error_ends_with_130(slow):
     returned, said, _ = slow(signal.SIGINT, "--estimator", "slow:Confused")
     assert (returned, said) == (130, "\nppfs: Interrupted.\n")
 
 
+@needs_signals
 @pytest.mark.parametrize("model", ["Deaf", "Stubborn"])
 def test_ctrl_c_that_a_library_swallows_ends_with_130(slow, model):
     returned, said, _ = slow(signal.SIGINT, "--estimator", f"slow:{model}")

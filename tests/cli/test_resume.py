@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from checks.systems import needs_links
 
 from ppfs.cli.commands.kept_command import as_arguments, as_values
 from ppfs.cli.commands.select import select as select_command
@@ -32,11 +33,11 @@ def test_what_is_no_checkpoint_is_named(ppfs, tmp_path):
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
     assert "is not the checkpoint of a ppfs select" in done.stderr
-    (tmp_path / "command.json").write_text(json.dumps({"folder": 3}))
+    (tmp_path / "command.json").write_text(json.dumps({"folder": 3}), encoding="utf-8")
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
     assert "cannot be used" in done.stderr
-    (tmp_path / "command.json").write_text("[" * 200_000)
+    (tmp_path / "command.json").write_text("[" * 200_000, encoding="utf-8")
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
     assert "nested too deeply" in done.stderr
@@ -70,9 +71,9 @@ def checkpoint(ppfs, table, tmp_path):
     assert ppfs("select", table, *flags, "--checkpoint", path).exit_code == 0
 
     def told(*more):
-        content = json.loads((path / "command.json").read_text())
+        content = json.loads((path / "command.json").read_text(encoding="utf-8"))
         content["arguments"] += [str(one) for one in more]
-        (path / "command.json").write_text(json.dumps(content))
+        (path / "command.json").write_text(json.dumps(content), encoding="utf-8")
         return path
 
     return told
@@ -84,11 +85,11 @@ def test_files_go_into_the_checkpoint_unless_the_new_command_names_them(ppfs, ch
     elsewhere = tmp_path / "home"
     elsewhere.mkdir()
     precious = elsewhere / f"precious.{ending}"
-    precious.write_text("mine")
+    precious.write_text("mine", encoding="utf-8")
     run = checkpoint(flag, precious)
     done = ppfs("resume", run)
     assert done.exit_code == 0, done.stderr
-    assert precious.read_text() == "mine"
+    assert precious.read_text(encoding="utf-8") == "mine"
     inside = run / "results" / f"precious.{ending}"
     assert inside.is_file()
     long = {"-o": "--output"}.get(flag, flag)
@@ -96,7 +97,7 @@ def test_files_go_into_the_checkpoint_unless_the_new_command_names_them(ppfs, ch
     assert f"add {long} {precious} to write there" in done.stderr
     done = ppfs("resume", run, long, precious)
     assert done.exit_code == 0, done.stderr
-    assert precious.read_text() != "mine"
+    assert precious.read_text(encoding="utf-8") != "mine"
 
 
 def test_a_person_is_asked(ppfs, checkpoint, tmp_path, monkeypatch):
@@ -122,6 +123,7 @@ def test_a_cluster_is_not_joined_unless_the_new_command_names_it(ppfs, checkpoin
     assert "add --cluster tcp://127.0.0.1:1 to use the cluster" in done.stderr
 
 
+@needs_links
 def test_links_out_of_the_checkpoint_are_not_followed(ppfs, checkpoint, tmp_path):
     run = checkpoint("--output", tmp_path / "kept.csv")
     (tmp_path / "outside").mkdir()
@@ -131,10 +133,10 @@ def test_links_out_of_the_checkpoint_are_not_followed(ppfs, checkpoint, tmp_path
     assert list((tmp_path / "outside").iterdir()) == []
     (run / "results").unlink()
     (run / "results").mkdir()
-    (tmp_path / "precious.md").write_text("mine")
+    (tmp_path / "precious.md").write_text("mine", encoding="utf-8")
     (run / "results" / "r.md").symlink_to(tmp_path / "precious.md")
     assert ppfs("resume", checkpoint("--report", tmp_path / "r.md")).exit_code == 0
-    assert (tmp_path / "precious.md").read_text() == "mine"
+    assert (tmp_path / "precious.md").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_class_that_is_not_a_model_is_not_called(ppfs, checkpoint, tmp_path):

@@ -34,11 +34,11 @@ def test_apply_keeps_the_selected_columns_of_another_table(ppfs, saved, tmp_path
 
 def test_apply_keeps_the_order_of_the_table_that_was_searched(ppfs, saved, table):
     """Not that of the importances: "age" stands before "bmi", which matters most, in the table."""
-    selection = json.loads(saved.read_text())
+    selection = json.loads(saved.read_text(encoding="utf-8"))
     selection["selected"] = ["bmi", "age"]
     importances = {row["column"]: row["importance"] for row in selection["columns"]}
     assert importances["bmi"] > importances["age"]
-    saved.write_text(json.dumps(selection))
+    saved.write_text(json.dumps(selection), encoding="utf-8")
     assert ppfs("apply", saved, table).stdout.splitlines()[0] == "age,bmi"
 
 
@@ -80,9 +80,9 @@ def test_apply_names_what_is_missing(ppfs, saved, tmp_path, patients):
     ],
 )
 def test_a_damaged_selection_is_refused(ppfs, saved, table, change, message):
-    document = json.loads(saved.read_text())
+    document = json.loads(saved.read_text(encoding="utf-8"))
     change(document)
-    saved.write_text(json.dumps(document))
+    saved.write_text(json.dumps(document), encoding="utf-8")
     result = ppfs("apply", saved, table)
     assert result.exit_code == 1
     assert message in result.stderr
@@ -91,7 +91,7 @@ def test_a_damaged_selection_is_refused(ppfs, saved, table, change, message):
 @pytest.mark.parametrize("command", ["apply", "explain"])
 def test_deeply_nested_json_is_refused(ppfs, tmp_path, table, command):
     path = tmp_path / "deep.json"
-    path.write_text("[" * 200_000)
+    path.write_text("[" * 200_000, encoding="utf-8")
     arguments = (path, table) if command == "apply" else ("--from", path, "-x", "bmi")
     result = ppfs(command, *arguments)
     assert result.exit_code == 1
@@ -240,12 +240,12 @@ def test_other_places_are_written_when_one_fails(select, table, tmp_path, monkey
 
 def test_a_full_disk_keeps_the_old_file(select, table, tmp_path, monkeypatch):
     path = tmp_path / "selection.json"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     monkeypatch.setattr("pathlib.Path.write_text", _full)
     result = select(table, "-t", "ill", "--save", path)
     assert result.exit_code == 1
     assert "No space left on device" in result.stderr
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
 
 
 def _full(*_, **__):

@@ -269,6 +269,7 @@ def start(*arguments, **keywords):
     )
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is full")
 def test_a_full_disk_gets_a_message_and_the_selection_is_saved(table, tmp_path):
     with open("/dev/full", "w") as full:
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -279,7 +280,7 @@ def test_a_full_disk_gets_a_message_and_the_selection_is_saved(table, tmp_path):
         f"ppfs: The selection is saved as {str(saved)!r}: ppfs apply writes its columns, ppfs explain its reasons.",
         "ppfs: The result cannot be written to standard output: No space left on device. Write it elsewhere.",
     ]
-    assert "bmi" in json.loads(saved.read_text())["selected"]
+    assert "bmi" in json.loads(saved.read_text(encoding="utf-8"))["selected"]
 
 
 def test_letters_that_the_output_lacks_are_spelled_out(table, patients):
@@ -336,7 +337,7 @@ def test_the_table_counts_what_became_of_the_rest_in_the_chosen_fold(select, fol
 
 def test_the_result_and_the_report_say_the_same(select, table, tmp_path):
     done = select(table, "-t", "ill", "--report", tmp_path / "r.json", "--format", "json")
-    result, report = json.loads(done.stdout), json.loads((tmp_path / "r.json").read_text())
+    result, report = json.loads(done.stdout), json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     shared = set(result) & set(report) - {"data", "columns", "test"}
     assert {"selected", "alpha", "n_fits", "warnings", "notes", "confirmation"} <= shared
     assert {key: result[key] for key in shared} == {key: report[key] for key in shared}
@@ -345,7 +346,11 @@ def test_the_result_and_the_report_say_the_same(select, table, tmp_path):
 def test_a_search_without_questions_has_a_report(ppfs, table, tmp_path):
     flags = ("--method", "permutation-importance", "--report", tmp_path / "r.md", "--quiet")
     assert ppfs("select", table, "-t", "ill", *flags).exit_code == 0
-    assert (tmp_path / "r.md").read_text().startswith("# 2 of 4 columns were selected to predict ill")
+    assert (
+        (tmp_path / "r.md")
+        .read_text(encoding="utf-8")
+        .startswith("# 2 of 4 columns were selected to predict ill")
+    )
 
 
 def test_a_report_is_written_and_named(select, tmp_path):
@@ -360,7 +365,7 @@ def test_a_report_is_written_and_named(select, tmp_path):
 def test_the_report_scores_the_selection_and_all_columns(select, table, tmp_path):
     done = select(table, "-t", "ill", "--report", tmp_path / "r.json")
     assert done.exit_code == 0
-    scores = json.loads((tmp_path / "r.json").read_text())["scores"]
+    scores = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]
     assert scores["n_folds"] == 5
     assert scores["all"]["n_columns"] == 4
     assert scores["selection"]["score"] > 0.8
@@ -372,7 +377,7 @@ def test_the_scores_of_the_report_respect_weights_and_groups(select, patients, t
     patients.to_csv(tmp_path / "p.csv", index=False)
     flags = ("--weights", "weight", "--groups", "clinic", "--report", tmp_path / "r.json")
     assert select(tmp_path / "p.csv", "-t", "ill", *flags).exit_code == 0
-    scores = json.loads((tmp_path / "r.json").read_text())["scores"]
+    scores = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]
     assert scores["selection"]["note"] == ""
     assert scores["all"]["n_columns"] == 4
 
@@ -383,14 +388,14 @@ def test_the_scores_of_the_report_leave_the_checkpoint_alone(select, table, tmp_
     before = {path.name: path.read_bytes() for path in (tmp_path / "run").glob("*.npz")}
     select(table, "-t", "ill", *flags, tmp_path / "r.json")
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").glob("*.npz")} == before
-    assert json.loads((tmp_path / "r.json").read_text())["scores"]["selection"]["note"] == ""
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]["selection"]["note"] == ""
 
 
 @pytest.mark.parametrize(("n_folds", "expected"), [(0, None), (3, 3)])
 def test_the_number_of_folds_of_the_report_can_be_chosen(select, table, tmp_path, n_folds, expected):
     done = select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", n_folds)
     assert done.exit_code == 0
-    scores = json.loads((tmp_path / "r.json").read_text())["scores"]
+    scores = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]
     assert (scores and scores["n_folds"]) == expected
 
 
@@ -398,9 +403,9 @@ def test_a_slow_search_is_not_repeated_for_the_report_unless_asked(select, table
     monkeypatch.setattr("ppfs.cli.output.scored_report._LONGEST", 0.0)
     done = select(table, "-t", "ill", "--report", tmp_path / "r.json")
     assert "--report-cv 5" in done.stderr
-    assert json.loads((tmp_path / "r.json").read_text())["scores"] is None
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"] is None
     select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", 5)
-    assert json.loads((tmp_path / "r.json").read_text())["scores"]["n_folds"] == 5
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]["n_folds"] == 5
 
 
 def test_a_report_without_scores_says_why(select, patients, tmp_path):
@@ -411,7 +416,7 @@ def test_a_report_without_scores_says_why(select, patients, tmp_path):
     assert done.exit_code == 0
     assert "The report has no cross-validated scores: " in done.stderr
     assert "at least 13 groups" in done.stderr
-    assert json.loads((tmp_path / "r.json").read_text())["scores"] is None
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"] is None
 
 
 def test_more_folds_than_rows_are_refused_before_the_search(select, table, tmp_path):

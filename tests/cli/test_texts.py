@@ -21,7 +21,7 @@ def export(tmp_path):
         f"{'NA' if day == 5 else day % 3};{'ja' if value > 0 else 'nein'}"
         for day, (value, code) in enumerate(zip(level, rng.integers(99_999, size=80), strict=True))
     ]
-    path.write_text("\n".join(["tag;betrag;plz;anteil;zahl;krank", *rows]) + "\n")
+    path.write_text("\n".join(["tag;betrag;plz;anteil;zahl;krank", *rows]) + "\n", encoding="utf-8")
     return path
 
 
@@ -91,7 +91,7 @@ def test_rows_without_a_target_are_not_written(select, tmp_path, patients):
 
 def test_row_names_and_repeated_headings_are_written_under_their_columns(ppfs, tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text('"a","a"\n"one",02,3\n"two",04,5\n')
+    path.write_text('"a","a"\n"one",02,3\n"two",04,5\n', encoding="utf-8")
     table = read_frame(str(path))
     assert table.written(["a.1", "a"], has_types=False).to_dict("list") == {
         "a.1": ["3", "5"],
@@ -111,7 +111,7 @@ def test_row_names_and_repeated_headings_are_written_under_their_columns(ppfs, t
 )
 def test_numbers_in_other_styles_are_numbers_and_announced(tmp_path, fields, numbers, note):
     path = tmp_path / "data.csv"
-    path.write_text("x,y\n" + "".join(f"{field},a\n" for field in fields))
+    path.write_text("x,y\n" + "".join(f"{field},a\n" for field in fields), encoding="utf-8")
     table = read_frame(str(path))
     assert table.frame["x"].tolist() == numbers
     assert table.notes == [f"data.csv: {note}"]
@@ -119,7 +119,7 @@ def test_numbers_in_other_styles_are_numbers_and_announced(tmp_path, fields, num
 
 def test_a_column_with_the_other_decimal_sign_is_named(tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text("x;y;z\n1,5;2.5;1.5\n2,5;3.5;7.5\n0,25;1.25;8\n")
+    path.write_text("x;y;z\n1,5;2.5;1.5\n2,5;3.5;7.5\n0,25;1.25;8\n", encoding="utf-8")
     table = read_frame(str(path))
     assert table.frame.to_dict("list") == {"x": [1.5, 2.5, 0.25], "y": [2.5, 3.5, 1.25], "z": [1.5, 7.5, 8]}
     assert table.notes == ["data.csv: separator ';', decimal comma in 'x'"]
@@ -129,9 +129,11 @@ def test_a_column_with_the_other_decimal_sign_is_named(tmp_path):
 def test_numbers_are_read_to_the_last_bit(tmp_path):
     numbers = np.random.default_rng(0).normal(size=200).tolist()
     path = tmp_path / "data.csv"
-    path.write_text("\n".join(["x", *map(repr, numbers)]))
+    path.write_text("\n".join(["x", *map(repr, numbers)]), encoding="utf-8")
     assert read_frame(str(path)).frame["x"].tolist() == numbers
-    path.write_text("\n".join(["x;y", *(f"{number!r};1".replace(".", ",") for number in numbers)]))
+    path.write_text(
+        "\n".join(["x;y", *(f"{number!r};1".replace(".", ",") for number in numbers)]), encoding="utf-8"
+    )
     assert read_frame(str(path)).frame["x"].tolist() == numbers
 
 

@@ -32,7 +32,7 @@ def test_evidence_grows_from_file_to_file(ppfs, saved, tmp_path):
     second = ppfs("update", saved, new_rows(tmp_path, 2), "--format", "json")
     result = json.loads(second.stdout)
     assert (result["n_new"], result["n_batches"]) == (300, 2)
-    kept = json.loads(saved.read_text())
+    kept = json.loads(saved.read_text(encoding="utf-8"))
     assert kept["update"]["result"] == result
     assert kept["selected"] == ["bmi"]
 
@@ -63,7 +63,7 @@ def test_the_searched_table_is_needed(ppfs, saved, table, tmp_path):
 
 def test_other_columns_are_named(ppfs, saved, tmp_path):
     path = tmp_path / "other.csv"
-    path.write_text("bmi,ill\n1.5,yes\n-0.5,no\n")
+    path.write_text("bmi,ill\n1.5,yes\n-0.5,no\n", encoding="utf-8")
     result = ppfs("update", saved, path)
     assert result.exit_code == 1
     assert "lacks the columns 'age'" in result.stderr
@@ -71,8 +71,8 @@ def test_other_columns_are_named(ppfs, saved, tmp_path):
 
 def test_a_changed_table_is_noticed(ppfs, saved, table, tmp_path):
     assert ppfs("update", saved, new_rows(tmp_path, 1)).exit_code == 0
-    lines = table.read_text().splitlines()
-    table.write_text("\n".join(lines[:-5]) + "\n")
+    lines = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join(lines[:-5]) + "\n", encoding="utf-8")
     result = ppfs("update", saved, new_rows(tmp_path, 2))
     assert result.exit_code == 1
     assert "265 rows, but 270 were seen" in result.stderr

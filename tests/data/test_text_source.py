@@ -51,7 +51,7 @@ def test_other_ways_to_write_numbers_are_read(tmp_path):
 
 def test_dates_stay_words_and_amounts_become_numbers(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("day;sum;share\n01.01.2021;30.631,36 €;40,6%\n02.01.2021;-1,5 €;7%\n")
+    path.write_text("day;sum;share\n01.01.2021;30.631,36 €;40,6%\n02.01.2021;-1,5 €;7%\n", encoding="utf-8")
     source = open_source(convert_text(path, format=TextFormat(sep=";"), progress=False))
     assert source.column("day").tolist() == ["01.01.2021", "02.01.2021"]
     np.testing.assert_array_equal(source.take([1, 2]), [[30631.36, 40.6], [-1.5, 7.0]])
@@ -67,7 +67,7 @@ def test_dates_stay_words_and_amounts_become_numbers(tmp_path):
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, message):
-    (tmp_path / "a.csv").write_text(text)
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInputError, match=message):
         convert_text(tmp_path / "a.csv", progress=False)
 
@@ -81,7 +81,7 @@ def test_a_disk_without_room_is_named(frame, tmp_path, monkeypatch):
 
 def test_quotes_after_a_space_are_quotes(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text('word, number\n"x, y", 1\nz, "2"\n"u", 3\n'.replace('\n"', '\n "'))
+    path.write_text('word, number\n"x, y", 1\nz, "2"\n"u", 3\n'.replace('\n"', '\n "'), encoding="utf-8")
     source = open_source(convert_text(path, format=TextFormat(has_spaces=True), progress=False))
     assert source.column("word").tolist() == ["x, y", "z", "u"]
     assert source.column("number").tolist() == [1.0, 2.0, 3.0]

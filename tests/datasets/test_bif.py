@@ -112,7 +112,7 @@ def test_truncated_gzip_is_named(tmp_path):
 
 def test_error_names_the_file(tmp_path):
     path = tmp_path / "bad.bif"
-    path.write_text("nonsense")
+    path.write_text("nonsense", encoding="utf-8")
     with pytest.raises(ValueError, match=r"bad\.bif, line 1: expected 'network'.* found 'nonsense'"):
         read_network(path)
 
@@ -240,7 +240,7 @@ def test_a_small_file_that_expands_without_end_is_refused(tmp_path, monkeypatch)
 def test_a_long_plain_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(_bif, "MAX_BYTES", 10_000)
     path = tmp_path / "long.bif"
-    path.write_text(SPRINKLER + " " * 10_000)
+    path.write_text(SPRINKLER + " " * 10_000, encoding="utf-8")
     with pytest.raises(ValueError, match="holds more than 10,000 bytes"):
         read_network(path)
 

@@ -18,7 +18,7 @@ def wdbc_folder(tmp_path):
     rows = [",".join(map(repr, row)) for row in data.data.tolist()]
     labels = ["MB"[code] for code in data.target]
     lines = [f"{names},target", *(f"{row},{label}" for row, label in zip(rows, labels, strict=True))]
-    (tmp_path / "wdbc.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "wdbc.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
 
 
@@ -36,7 +36,7 @@ def test_wdbc_comes_with_scikit_learn(nowhere):
 @pytest.fixture
 def changed_folder(wdbc_folder):
     path = wdbc_folder / "wdbc.csv"
-    path.write_text(path.read_text().replace("17.99", "18.99", 1))
+    path.write_text(path.read_text(encoding="utf-8").replace("17.99", "18.99", 1), encoding="utf-8")
     return wdbc_folder
 
 

@@ -77,19 +77,19 @@ def test_second_load_is_offline_and_equal(wdbc_only_on_openml):
 def test_damaged_cache_says_what_to_delete(wdbc_only_on_openml, nowhere):
     load_dataset("wdbc")
     cached = nowhere / "ppfs" / "wdbc.csv"
-    cached.write_text(cached.read_text().replace("17.99", "18.99", 1))
+    cached.write_text(cached.read_text(encoding="utf-8").replace("17.99", "18.99", 1), encoding="utf-8")
     with pytest.raises(ValueError, match=r"cached wdbc\.csv .* is damaged: delete it"):
         load_dataset("wdbc")
 
 
 def test_unwritable_cache_does_not_cost_the_data(wdbc_only_on_openml, nowhere):
     nowhere.mkdir()
-    (nowhere / "ppfs").write_text("a file where the folder should be")
+    (nowhere / "ppfs").write_text("a file where the folder should be", encoding="utf-8")
     assert load_dataset("wdbc").X.shape == (569, 30)
 
 
 def test_unusable_data_home_is_one_of_the_places_looked_at(nowhere):
-    nowhere.write_text("a file where the folder should be")
+    nowhere.write_text("a file where the folder should be", encoding="utf-8")
     with pytest.raises(FileNotFoundError, match=r"(?s)cache: .*OpenML, data set 53"):
         load_dataset("heart")
 

@@ -76,6 +76,20 @@ def test_the_reference_lists_every_estimator(module):
     assert estimators - INTERNAL <= listed
 
 
+# They need a store of MLflow; tests/export has them.
+WITHOUT_EXAMPLE = {"ppfs.export.log_to_mlflow", "ppfs.export.mlflow_run"}
+
+
+@pytest.mark.parametrize(
+    "name", re.findall(r"^ {3}(ppfs\.[\w.]+)$", text(DOCS / "api.md"), flags=re.MULTILINE)
+)
+def test_what_the_reference_lists_has_an_example(name):
+    """`make doctest` runs it."""
+    module, _, attribute = name.rpartition(".")
+    documented = getattr(importlib.import_module(module), attribute).__doc__
+    assert (">>> " in documented) == (name not in WITHOUT_EXAMPLE)
+
+
 @pytest.fixture(scope="module")
 def conf():
     spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")

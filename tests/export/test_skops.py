@@ -1,14 +1,17 @@
 """skops stores fitted selectors without pickle."""
 
+import importlib
+
 import numpy as np
 import pytest
+from checks.searches import every_search
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from ppfs import PPFS
 from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
-from ppfs.export import skops_types
+from ppfs.export import TRUSTED_TYPES, skops_types
 
 io = pytest.importorskip("skops.io", exc_type=ImportError)
 
@@ -41,5 +44,32 @@ def test_types_of_others_are_named():
     X, y = load_iris(return_X_y=True, as_frame=True)
     selector = PPFS(n_splits=5, random_state=0).fit(X, y)
     selector.more_ = Foreign()
-    with pytest.raises(InvalidInputError, match=r"not from ppfs: .*Foreign"):
+    with pytest.raises(InvalidInputError, match=r"not in ppfs\.export\.TRUSTED_TYPES: .*Foreign"):
+        skops_types(io.dumps(selector))
+
+
+@pytest.mark.parametrize("name", TRUSTED_TYPES)
+def test_the_trusted_types_exist_and_have_no_way_of_their_own_to_be_loaded(name):
+    """skops sets attributes; only `__setstate__` and `__reduce__` of a type would run code of it."""
+    module, _, attribute = name.rpartition(".")
+    found = getattr(importlib.import_module(module), attribute)
+    assert isinstance(found, type)
+    if name.startswith("ppfs."):
+        assert {"__reduce__", "__reduce_ex__"}.isdisjoint(vars(found))
+
+
+@every_search
+def test_every_search_consists_of_trusted_types(search):
+    X, _ = load_iris(return_X_y=True)
+    selector = search().fit(X[:, :3], X[:, 3])
+    stored = io.dumps(selector)
+    assert io.loads(stored, trusted=skops_types(stored)).support_.tolist() == selector.support_.tolist()
+
+
+def test_a_function_of_the_library_is_not_trusted():
+    """A file can name anything: what is not in the list is refused, also if it is in this library."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = PPFS(n_splits=5, random_state=0).fit(X, y)
+    selector.more_ = skops_types
+    with pytest.raises(InvalidInputError, match=r"not in ppfs\.export\.TRUSTED_TYPES: .*skops_types"):
         skops_types(io.dumps(selector))

@@ -17,7 +17,7 @@ def _deadly(marks, how):
     def work(shared, item):
         if item == 3 and not (how == "once" and (marks / "dead").exists()):
             (marks / "dead").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
         return shared + item
 
     return work

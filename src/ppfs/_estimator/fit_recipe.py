@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -128,15 +128,25 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             draft._keep_data(X, y, groups, time, sample_weight, wanted=sufficiency)
         return self
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return what a notebook shows: scikit-learn's diagram, and below it what was selected."""
-        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in shown and hasattr(self, "blanket_"):
+    def _sk_visual_block_(self) -> Any:
+        """Return what scikit-learn's diagram shows: the name, and after a fit what was selected.
+
+        Names are escaped there. An object with the attributes of scikit-learn's block is enough.
+        """
+        caption = None
+        if hasattr(self, "blanket_"):
             names = [self._column_names[column] for column in self.blanket_]
-            text = f"{len(names)} of {len(self.support_)} columns selected"
-            text += f", most important first: {listed(names, 20)}" if names else ""
-            shown["text/html"] += f"<p>{html.escape(text)}</p>"
-        return shown
+            caption = f"{len(names)} of {len(self.support_)} columns selected"
+            caption += f", most important first: {listed(names, 20)}" if names else ""
+        return SimpleNamespace(
+            kind="single",
+            estimators=self,
+            names=type(self).__name__,
+            name_details=str(self),
+            name_caption=caption,
+            doc_link_label=None,
+            dash_wrapped=True,
+        )
 
     def _keep_data(self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, *, wanted: bool) -> None:
         from ppfs._verdicts import DataAtHand

@@ -35,6 +35,15 @@ class Dataset:
     task : {"classification", "regression"}
     title, source, description : str
         Full name, origin to cite, and what to know before modeling.
+
+    Examples
+    --------
+    >>> from ppfs.datasets import load_dataset
+    >>> data = load_dataset("wdbc")
+    >>> data
+    Dataset('wdbc', 569 x 30, classification)
+    >>> data.X.shape, len(data.feature_names), data.target_name
+    ((569, 30), 30, 'class')
     """
 
     name: str

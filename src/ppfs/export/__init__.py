@@ -7,9 +7,10 @@ from ppfs.export._document import written as written
 from ppfs.export._json import from_json, to_json
 from ppfs.export._mlflow import log_to_mlflow, mlflow_run
 from ppfs.export._onnx import register_onnx_converters, to_onnx
-from ppfs.export._skops import skops_types
+from ppfs.export._skops import TRUSTED_TYPES, skops_types
 
 __all__ = [
+    "TRUSTED_TYPES",
     "SelectedColumns",
     "from_json",
     "log_to_mlflow",

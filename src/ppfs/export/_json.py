@@ -73,6 +73,20 @@ def from_json(path: str | PathLike[str]) -> SelectedColumns:
     Returns
     -------
     SelectedColumns
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.export import from_json, to_json
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keep = from_json(to_json(selector, Path(folder) / "selection.json"))
+    >>> keep.selected == selector.get_feature_names_out().tolist()
+    True
     """
     document = read_document(path)
     columns = [row["column"] for row in document["columns"]]

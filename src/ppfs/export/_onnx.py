@@ -18,6 +18,16 @@ def register_onnx_converters() -> None:
 
     Pipelines with a selector can then be converted by ``skl2onnx.to_onnx`` as any other; `to_onnx` calls this. It
     can be called more than once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skl2onnx
+    >>> from ppfs.export import SelectedColumns, register_onnx_converters
+    >>> register_onnx_converters()
+    >>> onnx = skl2onnx.to_onnx(SelectedColumns(["b"], ["a", "b"]), np.ones((1, 2), dtype=np.float32))
+    >>> [each.name for each in onnx.graph.input]
+    ['X']
     """
     skl2onnx = imported("skl2onnx", "Writing ONNX", "onnx")
     for selector in _selectors():
@@ -46,6 +56,19 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
     -------
     onnx.ModelProto
         ``onnxruntime.InferenceSession(to_onnx(...).SerializeToString())`` runs it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from ppfs.export import SelectedColumns, to_onnx
+    >>> keep = SelectedColumns(["b", "c"], ["a", "b", "c"])
+    >>> rows = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32)
+    >>> onnx = to_onnx(keep, rows).SerializeToString()
+    >>> session = onnxruntime.InferenceSession(onnx, providers=["CPUExecutionProvider"])
+    >>> session.run(None, {"X": rows})[0]
+    array([[2., 3.],
+           [5., 6.]], dtype=float32)
     """
     register_onnx_converters()
     skl2onnx = imported("skl2onnx", "Writing ONNX", "onnx")

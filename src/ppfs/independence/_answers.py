@@ -48,6 +48,15 @@ class IndependenceResult:
     root_effect : tuple of float
         The root of the effect, less what chance adds to it, and its standard error: effects grow with the square of a
         slope, so that their roots are nearly normal. Empty where they were not measured.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs.independence import FisherZ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> answer = FisherZ().evaluate(X, X[:, 3], 2, given=[0, 1])
+    >>> answer.is_dependent(alpha=0.05), answer.is_reliable
+    (True, True)
     """
 
     pvalue: float

@@ -30,6 +30,16 @@ class AtLeastDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import AtLeastDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS.calibrated(confirm=0.3, random_state=0).fit(X, y)
+    >>> AtLeastDisplay.from_estimator(selector).ax_.get_ylabel()
+    'related to the target'
     """
 
     def __init__(self, bounds: Floats) -> None:

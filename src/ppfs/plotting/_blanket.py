@@ -42,6 +42,16 @@ class BlanketDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import BlanketDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+    >>> BlanketDisplay.from_estimator(selector, target="species").target
+    'species'
     """
 
     def __init__(

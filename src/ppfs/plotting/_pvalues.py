@@ -35,6 +35,16 @@ class PValueDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import PValueDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+    >>> PValueDisplay.from_estimator(selector).pvalues.shape
+    (4,)
     """
 
     def __init__(self, pvalues: Floats, alpha: float) -> None:

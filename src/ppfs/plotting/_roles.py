@@ -33,6 +33,17 @@ class RolesDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    Examples
+    --------
+    >>> from ppfs.blanket import MMMB
+    >>> from ppfs.datasets import make_blanket_problem
+    >>> from ppfs.plotting import RolesDisplay
+    >>> X, y, _ = make_blanket_problem(random_state=0)
+    >>> selector = MMMB().fit(X, y)
+    >>> display = RolesDisplay.from_estimator(selector)
+    >>> len(display.roles) == selector.blanket_.size
+    True
     """
 
     def __init__(self, roles: Sequence[Any], target: str) -> None:

@@ -47,6 +47,14 @@ class ScoreSizeDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the plot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ppfs.plotting import ScoreSizeDisplay
+    >>> sizes, scores, errors = np.array([2, 5, 9]), np.array([0.8, 0.91, 0.9]), np.full(3, 0.02)
+    >>> ScoreSizeDisplay(sizes, scores, errors, ["small", "medium", "all"], chosen=1).plot().ax_.get_xlabel()
+    'columns kept'
     """
 
     def __init__(
@@ -139,7 +147,8 @@ class ScoreSizeDisplay(Display):
             x, y = self.sizes[self.chosen], self.scores[self.chosen]
             ax.scatter([x], [y], s=150, facecolors="none", edgecolors=ACCENT, linewidths=2, zorder=4)
             ax.annotate("chosen", (x, y), xytext=(9, 9), textcoords="offset points", color=ACCENT)
-        if np.nanmax(self.sizes, initial=0) > 30 * max(np.nanmin(self.sizes, initial=np.inf), 1):
+        known = self.sizes[np.isfinite(self.sizes)]
+        if known.size and known.max() > 30 * max(known.min(), 1):
             ax.set_xscale("symlog")
         if self.labels:
             self._write_labels(ax)

@@ -47,6 +47,16 @@ class StabilityDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import StabilityDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS(n_splits=10, n_folds=3, random_state=0).fit(X, y)
+    >>> StabilityDisplay.from_estimator(selector).members.shape
+    (2, 3)
     """
 
     def __init__(

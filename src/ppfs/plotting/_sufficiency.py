@@ -28,6 +28,17 @@ class SufficiencyDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure it belongs to.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import SufficiencyDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
+    >>> display = SufficiencyDisplay.from_estimator(selector)
+    >>> display.sufficiency is selector.sufficiency_
+    True
     """
 
     def __init__(self, sufficiency: Any) -> None:

@@ -48,6 +48,16 @@ class TimelineDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import TimelineDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS(n_splits=10, random_state=0).fit(X, y)
+    >>> TimelineDisplay.from_estimator(selector).ax_.get_xlabel()
+    'question'
     """
 
     def __init__(

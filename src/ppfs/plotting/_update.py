@@ -31,6 +31,17 @@ class UpdateDisplay(Display):
 
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ppfs import PPFS
+    >>> from ppfs.plotting import UpdateDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = PPFS.calibrated(random_state=0).fit(X[::2], y[::2])
+    >>> update = selector.update(X[1::2], y[1::2])
+    >>> UpdateDisplay.from_estimator(selector).ax_.get_xlabel()
+    'evidence of 75 new rows: powers of ten of the e-value'
     """
 
     def __init__(self, update: Any) -> None:

@@ -270,6 +270,7 @@ caching.IndexDataCacheFile.__init__ = without
 
 
 @compiles
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="this system cannot become another user")
 def test_a_user_without_a_writable_home_gets_the_answer():
     """The package and the home are read-only, as in a locked-down container; root becomes another user for it."""
     with tempfile.TemporaryDirectory() as place:

@@ -41,6 +41,7 @@ def call_until_interrupted(function, arguments, seconds):
         function(*arguments)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that interrupts")
 @pytest.mark.parametrize("name", CALLS)
 def test_an_interrupt_is_a_keyboard_interrupt(name, interrupts):
     function = getattr(_engine, name)

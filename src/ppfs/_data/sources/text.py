@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -77,12 +78,17 @@ def convert_text(
     _require_room(folder, 3 * 8 * most_rows * len(header), path)
     raw = folder / "values.raw"
     try:
-        values = np.memmap(raw, np.float64, "w+", shape=(len(header), most_rows))
+        values: Any = np.memmap(raw, np.float64, "w+", shape=(len(header), most_rows))
         words, n_rows = _fill(values, path, format, header, styles, progress)
         values.flush()
-        del values
+        values = None
         texts = {column: some.to_arrow(format.missing_texts) for column, some in words.items()}
         _write_shards(folder, raw, (len(header), most_rows), header, texts, n_rows, path)
+    except BaseException as error:
+        # Windows does not remove a file that is mapped, and the frames of an error hold the mapping.
+        traceback.clear_frames(error.__traceback__)
+        values = None
+        raise
     finally:
         raw.unlink(missing_ok=True)
     return folder

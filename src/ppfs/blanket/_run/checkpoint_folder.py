@@ -87,14 +87,15 @@ def write_manifest(folder: Path, circumstances: dict[str, str]) -> None:
 def _mark(folder: Path) -> None:
     """Create the manifest of an empty folder, unless another process has just done so."""
     place = folder / _MANIFEST
-    with place.open("xb", buffering=0) as file:
-        try:
+    file = place.open("xb", buffering=0)
+    try:
+        with file:
             # In one call, so that a process that is killed leaves all of it or an empty folder in all but name.
             file.write(_manifest(None))
             os.fsync(file.fileno())
-        except BaseException:
-            place.unlink()
-            raise
+    except BaseException:
+        place.unlink()
+        raise
 
 
 def _manifest(circumstances: dict[str, str] | None) -> bytes:
