@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -33,6 +34,14 @@ def test_the_selected_columns_stand_in_the_diagram_with_their_names_escaped(show
     said = "1 of 3 columns selected, most important first: &#x27;&lt;b&gt;age&lt;/b&gt;&#x27;"
     assert said in shown(selector)
     assert "<b>age</b>" not in shown(selector)
+
+
+def test_showing_a_selector_computes_nothing(monkeypatch):
+    """scikit-learn's table of fitted attributes reads all that it finds."""
+    selector = PPFS(LogisticRegression(), n_splits=20, random_state=0).fit(*problem())
+    monkeypatch.setattr("ppfs._verdicts.sufficiency_of", None)
+    monkeypatch.setattr("ppfs._verdicts.blankets_of", None)
+    assert "support_" in estimator_html_repr(selector) or sklearn.__version__ < "1.9"
 
 
 def test_an_empty_selection_is_said():

@@ -148,6 +148,15 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             dash_wrapped=True,
         )
 
+    def __dir__(self) -> list[str]:
+        """Return the names of attributes, without those that are computed when they are first read.
+
+        scikit-learn's diagram and converters to other formats read whatever is listed, which would search again.
+        """
+        kept = vars(self)
+        unread = {name for name in ("sufficiency_", "blankets_") if kept.get(f"_{name[:-1]}") is None}
+        return [name for name in object.__dir__(self) if name not in unread and hasattr(self, name)]
+
     def _keep_data(self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, *, wanted: bool) -> None:
         from ppfs._verdicts import DataAtHand
 
