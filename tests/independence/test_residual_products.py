@@ -8,9 +8,14 @@ from reference import residual_products as twin
 
 from ppfs import PPFS
 from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.residuals.functions import CURVES, functions_of, n_smoothest
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
-from ppfs.independence._predictive.residuals.statistics import predicted_rest, product_test
+from ppfs.independence._predictive.residuals.statistics import (
+    predicted_rest,
+    product_test,
+    smoothest_first,
+)
 
 
 def ask(X, y, given=None, **reading):
@@ -49,6 +54,37 @@ def test_the_pvalue_is_that_of_hat_matrices_and_refits(parts, n_functions):
             twin.pvalue_of(design, output, function[:, np.newaxis]) for function in functions.T[:n_functions]
         ]
         assert min(each) <= ours.pvalue <= n_functions * min(each) + 1e-12
+
+
+def test_the_smoothest_curve_is_tested_by_itself_and_with_the_others(parts):
+    design, output, functions = parts
+    smoother = Smoother(design, np.ones(40))
+    target, curves = smoother.residuals(output[:, np.newaxis]), smoother.residuals(functions)
+    alone = product_test(target, curves.some(slice(1)), smoother, None)
+    every = product_test(target, curves, smoother, None)
+    mean = 0.8 / np.tan(np.pi * alone.pvalue) + 0.2 / np.tan(np.pi * every.pvalue)
+    found = smoothest_first(target, curves, smoother, None, 1)
+    assert found.pvalue == pytest.approx(0.5 - np.arctan(mean) / np.pi)
+    assert found.statistic == (alone if alone.pvalue <= every.pvalue else every).statistic
+    for n_first in (0, 3):
+        assert smoothest_first(target, curves, smoother, None, n_first) == every
+
+
+def test_curves_begin_with_the_smoothest_of_each_column():
+    rng = np.random.default_rng(0)
+    columns = [(rng.normal(size=50), False), (rng.integers(0, 4, size=50).astype(float), False)]
+    columns += [
+        (rng.integers(0, 2, size=50).astype(float), False),
+        (rng.integers(0, 3, size=50).astype(float), True),
+    ]
+    assert n_smoothest(columns) == 2
+    given = [GivenColumn.of(rng.normal(size=50), False)]
+    curves = dict(functions_of(columns, given))[CURVES]
+    for number in range(2):
+        own = dict(functions_of([columns[number]], given))[CURVES]
+        np.testing.assert_array_equal(curves[:, number], own[:, 0])
+    # With four values there are two curves beside the line, and with three there is one.
+    assert curves.shape[1] == 3 + 2
 
 
 def test_penalties_are_those_of_left_out_rows(parts):

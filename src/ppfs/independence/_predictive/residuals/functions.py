@@ -23,7 +23,7 @@ WEIGHTS = {LINE: 4.5, CURVES: 1.6, PRODUCTS: 1.5, STEPS: 0.4}
 #: The share of the line among them.
 SHARE_OF_THE_LINE = WEIGHTS[LINE] / sum(WEIGHTS.values())
 
-# A column of at most this many values has one function per value in place of curves and steps.
+# A column of at most this many values has curves of their ranks, and no steps.
 _FEW_VALUES = 6
 
 # Cosines of these frequencies are curves: the lowest is nearly a line, which is asked about by itself.
@@ -60,11 +60,14 @@ def functions_of(
             continue
         n_values = np.unique(filled.values).size
         if 2 < n_values <= _FEW_VALUES:
-            made[CURVES].append(indicators(filled.values))
+            ranks = np.unique(filled.values, return_inverse=True)[1].astype(np.float64)
+            made[CURVES].append(cosines(ranks, _FIRST_CURVE, n_values - 1))
         elif n_values > _FEW_VALUES:
             made[CURVES].append(cosines(normal_scores(filled.values), _FIRST_CURVE, _LAST_CURVE))
             steps = np.unique(np.quantile(filled.values, _QUANTILES))
             made[STEPS].append((filled.values[:, np.newaxis] > steps).astype(np.float64))
+    # The smoothest curve of every column first.
+    made[CURVES] = [part[:, :1] for part in made[CURVES]] + [part[:, 1:] for part in made[CURVES]]
     lines = unit(np.hstack(made[LINE]))
     if not is_wide:
         factors = np.hstack([column.factors for column in given])[:, :_MOST_FACTORS]
@@ -72,3 +75,12 @@ def functions_of(
     joined = {member: unit(np.hstack(parts)) for member, parts in made.items() if parts}
     varied = {member: values[:, values.any(axis=0)] for member, values in joined.items()}
     return [(member, values) for member, values in varied.items() if values.shape[1]]
+
+
+def n_smoothest(columns: Sequence[tuple[Floats, bool]]) -> int:
+    """Return how many of a feature's curves are the smoothest of their column: they come first."""
+    if len(columns) > _WIDE:
+        return 0
+    return sum(
+        not is_category and np.unique(column[~np.isnan(column)]).size > 2 for column, is_category in columns
+    )

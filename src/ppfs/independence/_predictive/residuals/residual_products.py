@@ -14,11 +14,11 @@ from ppfs._fitting import dense
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.residuals.functions import LINE, WEIGHTS, functions_of
+from ppfs.independence._predictive.residuals.functions import CURVES, LINE, WEIGHTS, functions_of, n_smoothest
 from ppfs.independence._predictive.residuals.regressions import Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
-from ppfs.independence._predictive.residuals.statistics import Tested, predicted_rest, product_test
+from ppfs.independence._predictive.residuals.statistics import Tested, predicted_rest, smoothest_first
 
 # Of a feature of many columns this many are looked at a second time.
 _MOST_LOOKED_AT = 5
@@ -105,7 +105,13 @@ class ResidualProducts:
         ]
         # The indicators of more than two classes add up to 1: one of them is left out.
         target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
-        found = [product_test(target, part, fit.smoother, self.problem.groups) for part in parts]
+        n_first = n_smoothest(self._columns_of(x))
+        found = [
+            smoothest_first(
+                target, part, fit.smoother, self.problem.groups, n_first if member == CURVES else 0
+            )
+            for part, (member, _) in zip(parts, by_member, strict=True)
+        ]
         weights = [WEIGHTS[member] for member, _ in by_member]
         clearest = int(
             np.argmax([weight / max(one.pvalue, 1e-300) for weight, one in zip(weights, found, strict=True)])

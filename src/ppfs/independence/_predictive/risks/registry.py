@@ -15,6 +15,7 @@ from ppfs.independence._predictive.risks.column_trees import (
 from ppfs.independence._predictive.risks.forests import ForestRisks
 from ppfs.independence._predictive.risks.libraries import LibraryRisks
 from ppfs.independence._predictive.risks.linear import LinearRisks
+from ppfs.independence._predictive.risks.log_linear import LogLinearRisks
 from ppfs.independence._predictive.risks.naive_bayes import NaiveBayesRisks
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource
 from ppfs.independence._predictive.risks.trees import TreeRisks
@@ -30,6 +31,7 @@ SOURCES: tuple[type[RiskSource], ...] = (
     ColumnTreeRisks,
     LibraryRisks,
     NaiveBayesRisks,
+    LogLinearRisks,
     LinearRisks,
     ModelRisks,
 )
