@@ -143,7 +143,9 @@ def _models(request: SearchRequest, data: Input) -> dict[str, Any]:
         "growth_estimator": (request.growth_estimator,) if request.growth_estimator else (),
         "conditional": (request.conditional,) if request.conditional else (),
     }
-    task: Task = data.task(request.task) if any(names.values()) else "classification"
+    task: Task = "classification"
+    if any(names.values()):
+        task = data.task(request.task) if data.event is None else "survival"
     found = {
         parameter: [
             "panel"

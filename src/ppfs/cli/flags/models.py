@@ -11,7 +11,7 @@ from ppfs.cli._failures import UsageFailure
 from ppfs.cli._json import parsed_object
 from ppfs.cli.flags.parameters import NAMED_MODELS
 
-Task = Literal["classification", "regression"]
+Task = Literal["classification", "regression", "survival"]
 
 # Classifier and regressor.
 _CLASSES = {
@@ -26,6 +26,15 @@ _CLASSES = {
     "lightgbm": ("lightgbm:LGBMClassifier", "lightgbm:LGBMRegressor"),
     "xgboost": ("xgboost:XGBClassifier", "xgboost:XGBRegressor"),
 }
+_OF_SURVIVAL = {
+    "tree": "sksurv.tree:SurvivalTree",
+    "forest": "sksurv.ensemble:RandomSurvivalForest",
+    "boosting": "sksurv.ensemble:GradientBoostingSurvivalAnalysis",
+    "linear": "sksurv.linear_model:CoxPHSurvivalAnalysis",
+    "svm": "sksurv.svm:FastSurvivalSVM",
+}
+# The extra that installs a package.
+_EXTRAS = {"lightgbm": "boosting", "xgboost": "boosting", "sksurv": "survival"}
 # Fitted to scaled columns: otherwise the units of the columns decide.
 _SCALED = {"linear", "svm"}
 # Small fits would spend most of their time starting threads.
@@ -46,8 +55,8 @@ def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None
     flag : str
         The flag, for messages.
 
-    task : {"classification", "regression"}
-        Decides what a short name means.
+    task : {"classification", "regression", "survival"}
+        Decides what a short name means; for survival times, a model of scikit-survival.
 
     parameters : mapping, default=None
         Parameters that were given by another flag.
@@ -61,8 +70,15 @@ def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None
             f"{flag}: there is no model {name!r}.{did_you_mean(name, NAMED_MODELS)} Use {', '.join(_CLASSES)}, "
             "or a class as module:Class, such as sklearn.naive_bayes:GaussianNB."
         )
-    path = _CLASSES[name][0 if task == "classification" else 1]
-    ready = made(path, {**_DEFAULTS.get(name, {}), **wanted}, flag)
+    if task == "survival" and name not in _OF_SURVIVAL:
+        raise UsageFailure(
+            f"{flag}: {name!r} does not predict survival times. Use {', '.join(_OF_SURVIVAL)}, or a class of "
+            "scikit-survival as module:Class, such as sksurv.linear_model:CoxnetSurvivalAnalysis."
+        )
+    path = _OF_SURVIVAL[name] if task == "survival" else _CLASSES[name][0 if task == "classification" else 1]
+    # Indicators of all categories determine each other: Cox's model then needs a penalty.
+    usual = {"alpha": 0.01} if path == _OF_SURVIVAL["linear"] else _DEFAULTS.get(name, {})
+    ready = made(path, {**usual, **wanted}, flag)
     if name not in _SCALED:
         return ready
     from sklearn.pipeline import make_pipeline
@@ -88,7 +104,8 @@ def made(path: str, parameters: Mapping[str, Any], flag: str, method: str = "fit
     try:
         kind = getattr(import_module(module), name)
     except ModuleNotFoundError as error:
-        extra = " Run: pip install 'ppfs[boosting]'" if module in ("lightgbm", "xgboost") else ""
+        package = _EXTRAS.get(module.partition(".")[0])
+        extra = f" Run: pip install 'ppfs[{package}]'" if package else ""
         raise UsageFailure(
             f"{flag} {path}: there is no module {error.name!r}.{extra or ' Is it installed?'}"
         ) from error
