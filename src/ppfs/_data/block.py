@@ -60,12 +60,16 @@ class Block:
 
     on_device : array, default=None
         The same columns in the memory of a GPU, if they are there.
+
+    known_facts : ColumnFacts, default=None
+        Properties of the columns, if they were found before.
     """
 
     X: Matrix
     n_levels: NDArray[np.intp]
     names: tuple[str, ...]
     on_device: Any = None
+    known_facts: ColumnFacts | None = None
 
     def read(self) -> Block:
         """Return the block itself: its columns are in memory."""
@@ -84,7 +88,7 @@ class Block:
     @cached_property
     def facts(self) -> ColumnFacts:
         """Properties of every column, found in one pass."""
-        return facts_of(self.X)
+        return facts_of(self.X) if self.known_facts is None else self.known_facts
 
     def take(self, columns: NDArray[np.intp]) -> Block:
         """Return some of the columns."""

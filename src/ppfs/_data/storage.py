@@ -135,11 +135,8 @@ class DenseColumns(_MemoryColumns):
             return self.block(columns, n_levels, names)
         some = slice(first, end)
         on_device = None if self.on_device is None else self.on_device[:, some]
-        block = Block(self.matrix[:, some], n_levels, names, on_device)
-        if "facts" in self.__dict__:
-            # They are known: no block has to find them again.
-            block.__dict__["facts"] = self.facts.of(some)
-        return block
+        known = self.facts.of(some) if "facts" in self.__dict__ else None
+        return Block(self.matrix[:, some], n_levels, names, on_device, known)
 
     @property
     def bytes_per_column(self) -> int:

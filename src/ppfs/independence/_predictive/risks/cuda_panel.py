@@ -45,9 +45,7 @@ def uploaded(block: Block) -> Block:
     if block.on_device is not None or block.n_levels.any():
         return block
     with _engine.device_in_turn() as device:
-        moved = replace(block, on_device=_engine.columns_on(device, block.X))
-    moved.__dict__["facts"] = block.facts
-    return moved
+        return replace(block, on_device=_engine.columns_on(device, block.X), known_facts=block.facts)
 
 
 class _OnCuda(_Twin):
