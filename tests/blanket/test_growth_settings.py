@@ -1,17 +1,20 @@
 """Joint growth and the second look in every setting: checkpoints, counts, files, weights, groups, odd tables."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import chi2
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
-from ppfs.blanket._steps import joint_growth, second_look
+from ppfs.blanket._steps import beside_screen, joint_growth, second_look
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import FisherZ
+from ppfs.independence import PPI, FisherZ
 from ppfs.independence._predictive.risks.boosting import BoostingRisks
 
 
@@ -258,3 +261,34 @@ def test_columns_of_a_cluster_are_judged_in_the_order_of_their_own_links():
     among = [x for x in asked if x < 4]
     assert among == sorted(among, key=own.__getitem__)
     assert among != sorted(among)
+
+
+def test_a_file_that_fits_into_memory_as_a_whole_is_no_obstacle():
+    features = SimpleNamespace(overlap=False)
+    for n_more, is_obstacle in ((4, True), (5, False), (None, False)):
+        table = SimpleNamespace(
+            storage=SimpleNamespace(n_more=n_more),
+            features=features,
+            is_sparse=False,
+            codes=np.zeros(100),
+            n_rows=100,
+        )
+        assert bool(joint_growth._obstacle(table, 5, PPI())) == is_obstacle
+
+
+def test_scores_beside_members_are_partial_correlations():
+    rng = np.random.default_rng(0)
+    columns, members, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 2)), rng.normal(size=80)
+    columns[:, 0] += members[:, 0]
+    basis = np.linalg.qr(np.column_stack([np.ones(80), members]))[0]
+    residual = y - basis @ (basis.T @ y)
+    residual /= np.sqrt((residual**2).sum())
+    found = beside_screen._scores(columns, residual[:, np.newaxis], basis, np.empty((80, 0)))
+    for column, score in zip(columns.T, found, strict=True):
+        unit = (column - column.mean()) / column.std()
+        shares = []
+        for view in (unit, unit**2):
+            left = view - basis @ (basis.T @ view)
+            # The mean of a square is in the basis: the residual is free of it.
+            shares.append((residual @ left) ** 2 / (left @ left))
+        assert score == pytest.approx(-chi2.logsf(80 * max(shares), 1), rel=1e-9)

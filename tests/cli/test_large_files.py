@@ -3,6 +3,7 @@
 import pytest
 
 from ppfs import _data
+from ppfs.cli.input.large import is_too_large
 
 
 def test_a_text_file_can_be_streamed(select, table):
@@ -33,3 +34,13 @@ def test_a_cluster_that_is_not_there_is_named(select, table, address, message, m
     done = select(table, "--target", "ill", "--cluster", address)
     assert done.exit_code in (1, 2)
     assert message in done.stderr
+
+
+def test_text_may_take_half_of_the_free_memory(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    path.write_text("x" * 100)
+    for free, expected in ((1200, False), (1198, True)):
+        monkeypatch.setattr(_data, "available_memory", lambda free=free: free)
+        assert is_too_large(str(path)) is expected
+    assert not is_too_large("-")
+    assert not is_too_large(str(path.with_suffix(".parquet")))

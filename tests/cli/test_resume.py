@@ -37,6 +37,10 @@ def test_what_is_no_checkpoint_is_named(ppfs, tmp_path):
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
     assert "cannot be used" in done.stderr
+    for content in ({"folder": ".", "arguments": [3]}, {"folder": 3, "arguments": ["data.csv"]}):
+        (tmp_path / "command.json").write_text(json.dumps(content), encoding="utf-8")
+        done = ppfs("resume", tmp_path)
+        assert (done.exit_code, "it does not hold a command" in done.stderr) == (1, True)
     (tmp_path / "command.json").write_text("[" * 200_000, encoding="utf-8")
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
@@ -121,6 +125,13 @@ def test_a_cluster_is_not_joined_unless_the_new_command_names_it(ppfs, checkpoin
     done = ppfs("resume", checkpoint("--cluster", "tcp://127.0.0.1:1"))
     assert done.exit_code == 0
     assert "add --cluster tcp://127.0.0.1:1 to use the cluster" in done.stderr
+
+
+def test_a_cluster_that_the_new_command_names_is_joined(ppfs, checkpoint, monkeypatch):
+    monkeypatch.setattr(select_command, "invoke", lambda context: None)
+    done = ppfs("resume", checkpoint(), "--cluster", "tcp://127.0.0.1:2")
+    assert "--cluster tcp://127.0.0.1:2" in done.stderr
+    assert "--cluster" not in ppfs("resume", checkpoint()).stderr
 
 
 @needs_links

@@ -1,5 +1,6 @@
 """What is written out is what was read, text for text; and numbers are read however they are written."""
 
+import io
 import json
 
 import numpy as np
@@ -65,6 +66,9 @@ def test_output_has_the_texts_of_the_file(select, ppfs, export, tmp_path, ending
     applied = tmp_path / f"applied.{ending}"
     assert ppfs("apply", saved, export, *ids, "--with-target", "-o", applied).exit_code == 0
     again = pd.read_csv(applied, dtype=str, keep_default_na=False, sep=sep)
+    pd.testing.assert_frame_equal(again[names], expected[names])
+    printed = ppfs("apply", saved, export, *ids, "--with-target").stdout
+    again = pd.read_csv(io.StringIO(printed), dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(again[names], expected[names])
 
 

@@ -98,6 +98,7 @@ PLAIN = {
     "rare": RNG.random(N) < 0.05,
     "city": RNG.choice(["Bern", "Rome", "Oslo"], size=N),
     "postcode": [f"0{i % 50:03d}" for i in range(N)],
+    "postcode, some without a zero": [f"{7 * i % 47:02d}531" for i in range(N)],
     "version": RNG.choice(["1.2.3", "2.10.1", "3.4.0", "1.99.2", "2.2.2", "9.9.9"], size=N),
     "strong": Y + RNG.normal(size=N),
 }

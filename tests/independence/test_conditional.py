@@ -450,3 +450,10 @@ def test_the_largest_floats_have_a_unit():
     x[3] = 1.7e308
     expected = fit_smooth_regression(x[:, np.newaxis], np.array([0]), x)(x[:, np.newaxis])
     assert np.isfinite(expected).all()
+
+
+def test_a_category_with_few_rows_per_level_gives_no_warning_about_classes():
+    rng = np.random.default_rng(0)
+    labels = np.arange(40) % 25
+    shares = smooth_models.fit_smooth_classifier(rng.normal(size=(40, 2)), np.zeros(2, dtype=np.intp), labels)
+    assert shares(rng.normal(size=(3, 2))).shape == (3, 25)

@@ -109,6 +109,9 @@ def test_a_phase_that_was_cut_short_is_continued_in_thought():
     marks = [Mark(n, float(n), 5 * n) for n in range(1, 5)]
     cut = Shrinkage.of([Phase("shrink", 10, marks)], n_folds=0, exponent=0.0)
     assert (cut.n_candidates, cut.n_sets, cut.n_fits, cut.seconds) == (10, 7, 35, 7)
+    # Their sets are smaller: 5.5 of 10 columns are gone in their middle.
+    smaller = Shrinkage.of([Phase("shrink", 10, marks)], n_folds=0, exponent=1.0)
+    assert smaller.seconds == pytest.approx(4 + 3 * 0.45)
     whole = Shrinkage.of([Phase("shrink", 4, marks, is_complete=True)], n_folds=0)
     assert (whole.n_sets, whole.n_fits, whole.seconds) == (4, 20, 4)
     assert Shrinkage.of([], n_folds=0) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -239,3 +240,10 @@ def test_fit_warns_of_a_series_and_names_the_remedy() -> None:
 def test_the_last_rows_join_the_last_block() -> None:
     order = TimeOrder(np.arange(22), 0, 5)
     assert np.bincount(order.blocks).tolist() == [5, 5, 5, 7]
+
+
+def test_the_note_names_the_gap_where_there_is_one():
+    order = TimeOrder(np.arange(20), gap=0, block_length=5)
+    assert order.described == "rows in time: 4 blocks of 5 neighboring rows"
+    with_gap = replace(order, gap=3)
+    assert with_gap.described.endswith("neighboring rows, 3 rows around each test part left out of training")

@@ -13,7 +13,7 @@ from ppfs._trace import as_plain, from_plain
 from ppfs._verdicts import Divided, measure_sufficiency
 from ppfs._verdicts.intervals import RowMeans
 from ppfs._verdicts.rivals import rank_rivals
-from ppfs._verdicts.scores import concordance
+from ppfs._verdicts.scores import _auc, concordance
 from ppfs._verdicts.sufficiency import Compared
 from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
@@ -333,3 +333,15 @@ def test_concordance_counts_pairs():
                 pairs += 1
                 right += 1.0 if predicted[i] < predicted[j] else 0.5 if predicted[i] == predicted[j] else 0.0
     assert concordance(times, is_event, predicted) == pytest.approx(right / pairs)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_of_weight_two_counts_twice_in_the_auc(n_classes):
+    rng = np.random.default_rng(0)
+    truth, shares = np.arange(30) % n_classes, rng.dirichlet(np.ones(n_classes), size=30)
+    weights = rng.integers(1, 4, size=30)
+    twice = np.repeat(np.arange(30), weights)
+    assert _auc(truth, shares, weights.astype(float)) == pytest.approx(
+        _auc(truth[twice], shares[twice], None)
+    )
+    assert _auc(truth, shares, weights.astype(float)) != pytest.approx(_auc(truth, shares, None))

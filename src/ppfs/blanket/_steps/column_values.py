@@ -50,5 +50,5 @@ def in_reach(columns: Floats) -> Floats:
     is_far = (largest > _FAR) | ((largest > 0.0) & (largest < 1.0 / _FAR))
     if not is_far.any():
         return columns
-    scaled: Floats = columns / np.where(is_far, np.exp2(np.frexp(largest)[1]), 1.0)
+    scaled: Floats = np.ldexp(columns, np.where(is_far, -np.frexp(largest)[1], 0))
     return scaled

@@ -6,6 +6,7 @@ new rows.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, TypeVar
@@ -204,7 +205,11 @@ def _fit_classifier(
     fitted = []
     for basis in _candidate_bases(Z, n_levels, curves):
         design = basis(Z)
-        model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000).fit(design, labels)
+        model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000)
+        with warnings.catch_warnings():
+            # The labels are the categories of a column, and few rows may have each.
+            warnings.filterwarnings("ignore", "The number of unique classes")
+            model.fit(design, labels)
         likelihood = np.log(model.predict_proba(design)[rows, labels]).sum()
         criterion = 2.0 * (design.shape[1] * (model.classes_.size - 1) - likelihood)
         fitted.append((criterion, basis, model))
