@@ -123,6 +123,15 @@ def test_work_does_not_grow_with_the_number_of_clear_cases() -> None:
     assert max(tail.n_refitted for tail in tails) <= 7 * 2000
 
 
+def test_progress_is_the_number_of_columns_that_are_still_counted() -> None:
+    ahead: list[int] = []
+    tail = KnownTail(np.zeros(60), 0)
+    count_small_pvalues(tail, range(60), np.full(60, 1e-12), "bh", 0.05, on_progress=ahead.append)
+    assert ahead == sorted(ahead, reverse=True)
+    assert 20 < ahead[0] < 60
+    assert ahead[-1] == 0
+
+
 def test_few_columns_are_counted_as_closely_as_the_level_asks() -> None:
     """A table of 60 columns takes no time, however many of them are candidates."""
     tail = KnownTail(np.zeros(60), 0)

@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from ppfs import PPFS
+from ppfs._conventions import watched_phases
 from ppfs._data.reading import read_table
 from ppfs.blanket._steps import beside_screen, joint_growth, second_look
 from ppfs.blanket._steps.alike import clusters_of
@@ -292,3 +293,16 @@ def test_scores_beside_members_are_partial_correlations():
             # The mean of a square is in the basis: the residual is free of it.
             shares.append((residual @ left) ** 2 / (left @ left))
         assert score == pytest.approx(-chi2.logsf(80 * max(shares), 1), rel=1e-9)
+
+
+def test_how_many_rejected_columns_are_tested_again():
+    assert [second_look.most_looked_at(n) for n in (50, 100_000, 500_000, 10**8)] == [100, 100, 20, 10]
+
+
+def test_the_bar_of_exact_growth_counts_the_candidates():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    with watched_phases() as phases:
+        search(growth="marginal").fit(X, X[:, 0] + X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=80))
+    (exact,) = [phase for phase in phases if phase.label == "exact growth"]
+    assert exact.total == 3

@@ -4,6 +4,8 @@ import inspect
 import subprocess
 import sys
 
+import pytest
+
 from ppfs import PPFS, blanket, wrappers
 from ppfs.cli._app import app
 from ppfs.cli.flags.parameters import METHODS, TESTS, flag_of
@@ -72,3 +74,10 @@ def test_a_flag_that_takes_one_value_is_not_given_twice(ppfs, table):
     assert "--target is given 2 times, and takes one value" in done.stderr
     twice = ("--drop", "age", "--drop", "noise", "-q", "--quiet", "--test", "paper", "--splits", 10)
     assert ppfs("select", table, "-t", "ill", *twice).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["select", "plan"])
+def test_no_workers_at_all_are_refused(ppfs, table, command):
+    result = ppfs(command, table, "-t", "ill", "--jobs", 0)
+    assert result.exit_code == 2
+    assert "--jobs 0 is not a number of workers" in result.stderr

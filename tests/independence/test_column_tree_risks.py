@@ -121,6 +121,16 @@ def test_forests_of_columns_with_gaps_have_effects_like_scikit_learns(model):
     assert found == pytest.approx(expected, rel=0.25)
 
 
+def test_a_forest_of_one_tree_with_gaps_is_grown_by_the_engine():
+    model = RandomForestClassifier(1, random_state=0)
+    X, y, _ = _data(model, has_gaps=True)
+    found, expected = (
+        PPI(each, loss="brier", n_splits=6, random_state=0).evaluate(X, y, 0).pvalue
+        for each in (model, _via_scikit_learn(model))
+    )
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("loss", "note"),
     [

@@ -33,8 +33,8 @@ def most_promising_beside(
     and by its products with the members; one of categories by its groups' means. Where there are no more than `at_most`
     columns, all are returned.
     """
-    if len(rest) <= at_most:
-        return list(rest)
+    if len(rest) <= at_most or at_most <= 0:
+        return list(rest) if at_most > 0 else []
     residuals, basis, factors = _left(table, target, members)
     single = [feature for feature in rest if table.is_single(feature)]
 
@@ -108,7 +108,7 @@ def _scores(columns: Floats, residuals: Floats, basis: Floats, factors: Floats) 
         explained = np.maximum(explained, _explained(residuals.T @ views, lengths, n_rows))
     lengths = (factors**2).T @ squares - (factors.T @ units) ** 2 / n_rows
     crossed = (factors[:, :, np.newaxis] * residuals[:, np.newaxis]).reshape(n_rows, -1)
-    products = (crossed.T @ units).reshape(*lengths.shape[:1], residuals.shape[1], -1)
+    products = (crossed.T @ units).reshape(len(lengths), residuals.shape[1], columns.shape[1])
     for own, length in zip(products, lengths, strict=True):
         explained = np.maximum(explained, _explained(own, length, n_rows))
     # One degree of freedom per outcome: the same for all columns of numbers.
