@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NODE := $(VENV)/node_modules
 
-.PHONY: demo test test-portable test-cpus test-private test-systems test-oldest test-pythons test-scale test-browser test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-private test-systems test-oldest test-pythons test-scale test-browser test-a11y test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -99,10 +99,15 @@ doctest: $(VENV)/test.stamp
 # The report in a real browser: Debian's Chromium is installed where it is missing and that is allowed.
 test-browser: $(VENV)/browser.stamp
 	command -v chromium >/dev/null || (apt-get update -q && apt-get install -y -q chromium) || true
-	$(BIN)/pytest -q tests/report/test_browser.py
+	$(BIN)/pytest -q tests/report/test_browser.py tests/report/test_accessible.py
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs site
+
+# axe-core looks for what keeps people from using the report and five pages of the site.
+test-a11y: $(VENV)/browser.stamp docs
+	command -v chromium >/dev/null || (apt-get update -q && apt-get install -y -q chromium) || true
+	$(BIN)/pytest -q tests/report/test_accessible.py
 
 # Runs the notebooks from the first cell to the last, and writes them with their output.
 notebooks: $(VENV)/notebooks.stamp

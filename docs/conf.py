@@ -4,13 +4,17 @@ import inspect
 import os
 import re
 import sys
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-sys.path.insert(0, os.path.abspath("../src"))
+_HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(_HERE.parent / "src"), str(_HERE)]
+
+import llms
 
 project = "ppfs"
 release = version = version_of("ppfs")
@@ -29,7 +33,23 @@ html_theme = "furo"
 html_title = "ppfs"
 templates_path = ["_templates"]
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
+# Those of the theme, and the list of versions below the name.
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+_PROJECT = tomllib.loads((_HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Where the newest release is shown, for links from elsewhere.
+html_baseurl = f"{_PROJECT['urls']['Homepage']}/{'.'.join(version.split('.')[:2])}/"
+html_context = {"description": _PROJECT["description"], "html_baseurl": html_baseurl}
 exclude_patterns = [
     "_templates",
     "generated/**/*.ipynb",
@@ -52,7 +72,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 # The benchmark data are next to the project, or not there: examples on them are then shown without being run.
-_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+_DATA = _HERE.parents[1] / "shared" / "data"
 _ON_OTHER_DATA = ("credit", "effort", "genes")
 if "PPFS_DATA" not in os.environ and _DATA.is_dir():
     os.environ["PPFS_DATA"] = str(_DATA)
@@ -134,3 +154,39 @@ def _signature(method):
 
 autosummary_generate = True
 autosummary_context = {"methods_of": methods_of, "properties_of": properties_of}
+
+
+def draw_card(app, error):
+    """Draw what is shown where a link to the site is shared: the name and the description."""
+    if error is not None or app.builder.name != "html":
+        return
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="#0b3954")
+    figure.text(0.07, 0.66, project, fontsize=96, color="white", weight="bold")
+    figure.text(
+        0.07,
+        0.42,
+        _PROJECT["description"].partition(": ")[2],
+        fontsize=30,
+        color="white",
+        wrap=True,
+        va="top",
+    )
+    figure.savefig(Path(app.outdir) / "_static" / "card.png")
+
+
+def make_accessible(app, pagename, templatename, context, doctree):
+    """Give headings of the navigation a level, and let the keyboard reach code that scrolls sideways."""
+    if "furo_navigation_tree" in context:
+        tree = context["furo_navigation_tree"]
+        context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+    if "body" in context:
+        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
+
+
+def setup(app):
+    # After the theme has made its navigation.
+    app.connect("html-page-context", make_accessible, priority=900)
+    app.connect("build-finished", llms.write)
+    app.connect("build-finished", draw_card)

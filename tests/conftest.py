@@ -16,9 +16,11 @@ settings.register_profile("pinned", derandomize=True, deadline=None, database=No
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("pinned")
 
-# A shell's background jobs ignore Ctrl-C, and so would every process that a test starts and interrupts.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell's background jobs ignore Ctrl-C, and what nohup starts ignores the end of a terminal. So would every process
+# that a test starts and interrupts.
+for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    if hasattr(signal, _name) and signal.getsignal(getattr(signal, _name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), _handler)
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

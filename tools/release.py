@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -105,15 +106,17 @@ def test(folder: Path) -> None:
         )
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
-        python = _environment(place / "wheel", str(wheel))
-        _run([python, "-c", ALONE], place)
         with tarfile.open(archive) as opened:
             opened.extractall(place, filter="data")
         unpacked = place / archive.name.removesuffix(".tar.gz")
-        _run([python, "-m", "pip", "install", "--quiet", f"{wheel}[cli,plots]", "pytest"], place)
-        _run([python, "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", unpacked, "--doctest-glob=README.md",
-              unpacked / "README.md"], place)  # fmt: skip
-        python = _environment(place / "archive", f"{archive}[dev]")
+        for package in (wheel, archive):
+            python = _environment(place / package.suffix, str(package))
+            _run([python, "-c", ALONE], place)
+            # The README's example needs nothing else but a library of data frames.
+            _run([python, "-m", "pip", "install", "--quiet", "pandas", "pytest"], place)
+            _run([python, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", unpacked,
+                  "--doctest-glob=README.md", unpacked / "README.md"], place)  # fmt: skip
+        _run([python, "-m", "pip", "install", "--quiet", f"{archive}[dev]"], place)
         _run([python, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"], unpacked)
 
 

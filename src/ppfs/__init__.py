@@ -1,6 +1,14 @@
 """Predictive Permutation Feature Selection: the smallest set of columns that still predicts the target."""
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+# Python 3.13 and later can run without the lock.
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError(
+        "ppfs does not support Python without its global interpreter lock (a free-threaded build), because Numba does "
+        "not. Use the standard build of Python, or start this one with PYTHON_GIL=1."
+    )
 
 if TYPE_CHECKING:
     from ppfs._comparison import compare
