@@ -435,3 +435,11 @@ def test_folds_of_a_report_need_a_report(select, table):
     done = select(table, "-t", "ill", "--report-cv", 3)
     assert done.exit_code == 2
     assert "--report-cv has no effect without --report" in done.stderr
+
+
+def test_sufficiency_is_measured_on_request(select, table):
+    result = select(table, "-t", "ill", "--sufficiency", "--format", "json")
+    measured = json.loads(result.stdout)["sufficiency"]
+    assert measured["verdict"] in ("sufficient", "too few rows", "not sufficient")
+    assert measured["summary"] in result.stderr
+    assert json.loads(select(table, "-t", "ill", "--format", "json").stdout)["sufficiency"] is None

@@ -141,3 +141,21 @@ def test_rows_that_count_less_are_worth_less():
     assert effective_rows(read()) == 80
     assert effective_rows(read(groups=np.arange(80) // 4)) == 20
     assert effective_rows(read(sample_weight=np.r_[np.full(40, 1.0), np.full(40, 3.0)])) == pytest.approx(64)
+
+
+def test_the_report_says_what_could_have_been_seen(fitted):
+    pytest.importorskip("matplotlib")
+    report = fitted.report(sufficiency=False)
+    found = report.summary["detectable"]
+    assert found["alone"] == fitted.trace_.outcome.detectable.alone
+    assert (found["n_undecided"], found["n_dropped"]) == (0, 4)
+    for text in (report.markdown(), report.html()):
+        assert "Could more have been seen?" in text
+        assert "would have been selected with probability 0.8, if its effect is a line" in text
+
+
+def test_the_report_of_an_empty_selection_begins_with_the_rows_it_would_take():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(100, 3)), columns=list("abc"))
+    report = PPFS.calibrated(random_state=0).fit(X, rng.normal(size=100)).report(sufficiency=False)
+    assert "These 100 rows find a linear effect of" in report.summary["lead"]

@@ -94,8 +94,8 @@ class TimelineDisplay(Display):
         numbers = np.arange(1, len(heights) + 1)
         shown = self._shown()
         for mask, color, label, marker in (
-            (~self.is_favourable, DROPPED, "independent: out", "x"),
-            (self.is_favourable, SELECTED, "dependent: stays", "o"),
+            (~self.is_favourable, DROPPED, "no evidence: out", "x"),
+            (self.is_favourable, SELECTED, "evidence: stays", "o"),
         ):
             rows = shown[mask[shown]]
             ax.scatter(numbers[rows], heights[rows], s=18, c=color, marker=marker, linewidths=1, label=label)

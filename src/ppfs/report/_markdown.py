@@ -10,6 +10,7 @@ from ppfs.report._summary import notes_for_readers
 from ppfs.report._verdicts import (
     ROLES_HOLD,
     at_least_in_words,
+    capitalized,
     detectable_in_words,
     role_in_words,
     update_in_words,
@@ -38,7 +39,7 @@ def markdown_page(summary: dict[str, Any]) -> str:
         lines += [
             "## Confirmed on rows held out",
             "",
-            f"{_escaped(_capitalized(summary['confirmation']['summary']))}.",
+            f"{_escaped(capitalized(summary['confirmation']['summary']))}.",
             "",
         ]
     if summary["at_least"]:
@@ -89,10 +90,6 @@ def _table(summary: dict[str, Any]) -> list[str]:
     if left > 0:
         lines += ["", f"{left:,} more columns were not kept; the JSON report lists them all."]
     return lines
-
-
-def _capitalized(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def _number(value: float | None) -> str:

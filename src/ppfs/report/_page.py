@@ -13,6 +13,7 @@ from ppfs.report._pictures import Picture
 from ppfs.report._summary import notes_for_readers
 from ppfs.report._verdicts import (
     at_least_section,
+    capitalized,
     detectable_section,
     roles_section,
     update_section,
@@ -121,8 +122,9 @@ def _confirmation(confirmation: dict[str, Any] | None) -> str:
         f"<td>{_digits(column['adjusted_pvalue'])}</td><td>{'yes' if column['confirmed'] else 'no'}</td></tr>"
         for column in confirmation["columns"]
     )
+    summary = escape(capitalized(confirmation["summary"]))
     return (
-        f'<section class="confirmed"><h2>Confirmed on rows held out</h2><p>{escape(confirmation["summary"])}.</p>'
+        f'<section class="confirmed"><h2>Confirmed on rows held out</h2><p>{summary}.</p>'
         "<table><thead><tr><th>Column</th><th>p</th>"
         f"<th>adjusted p ({escape(confirmation['correction'])})</th><th>confirmed</th></tr></thead>"
         f"<tbody>{rows}</tbody></table></section>"

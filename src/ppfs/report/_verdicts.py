@@ -28,6 +28,11 @@ def measure(selector: Any, X: Any = None, y: Any = None, **rows: Any) -> str:
     return ""
 
 
+def capitalized(sentence: str) -> str:
+    """Return a sentence that begins with a capital letter."""
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
 def sufficiency_of(selector: Any) -> dict[str, Any] | None:
     """Return what was measured about the selection as a whole; None where nothing was."""
     measured = getattr(selector, "_sufficiency", None)
