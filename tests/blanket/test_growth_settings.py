@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from reference.beside_screen import most_promising
 from scipy.stats import chi2
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -177,6 +178,18 @@ def test_far_values_are_scaled_before_they_are_compared(unit):
     chosen = [most_promising_beside(table, table.target, [0], range(1, 12), 3) for table in (plain, far)]
     assert chosen[0] == chosen[1]
     assert chosen[0][0] == 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("members", [[0], [0, 3, 5]])
+def test_the_most_promising_columns_are_those_of_one_regression_each(monkeypatch, n_jobs, members):
+    monkeypatch.setattr("ppfs.blanket._steps.column_values._ENTRIES_AT_ONCE", 1000)
+    X, y = suppressor(n_columns=40)
+    y = y + 0.3 * X[:, 5] * X[:, 20] + 0.2 * X[:, 30] ** 2
+    table = read_table(X, y, task="regression", owner=FisherZ())
+    rest = [column for column in range(40) if column not in members]
+    chosen = most_promising_beside(table, table.target, members, rest, 12, n_jobs)
+    assert chosen == most_promising(X, y, members, 12)
 
 
 def test_a_second_look_keeps_to_the_memory_limit(tmp_path, monkeypatch):

@@ -1,9 +1,14 @@
 """The CUDA kernels, simulated and on a GPU where there is one, against the engine of the CPU."""
 
+import re
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import simulator
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from simulator import simulated_device
@@ -25,6 +30,7 @@ from ppfs._engine import (
 from ppfs._engine.cuda.columns import refuse_bad, sort_on_device
 from ppfs._engine.cuda.growth import column_risks_on
 from ppfs._engine.cuda.pieces import pieces_on
+from ppfs._engine.cuda.source import GROUPS, group_of_kernels, kernel_source
 from ppfs._engine.cuda.tree_risks import device_column_risks
 from ppfs._engine.cuda.tree_rows import device_row_losses
 from ppfs._engine.cuda.trees import DeviceTrees
@@ -255,3 +261,17 @@ def test_matrices_in_pieces(device, dtype, order, monkeypatch):
 def test_near_ties_are_among_the_problems():
     """The kernels' rarest path, entangled ties, is tried above only where scikit-learn knows near ties."""
     assert len(COLUMN_KINDS) >= 5
+
+
+def test_every_kernel_is_in_a_group_that_compiles_by_itself(tmp_path):
+    compiler = next((path for path in map(shutil.which, ("g++", "clang++", "c++")) if path), None)
+    if compiler is None:
+        pytest.skip("no C++ compiler is here")
+    named = set(re.findall(r"^KERNEL (\w+)\(", kernel_source(), flags=re.MULTILINE))
+    assert named == set(group_of_kernels())
+    for group in GROUPS:
+        path = tmp_path / f"{group}.cpp"
+        path.write_text(kernel_source(group))
+        command = [compiler, "-std=c++17", "-fsyntax-only", f"-I{Path(simulator.__file__).parent}", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

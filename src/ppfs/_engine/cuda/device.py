@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ppfs._engine.cuda.source import OPTIONS, kernel_source
+from ppfs._engine.cuda.source import GROUPS, OPTIONS, group_of_kernels, kernel_source
 
 #: An array in the memory of a device. CuPy has no type hints.
 DeviceArray: TypeAlias = Any
@@ -98,8 +98,10 @@ class CudaDevice(Device):
         self.shared_memory = int(properties["sharedMemPerBlockOptin"])
         self.memory = int(properties["totalGlobalMem"])
         self._streams = local()
-        with self.current():
-            self._module = self.xp.RawModule(code=kernel_source(), options=OPTIONS)
+        # Compiled when a kernel is first asked for.
+        self._modules = {
+            group: self.xp.RawModule(code=kernel_source(group), options=OPTIONS) for group in GROUPS
+        }
         self._kernels: dict[str, Any] = {}
 
     def launch(
@@ -113,7 +115,8 @@ class CudaDevice(Device):
         """Run a kernel in the current stream of this thread."""
         function = self._kernels.get(kernel)
         if function is None:
-            function = self._kernels[kernel] = self._module.get_function(kernel)
+            module = self._modules[group_of_kernels()[kernel]]
+            function = self._kernels[kernel] = module.get_function(kernel)
         if shared_bytes > max(_SHARED_MEMORY_OF_ALL, function.max_dynamic_shared_size_bytes):
             function.max_dynamic_shared_size_bytes = shared_bytes
         function((n_blocks,), (n_threads,), tuple(arguments), shared_mem=shared_bytes)
