@@ -77,7 +77,7 @@ def _answers(fitted: Any) -> dict[str, Any]:
             _number(fold.z_score),
             bool(fold.is_chosen),
         ]
-    if hasattr(fitted, "blankets_"):
+    if type(fitted).__name__ == "TIEStar":
         answers["blankets"] = [[int(column) for column in found] for found in fitted.blankets_]
     if hasattr(fitted, "groups_"):
         answers["groups"] = [[int(column) for column in found] for found in fitted.groups_]

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor, RegressorChain
 
-from ppfs.exceptions import InvalidInputError
-
 # Estimators of several columns that do not take one: the model inside does.
 _OF_SEVERAL = (ClassifierChain, MultiOutputClassifier, MultiOutputRegressor, RegressorChain)
 
@@ -42,7 +40,7 @@ def blankets_of(selector: Any, X: Any, y: Any, **rows: Any) -> Blankets:
     is_frame = isinstance(frame, nw.DataFrame)
     values = frame.to_numpy() if is_frame else np.asarray(y)
     if values.ndim != 2 or selector.task_ == "survival":
-        raise InvalidInputError(
+        raise AttributeError(
             f"y is one {selector.task_} target, whose blanket is blanket_: blankets_ needs a y of several columns."
         )
     names = list(frame.columns) if is_frame else range(values.shape[1])
