@@ -72,7 +72,8 @@ class Regressions:
         self._outputs, self._roots = outputs, roots
         factors = np.hstack([column.factors for column in columns])
         owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
-        self._look = SecondLook(factors, owners, roots)
+        values = np.hstack([column.values for column in columns])
+        self._look = SecondLook(factors, values, owners, roots)
         self._design = design_of(columns)
         self._smoother = self._first = Smoother(self._design, roots)
         self._target = self._first_target = self._smoother.residuals(outputs)

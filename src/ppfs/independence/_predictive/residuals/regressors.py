@@ -120,6 +120,11 @@ class GivenColumn:
     is_waves: bool
     factors: Floats
 
+    @property
+    def values(self) -> Floats:
+        """The values or indicators of each factor, with mean 0 and variance 1."""
+        return unit(self.lines[:, :1]) if self.is_waves else self.factors
+
     @classmethod
     def of(cls, column: Floats, is_category: bool) -> GivenColumn:
         """Make the regressors of a column; codes of categories have no order."""
@@ -164,12 +169,7 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
         products = unit(factors[:, i] * factors[:, j])
         parts.append(products * _PRODUCT)
         room -= i.size
-        lines = np.hstack(
-            [
-                column.lines[:, : column.factors.shape[1]] if column.is_waves else column.factors
-                for column in columns
-            ]
-        )
+        lines = np.hstack([column.values for column in columns])
         of_values = unit(lines[:, i] * lines[:, j])
         differs = np.abs((of_values * products).mean(axis=0)) < _SAME
         if differs.sum() <= room:
