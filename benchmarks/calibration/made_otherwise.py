@@ -5,7 +5,7 @@
     python benchmarks/calibration/made_otherwise.py print                       # the tables of docs/p-values.md
 
 In every cell x and the target depend on the columns z, and never on each other, so that every rejection is an error.
-The cells of MADE were used to develop the test, on other tables; those of FRESH were not.
+The cells of MADE were used to develop the test, on other tables; some of FRESH were, and none of BLIND.
 """
 
 from __future__ import annotations
@@ -135,6 +135,66 @@ def _index_class(rng: np.random.Generator, n: int) -> Sample:
     return index + rng.normal(size=n), rng.random(n) < 1 / (1 + np.exp(-2 * index)), z
 
 
+def _ordered_classes(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 3))
+    m = z[:, 0] ** 2 - 1 + z[:, 1]
+    return (m + rng.logistic(size=n) > 0).astype(float), np.digitize(m + rng.logistic(size=n), [-1, 1]), z
+
+
+def _overdispersed(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 3))
+    rate = np.exp(0.4 * z[:, 0] + 0.4 * np.abs(z[:, 1]))
+    x = rng.poisson(rate * rng.gamma(2.0, 0.5, size=n)).astype(float)
+    return x, np.log1p(rng.poisson(3 * rate)), z
+
+
+def _six_levels(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 4))
+    z[:, 0] = rng.choice(6, n, p=[0.3, 0.25, 0.2, 0.12, 0.08, 0.05])
+    level = z[:, 0].astype(int)
+    m = np.array([0, 2, -1, 1, -2, 0.5])[level] + np.array([1, -1, 0, 1, 0.5, -0.5])[level] * z[:, 1]
+    return m + rng.normal(size=n), m + z[:, 2] + rng.normal(size=n), z
+
+
+def _missing_given(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 4))
+    is_missing = rng.random(n) < 1 / (1 + np.exp(1 - z[:, 1]))
+    m = np.where(is_missing, 1.5, z[:, 0]) + 0.5 * z[:, 1] * z[:, 2]
+    z[is_missing, 0] = np.nan
+    return m + rng.normal(size=n), m + rng.normal(size=n), z
+
+
+def _heavy_ratio(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.standard_t(2.5, size=(n, 3))
+    m = 3 * z[:, 0] / (1 + z[:, 1] ** 2)
+    return m + rng.standard_t(3, size=n), m + rng.standard_t(3, size=n), z
+
+
+def _ties(rng: np.random.Generator, n: int) -> Sample:
+    z = np.round(2 * rng.normal(size=(n, 3))) / 2
+    m = np.abs(z[:, 0]) + np.maximum(z[:, 1], z[:, 2])
+    return np.round(m + rng.normal(size=n)), np.round(2 * (m + rng.normal(size=n))) / 2, z
+
+
+def _product_and_spread(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 5))
+    m = z[:, 0] * z[:, 1]
+    x = m + (0.5 + np.abs(z[:, 2])) * rng.normal(size=n)
+    return x, m + np.exp(0.5 * z[:, 2]) * rng.normal(size=n), z
+
+
+def _third_of_the_rows(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n // 3, 3))
+    m = z[:, 0] ** 2 / 2 + z[:, 1]
+    return m + rng.normal(size=n // 3), m + rng.normal(size=n // 3), z
+
+
+def _checkerboard(rng: np.random.Generator, n: int) -> Sample:
+    z = rng.normal(size=(n, 3))
+    m = np.sign(np.sin(2.5 * z[:, 0]) * np.sin(2.5 * z[:, 1]))
+    return m + 0.7 * rng.normal(size=n), rng.random(n) < 1 / (1 + np.exp(-1.5 * m)), z
+
+
 MADE: dict[str, Draw] = {
     "product": _shared(lambda z: z[:, 0] * z[:, 1], 2, 0.5, 1.0),
     "weak product": _shared(lambda z: z[:, 0] + z[:, 1] + 0.3 * z[:, 0] * z[:, 1], 2, 1.0, 1.0),
@@ -164,6 +224,23 @@ FRESH: dict[str, Draw] = {
     "heavy tails, abs and min": _heavy,
     "class by an index of eight": _index_class,
     "product of three": _shared(lambda z: z.prod(axis=1), 3, 1.0, 1.0),
+}
+# Written down before any of them was run.
+BLIND: dict[str, Draw] = {
+    "logistic curve of three": _shared(lambda z: 3 / (1 + np.exp(-2 * z.sum(axis=1))), 3, 0.5, 0.7),
+    "sine and product of six": _shared(
+        lambda z: np.sin(2 * z[:, 0]) + z[:, 1] * z[:, 2], 6, 1.0, 1.0, 0.4
+    ),
+    "ordered classes, x of two values": _ordered_classes,
+    "overdispersed counts": _overdispersed,
+    "category of six levels": _six_levels,
+    "missing values in z": _missing_given,
+    "heavy tails, ratio": _heavy_ratio,
+    "rounded columns": _ties,
+    "product, spread in common": _product_and_spread,
+    "square, a third of the rows": _third_of_the_rows,
+    "thirty columns": _shared(lambda z: z[:, 0] + z[:, 1] * z[:, 2] + np.sin(2 * z[:, 3]), 30, 1.0, 1.0),
+    "checkerboard": _checkerboard,
 }
 HARD = ("sign(z1 z2)", "smooth ring", "sharp ring", "tanh of the sum of ten")
 
@@ -204,7 +281,7 @@ TESTS = {"preset": by_preset, "gcm": by_gcm}
 def draw(name: str, n_rows: int, replicate: int) -> Sample:
     """Draw a table: the same for a cell's name and a number, whatever else is run."""
     key = blake2b(f"{name}/{n_rows}#{replicate}".encode(), digest_size=8).digest()
-    return {**MADE, **FRESH}[name](np.random.default_rng(int.from_bytes(key)), n_rows)
+    return {**MADE, **FRESH, **BLIND}[name](np.random.default_rng(int.from_bytes(key)), n_rows)
 
 
 def read(path: Path = RESULTS) -> list[dict[str, str]]:
@@ -224,7 +301,7 @@ def run(replicates: int, tests: list[str], rows: list[int], path: Path = RESULTS
         if is_new:
             writer.writerow(FIELDS)
         for first in range(0, replicates, 10):
-            for name in [*MADE, *FRESH]:
+            for name in [*MADE, *FRESH, *BLIND]:
                 for n_rows in rows:
                     for test in tests:
                         for replicate in range(first, min(first + 10, replicates)):
@@ -289,7 +366,7 @@ def main() -> None:
     if arguments.what == "run":
         run(arguments.replicates, arguments.tests, arguments.rows, arguments.results)
     else:
-        print(table(list(MADE), arguments.results), table(list(FRESH), arguments.results), sep="\n\n")
+        print(*(table(list(cells), arguments.results) for cells in (MADE, FRESH, BLIND)), sep="\n\n")
 
 
 if __name__ == "__main__":

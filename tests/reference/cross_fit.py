@@ -9,7 +9,6 @@ import math
 import numpy as np
 from reference.paper import column_order
 from reference.smooth_models import law_of_quantity, probabilities
-from scipy.optimize import brentq
 from scipy.stats import chi2
 from scipy.stats import norm as normal
 from scipy.stats import t as student
@@ -102,53 +101,22 @@ def differences(X, y, x, given, *, model, splits, is_categorical, loss="brier"):
     return answer
 
 
-def row_test(by_split, factor, is_given=True):
-    """One-sided test over all tested rows, the variance multiplied by `factor`.
+def row_test(by_split, factor, is_carried=False):
+    """One-sided t-test over all tested rows, the variance multiplied by `factor`.
 
-    Given other columns, rows trade places with their draws; given nothing, it is a t-test.
+    With `is_carried`, the degrees of freedom are the number of rows that carry the differences.
     """
-    if is_given:
-        return normal.sf(
-            exchange_score([[0.0, *row] for split in by_split for row in split]) / math.sqrt(factor)
-        )
     rows = [float(np.mean(row)) for split in by_split for row in split]
     n = len(rows)
+    carried = sum(row**2 for row in rows) ** 2 / sum(row**4 for row in rows)
     mean = sum(rows) / n
     variance = sum((row - mean) ** 2 for row in rows) / (n - 1)
-    return student.sf(mean / math.sqrt(factor * variance / n), n - 1)
+    return student.sf(mean / math.sqrt(factor * variance / n), min(carried, n - 1) if is_carried else n - 1)
 
 
-def exchange_score(rows):
-    """Where the rise stands if each row's loss, its first number, traded places with any of its numbers."""
-    gains = [[sum(row) / len(row) - loss for loss in row] for row in rows]
-    size = math.sqrt(sum(sum(gain**2 for gain in row) / len(row) for row in gains))
-    gains = [[gain / size for gain in row] for row in gains]
-    rise = sum(row[0] for row in gains)
-
-    def weights(tilt, row):
-        top = max(tilt * gain for gain in row)
-        return [math.exp(tilt * gain - top) for gain in row], top
-
-    def expected(tilt, power):
-        total = 0.0
-        for row in gains:
-            shares, _ = weights(tilt, row)
-            mean = np.average(row, weights=shares)
-            total += mean if power == 1 else np.average((np.array(row) - mean) ** 2, weights=shares)
-        return total
-
-    def cumulant(tilt):
-        both = [weights(tilt, row) for row in gains]
-        return sum(top + math.log(sum(shares) / len(shares)) for shares, top in both)
-
-    tilt = brentq(lambda tilt: expected(tilt, 1) - rise, -200.0, 200.0, xtol=1e-14, rtol=1e-14)
-    root = math.copysign(math.sqrt(2 * (tilt * rise - cumulant(tilt))), tilt)
-    return root + math.log(tilt * math.sqrt(expected(tilt, 2)) / root) / root
-
-
-def shared_pattern_test(by_split, n_coefficients, is_given=True):
+def shared_pattern_test(by_split, n_coefficients, is_carried=False):
     """The test over rows, its statistic read as (U - q) / sqrt(U) with a chi-squared U, found by bisection."""
-    plain = row_test(by_split, 1.0, is_given)
+    plain = row_test(by_split, 1.0, is_carried)
     z = normal.isf(plain)
     low, high = 0.0, 1e6
     for _ in range(200):

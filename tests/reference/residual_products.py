@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from reference.paper import column_order
 from scipy import stats
+from sklearn.base import clone
 
 PENALTIES = np.logspace(-3, 4, 15)
 
@@ -58,3 +60,36 @@ def pvalue_of(design, output, functions):
     squared = np.array(t) @ np.linalg.solve(second, t)
     k = len(t)
     return float(stats.f.sf(squared / k * (freedom - k + 1) / freedom, k, freedom - k + 1))
+
+
+def model_pvalue(design, y, classes, X, column, model, splits):
+    """Return the p-value of what a model predicts from a column, beside what it predicts with the column shuffled."""
+    n = len(y)
+    # Models see columns in the order of their content, which decides ties.
+    order = column_order(X, range(X.shape[1]))
+    X, column = X[:, order], order.index(column)
+    labels = np.unique(y)[1:] if classes else [None]
+    own, without = np.zeros((n, len(labels))), np.zeros((n, len(labels)))
+    for split in splits:
+        fitted = clone(model).fit(X[split.train], y[split.train])
+
+        def predicted(rows, fitted=fitted):
+            return fitted.predict_proba(rows)[:, 1:] if classes else fitted.predict(rows)[:, np.newaxis]
+
+        own[split.test] = predicted(X[split.test])
+        for shuffle in split.permutations:
+            other = X[split.test].copy()
+            other[:, column] = other[shuffle, column]
+            without[split.test] += predicted(other) / len(split.permutations)
+    scaled = (without - without.mean(axis=0)) / without.std(axis=0)
+    design = np.column_stack([design, 4.0 * scaled])
+    output = (y == labels[0]).astype(float) if classes else y
+    h = own[:, 0] - without[:, 0]
+    center = np.eye(n) - np.ones((n, n)) / n
+    output, h = output - output.mean(), h - h.mean()
+    mine, theirs = penalty_of(design, output), penalty_of(design, h)
+    M, N = center - hat(design, mine), center - hat(design, theirs)
+    products = (M @ output) * (N @ h)
+    inflation = np.trace(M @ M @ N @ N) / (np.diag(M @ M) * np.diag(N @ N)).sum()
+    t = products.sum() / np.sqrt(1.5 * inflation * (products**2).sum())
+    return float(stats.t.sf(t, n - 1 - np.trace(hat(design, mine))))

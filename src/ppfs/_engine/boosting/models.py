@@ -139,6 +139,33 @@ class BoostedModels:
             [self._outcome(raw[[0, draw]]).replaced for draw in range(1, len(raw))],
         )
 
+    def predictions(
+        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
+    ) -> Float64s:
+        """Return predictions of the test rows as they are, then with other values, draw by draw; see `replaced`.
+
+        Returns
+        -------
+        array of shape (1 + n_draws, n_tested, n_outputs)
+            The probabilities of the classes, or one number.
+        """
+        raw, parts = self._raw_with(columns, values, shifts), self.problem.test_parts
+        if not parts.truth.classes.size:
+            return raw[:, :, :1]
+        answer = np.zeros((*raw.shape[:2], parts.places.shape[1]))
+        for split in range(self.problem.n_splits):
+            own = slice(*parts.ends[split : split + 2])
+            known = np.flatnonzero(parts.places[split] >= 0)
+            scores = raw[:, own, : self._n_trees[split]]
+            if parts.kinds[split] == Kind.TWO_CLASSES:
+                scores = np.concatenate([np.zeros_like(scores), scores], axis=2)
+            elif parts.kinds[split] == Kind.ONE_CLASS:
+                scores = np.zeros((*scores.shape[:2], 1))
+            shares = np.exp(scores - scores.max(axis=2, keepdims=True))
+            shares /= shares.sum(axis=2, keepdims=True)
+            answer[:, own, known] = shares[:, :, parts.places[split][known]]
+        return answer
+
     def _raw_with(
         self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None
     ) -> Float64s:

@@ -160,6 +160,16 @@ class ForestPerSplit:
 
         return self._over_splits(losses)
 
+    def replaced_predictions(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
+        """Predictions when columns are replaced, (n_draws, n_test, n_outputs) per split; see `TreePerSplit`."""
+        asked, units = np.asarray(columns, dtype=np.intp), self._data.units
+
+        def predictions(split: int) -> Float64s:
+            sums = _replaced_sums(self._data, split, self._forests[split], asked, values[split])
+            return sums / (units.per_one * units.n_trees)
+
+        return self._over_splits(predictions)
+
     def without(self, column: int) -> tuple["ForestPerSplit", int]:
         """Remove a column.
 
@@ -350,6 +360,13 @@ def _replaced(
     data: ForestsData, split: int, scored: ScoredForest, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
     """Losses (n_draws, n_test) when columns have ``values`` (n_replaced, n_draws, n_test)."""
+    return _losses(data, split, _replaced_sums(data, split, scored, columns, values))
+
+
+def _replaced_sums(
+    data: ForestsData, split: int, scored: ScoredForest, columns: npt.NDArray[np.intp], values: Float32s
+) -> Int64s:
+    """Sums of predictions (n_draws, n_test, n_outputs) when columns have other values."""
     place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
     place_of[columns] = np.arange(columns.size)
     sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)
@@ -363,7 +380,7 @@ def _replaced(
         np.empty(int(np.diff(scored.trees.node_ends).max()) + 1, dtype=np.int32),
         sums,
     )
-    return _losses(data, split, sums)
+    return sums
 
 
 def _losses(data: ForestsData, split: int, sums: Int64s) -> Float64s:

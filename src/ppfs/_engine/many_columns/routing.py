@@ -63,34 +63,30 @@ def risks(
 
 
 @kernel
-def losses_of_rows(
+def leaves_of_rows(
     tree: Nodes,
     slots: Int32s,
     table: Float32s,
     test: Int64s,
     target: Target,
-    scoring: Scoring,
     replaced: Int32s,
     values: Float32s,
-    predicted: Float64s,
-    answer: Float64s,
+    answer: Int32s,
 ) -> None:
-    """Loss of each test row in a tree, for each draw of the replaced columns.
+    """Leaf of each test row in a tree, for each draw of the replaced columns.
 
     Parameters
     ----------
-    tree, slots, table, test, target, scoring, predicted
+    tree, slots, table, test, target
         As for `risks`.
     replaced : array of shape (n_nodes,), int32
         Index of the replaced column that a node splits on, or -1.
     values : array of shape (n_replaced, n_draws, n_test), float32
         Values of the replaced columns in the test rows.
-    answer : array of shape (n_draws, n_test), float64
-        Filled with the losses.
+    answer : array of shape (n_draws, n_test), int32
+        Filled with the numbers of the leaves.
     """
-    nodes, stats = tree
-    for node in range(nodes.size):
-        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
+    nodes, _ = tree
     for place in range(test.size):
         row = test[place]
         # Down to the first node that splits on a replaced column, all draws go the same way.
@@ -110,7 +106,26 @@ def losses_of_rows(
                     value, nodes[node]["threshold"], nodes[node]["missing_left"], target.weights
                 )
                 node = nodes[node]["left"] + is_right
-            answer[draw, place] = row_loss(row, node, scoring, target, predicted)
+            answer[draw, place] = node
+
+
+@kernel
+def losses_of_leaves(
+    tree: Nodes,
+    leaves: Int32s,
+    test: Int64s,
+    target: Target,
+    scoring: Scoring,
+    predicted: Float64s,
+    answer: Float64s,
+) -> None:
+    """Fill ``answer`` (n_draws, n_test) with the losses of test rows in ``leaves``; for the others see `risks`."""
+    nodes, stats = tree
+    for node in range(nodes.size):
+        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
+    for draw in range(answer.shape[0]):
+        for place in range(test.size):
+            answer[draw, place] = row_loss(test[place], leaves[draw, place], scoring, target, predicted)
 
 
 @kernel

@@ -9,7 +9,7 @@ from ppfs._engine.inputs.sorted_columns import SortedColumns, ValueTable
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s
-from ppfs._engine.many_columns.routing import losses_of_rows, risks, weighted_mean
+from ppfs._engine.many_columns.routing import leaves_of_rows, losses_of_leaves, risks, weighted_mean
 from ppfs._engine.trees.losses import Scoring
 from ppfs._engine.trees.nodes import LEAF, Nodes
 from ppfs._engine.trees.rules import TreeRules
@@ -103,21 +103,40 @@ def replaced_losses(
     data: TreesData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Float64s:
     """Losses (n_draws, n_test) of the test rows when columns have ``values`` (n_replaced, n_draws, n_test)."""
+    leaves = replaced_leaves(data, split, grown, columns, values)
+    answer = np.empty(leaves.shape)
+    memory = np.empty_like(grown.tree.stats)
+    losses_of_leaves(grown.tree, leaves, data.splits.test[split], data.target, data.scoring, memory, answer)
+    return answer
+
+
+def replaced_predictions(
+    data: TreesData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
+) -> Float64s:
+    """Predictions (n_draws, n_test, n_outputs) of the test rows when columns have other values."""
+    nodes, stats = grown.tree
+    totals = stats if data.target.classes.size else stats[:, :1]
+    predicted: Float64s = totals / nodes["weight"][:, np.newaxis]
+    return predicted[replaced_leaves(data, split, grown, columns, values)]
+
+
+def replaced_leaves(
+    data: TreesData, split: int, grown: GrownTree, columns: npt.NDArray[np.intp], values: Float32s
+) -> Int32s:
+    """Leaves (n_draws, n_test) of the test rows when columns have ``values`` (n_replaced, n_draws, n_test)."""
     feature = grown.tree.nodes["feature"]
     # The last entry is for leaves, whose feature is -1.
     place = np.full(data.columns.n_columns + 1, NOTHING, dtype=np.int32)
     place[columns] = np.arange(columns.size)
-    answer = np.empty(values.shape[1:])
-    losses_of_rows(
+    leaves = np.empty(values.shape[1:], dtype=np.int32)
+    leaves_of_rows(
         grown.tree,
         data.table.slots[feature],
         data.table.values,
         data.splits.test[split],
         data.target,
-        data.scoring,
         place[feature],
         np.array(values, dtype=np.float32, order="C"),
-        np.empty_like(grown.tree.stats),
-        answer,
+        leaves,
     )
-    return answer
+    return leaves

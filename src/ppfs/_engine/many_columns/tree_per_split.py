@@ -21,6 +21,7 @@ from ppfs._engine.many_columns.scored_tree import (
     joint_risk,
     permuted_risks,
     replaced_losses,
+    replaced_predictions,
 )
 from ppfs._engine.trees.losses import make_scoring, total_weights
 from ppfs._engine.trees.nodes import LEAF, UNGROWN, Nodes, ungrown_root
@@ -173,6 +174,17 @@ class TreePerSplit:
             else:
                 answer.append(np.broadcast_to(base_losses(self._data, split, grown), np.shape(drawn)[1:]))
         return answer
+
+    def replaced_predictions(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
+        """Predictions of the test rows when columns are replaced, (n_draws, n_test, n_outputs) per split.
+
+        The outputs are the probabilities of the classes, or one number. See `replaced_row_losses`.
+        """
+        asked = np.asarray(columns, dtype=np.intp)
+        return [
+            replaced_predictions(self._data, split, grown, asked, drawn)
+            for split, (grown, drawn) in enumerate(zip(self._trees, values, strict=True))
+        ]
 
     def _users(
         self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]

@@ -19,7 +19,7 @@ from ppfs.independence._predictive.devices import DeviceChoice, choose_device
 from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.marginal import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
 from ppfs.independence._predictive.predictive_test import PredictiveTest
-from ppfs.independence._predictive.residuals import ResidualProducts
+from ppfs.independence._predictive.residuals import ModelProducts, ResidualProducts
 from ppfs.independence._predictive.risks.registry import risk_source
 from ppfs.independence._predictive.risks.source import RiskSource
 from ppfs.independence._predictive.screening import outputs_of
@@ -61,6 +61,9 @@ class BoundPredictiveTest(BoundTest):
         self._own = range(n_own)
         self._marginal = range(n_own, n_all) if only_given_nothing else self._own
         self._test = test
+        self._uses_products = test.uses_products and table.y.dtype.names is None
+        # The default panel is fitted in growth only; given other columns, its members are functions of x.
+        self._has_members = isinstance(test.estimator, str)
         self._n_jobs = binding.n_jobs if test.n_jobs is None else test.n_jobs
         entropy = root_entropy(binding.random_state if test.random_state is None else test.random_state)
         self._problems = TargetProblems(test, table, entropy, binding.fold, is_panel)
@@ -72,8 +75,13 @@ class BoundPredictiveTest(BoundTest):
         # Models of the growth phase, and of targets whose models were dropped.
         self._n_grown = 0
         # The target's own problem is made now, so that bad input is reported before any work.
-        self._risks_of(table.target, self._panel_of(n_others=0 if test.uses_products else 1))
+        self._risks_of(table.target, self._panel_of(n_others=0 if self._grows_only else 1))
         self._device = self._choose_device(table.target)
+
+    @property
+    def _grows_only(self) -> bool:
+        """Whether models answer questions given nothing only."""
+        return self._uses_products and self._has_members
 
     @property
     def n_fits(self) -> int:  # type: ignore[override]
@@ -86,14 +94,14 @@ class BoundPredictiveTest(BoundTest):
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value this test can return, whatever the data."""
-        risks = self._risks_about(self.table.target, is_marginal=self._test.uses_products)[0]
+        risks = self._risks_about(self.table.target, is_marginal=self._grows_only)[0]
         return self._test.smallest_pvalue(len(risks.problem.splits))
 
     def notes(self) -> list[str]:
         """Return how the models of this table's target are fitted, and why, and how they see categories."""
         about_target = {
             risks
-            for n_others in ((0,) if self._test.uses_products else (0, 1))
+            for n_others in ((0,) if self._grows_only else (0, 1))
             for risks in self._risks_of(self.table.target, self._panel_of(n_others))
         }
         notes = sorted({risks.note for risks in about_target})
@@ -103,10 +111,9 @@ class BoundPredictiveTest(BoundTest):
             notes.insert(
                 0, f"a panel of models: {', '.join(self.models)}; p-values combined by Cauchy's method"
             )
-        if self._test.uses_products:
-            notes.append(
-                "given other columns: products of the residuals of the target and of functions of the column"
-            )
+        if self._uses_products:
+            functions = "functions of the column" if self._has_members else "what the models predict from the column"
+            notes.append(f"given other columns: products of the residuals of the target and of {functions}")
         if self.table.is_mixed:
             estimators = [risks.problem.estimator for risks in about_target]
             notes += sorted(
@@ -128,6 +135,8 @@ class BoundPredictiveTest(BoundTest):
         for are_members, run in _runs(xs, members):
             panel = self._panel_of(len(members) - are_members)
             if self._is_by_products(len(members) - are_members):
+                for source in self._sources_of(target).values() if are_members else ():
+                    source.expected_removals = run
                 for batch in growing_batches(run, 1, _MOST_AT_ONCE):
                     yield from self._judge(batch, target, members)
                 continue
@@ -254,27 +263,39 @@ class BoundPredictiveTest(BoundTest):
 
     def _is_by_products(self, n_others: int) -> bool:
         """Return whether questions given `n_others` features are answered by products of residuals."""
-        return n_others > 0 and self._test.uses_products
+        return n_others > 0 and self._uses_products
 
     def _products_of(self, target: int) -> ResidualProducts:
         """Return what answers questions about this target given other features."""
         if target not in self._products:
             self._drop_old_targets(keep=target)
-            members = {
-                model.number: number
-                for number in self._own
-                if isinstance(model := self._models[number], DefaultMember)
-            }
-            self._products[target] = ResidualProducts(
-                self.table,
-                self._problems.of(target, self._models[0]),
-                members,
-                len(self.models),
-                self._problems.entropy,
-                self._problems.fold,
-                self.table.response_given if target == self.table.target else None,
+            response_given = self.table.response_given if target == self.table.target else None
+            key = len(self.models), self._problems.entropy, self._problems.fold
+            sources = self._sources_of(target)
+            self._products[target] = (
+                ModelProducts(self.table, sources, *key, response_given=response_given)
+                if sources
+                else ResidualProducts(
+                    self.table, self._problems.of(target, self._models[0]), self._default_members, *key, response_given
+                )
             )
         return self._products[target]
+
+    @property
+    def _default_members(self) -> dict[int, int]:
+        """The models of the default panel, by their number in it."""
+        return {
+            model.number: number
+            for number in self._own
+            if isinstance(model := self._models[number], DefaultMember)
+        }
+
+    def _sources_of(self, target: int) -> dict[int, RiskSource]:
+        """Return the caller's models that answer questions given other features."""
+        if self._has_members:
+            return {}
+        members = self._panel_of(n_others=1)
+        return dict(zip(members.numbers, self._risks_of(target, members), strict=True))
 
     def _panel_of(self, n_others: int) -> PanelMembers:
         """Return which models answer about a feature given `n_others` features."""

@@ -25,7 +25,6 @@ from ppfs.independence._predictive.significance import (
     randomisation,
     seen_by_each_other,
     seen_in_moments,
-    trading_places,
 )
 
 # With fewer draws a randomization p-value of 5 % is impossible.
@@ -39,19 +38,21 @@ _ENOUGH_AS_GOOD = 10
 class CrossFitPPI(PredictiveTest):
     """Predictive independence test by cross-fitting: every row is tested once.
 
-    The rows are divided into K folds. A model is fitted on the rows outside each fold, and in the fold the
-    feature is replaced, several times, by draws from an estimate of it given the other features of the model. A
-    one-sided test compares each row's loss, averaged over the draws, with its original loss. Where x is independent of
-    the target given the others, a feature and its draws are exchangeable, and the loss does not rise.
+    The rows are divided into K folds, and a model is fitted on the rows outside each fold. Given nothing, the feature's
+    values are shuffled in the fold, several times, and a one-sided test compares each row's loss, averaged over the
+    draws, with its original loss.
+
+    Given other columns, the products of two residuals are tested: of the target given the others, and of what the
+    models predict from the feature beyond the others, given these. The p-value is right if either regression is;
+    `may_be_too_small` of the answer says where both seem to be wrong
+    (docs/decisions/0230-products-of-residuals.md, docs/decisions/0320-models-as-members.md). With
+    ``estimator="panel"`` functions of the feature stand in the place of models, and no folds are needed.
+
+    `significance`, `knockoff` and `conditional` can ask for draws instead: the feature is then replaced by draws from
+    an estimate of it given the others, and the losses are compared as above.
 
     It needs K models per question, where the paper's test needs B = 30, and holds its level where the
     paper's test does not; docs/p-values.md has the measurements.
-
-    With ``estimator="panel"``, questions given other columns are answered in another way: the target and functions of
-    the feature are regressed on the other columns, and the products of both residuals are tested. The p-value is right
-    if either regression is; `may_be_too_small` of the answer says where both seem to be wrong
-    (docs/decisions/0230-products-of-residuals.md). All rows are used at once, without folds and draws, unless
-    `significance`, `knockoff` or `conditional` ask for draws.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class CrossFitPPI(PredictiveTest):
         The number of folds K.
 
     n_draws : int, default=10
-        How often the feature is replaced.
+        How often the feature is shuffled or drawn.
 
     significance : {"paired-t", "randomisation"}, default="paired-t"
         "paired-t" tests the mean of the rows' differences; see Notes. "randomisation" counts the draws
@@ -136,9 +137,7 @@ class CrossFitPPI(PredictiveTest):
     other way round. The variance of the mean difference is therefore larger than that of independent rows, at
     most twice as large, which is what "paired-t" allows for. Where the number of coefficients of a linear model for the
     feature is known, so is the distribution of the t-statistic, and it is used; with one coefficient
-    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md). Given other columns, the rise is
-    compared with the rises if each row exchanged its value with one of its draws, which allows for long tails
-    and rare values where a t-test does not (docs/decisions/0181-rows-trade-places-with-their-draws.md).
+    the plain paired t-test holds its level (docs/decisions/0101-what-rows-share.md).
 
     Where `groups` are passed to `fit`, rows of one group are in the same fold, and "paired-t" tests the sums of the
     groups instead of the rows: rows of a group are not independent, and count as one observation. Its degrees of
@@ -162,9 +161,10 @@ class CrossFitPPI(PredictiveTest):
 
     Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
 
-    Robinson, "Saddlepoint approximations for permutation tests and confidence intervals", JRSS B 44, 1982.
-
     Shah and Peters, "The hardness of conditional independence testing and the generalized covariance measure", 2020.
+
+    Lundborg, Kim, Shah and Samworth, "The projected covariance measure for assumption-lean variable significance
+    testing", Annals of Statistics 52, 2024.
 
     Examples
     --------
@@ -235,11 +235,8 @@ class CrossFitPPI(PredictiveTest):
 
     @property
     def uses_products(self) -> bool:
-        """Whether questions given other columns are answered by products of residuals: those of the default panel."""
-        is_plain = (
-            self.significance == "paired-t" and self.knockoff == "conditional" and self.conditional is None
-        )
-        return isinstance(self.estimator, str) and is_plain
+        """Whether questions given other columns are answered by products of residuals, without draws."""
+        return self.significance == "paired-t" and self.knockoff == "conditional" and self.conditional is None
 
     @property
     def counts_draws(self) -> bool:
@@ -310,8 +307,6 @@ class CrossFitPPI(PredictiveTest):
         n_coefficients = np.full(len(risks.unused), most_coefficients(problem) if is_counted else np.inf)
         if risks.n_coefficients is not None:
             n_coefficients[:] = risks.n_coefficients
-        if risks.exchange is not None and not is_screened:
-            return trading_places(risks.exchange, n_coefficients)
         if problem.pair_groups is not None and risks.moments is None:
             differences = _group_sums(differences, problem.pair_groups)
         # Columns for counting are chosen by a liberal tail: a column that is not chosen is lost.

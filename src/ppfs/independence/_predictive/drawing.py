@@ -9,7 +9,6 @@ import numpy as np
 
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.significance import exchange_scores
 
 # evaluate(first, end) makes some of the draws for n questions, and returns the risks of the pairs, shape
 # (n, end - first, n_pairs).
@@ -28,36 +27,26 @@ class Drawn:
     replaced : ndarray of shape (n_questions, n_pairs)
         The mean over the draws that were made.
 
-    by_draw, exchange : ndarray or None
+    by_draw : ndarray or None
         See `PairedRisks`.
     """
 
     replaced: Floats
     by_draw: Floats | None
-    exchange: Floats | None = None
 
 
-def over_draws(problem: Problem, base: Floats, evaluate: Evaluate, *, is_screened: bool = False) -> Drawn:
+def over_draws(problem: Problem, base: Floats, evaluate: Evaluate) -> Drawn:
     """Make all draws or, with an early stop and one question, as many as needed.
 
     Parameters
     ----------
     base : ndarray of shape (n_pairs,)
         Risks with the original features.
-
-    is_screened : bool, default=False
-        Whether small p-values are counted later, as in growth: no exchange scores are needed then.
     """
     if not problem.stop_after:
         risks = evaluate(0, problem.n_draws)
         replaced = risks.sum(axis=1) / problem.n_draws
-        if not problem.is_by_row:
-            return Drawn(replaced, None)
-        # Rows of a group are dependent but drawn one by one, so a group and its draws are not exchangeable.
-        trades = not is_screened and problem.pair_groups is None
-        return Drawn(
-            replaced, risks.sum(axis=2) / base.size, exchange_scores(base, risks) if trades else None
-        )
+        return Drawn(replaced, risks.sum(axis=2) / base.size if problem.is_by_row else None)
     totals = np.full((1, problem.n_draws), np.nan)
     replaced = np.zeros((1, base.size))
     done = 0

@@ -136,6 +136,13 @@ class Problem:
         is_label = self.loss.wants_labels and self.loss.output == "labels"
         return np.asarray(self.classes[answer]) if is_label else answer
 
+    def scores_of(self, answer: NDArray[Any]) -> Floats:
+        """Return predictions as numbers, shape (n_rows, n_outputs): labels become indicators of the classes."""
+        if self.classes.size and self.loss.output == "labels":
+            labels = self.classes[answer] if not self.loss.wants_labels else answer
+            return np.asarray(labels[:, np.newaxis] == self.classes, dtype=np.float64)
+        return np.asarray(answer, dtype=np.float64).reshape(len(answer), -1)
+
     def losses_of(self, answer: NDArray[Any], split: Split, n_copies: int) -> Floats:
         """Return what is compared, from predictions for several copies of a test part; see `compared_losses`."""
         losses = self._losses(answer, split.test, n_copies)

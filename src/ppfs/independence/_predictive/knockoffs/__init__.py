@@ -4,8 +4,9 @@ from ppfs.independence._predictive.knockoffs.draws import (
     KNOCKOFF_NAMES,
     Draws,
     Knockoff,
+    PermutedValues,
     SharedKnockoff,
     choose_knockoff,
 )
 
-__all__ = ["KNOCKOFF_NAMES", "Draws", "Knockoff", "SharedKnockoff", "choose_knockoff"]
+__all__ = ["KNOCKOFF_NAMES", "Draws", "Knockoff", "PermutedValues", "SharedKnockoff", "choose_knockoff"]

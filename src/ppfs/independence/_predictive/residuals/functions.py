@@ -18,7 +18,7 @@ from ppfs.independence._predictive.residuals.regressors import (
 
 #: The number of each member in the default panel, and its weight in the combination: most links are nearly linear.
 LINE, CURVES, PRODUCTS, STEPS = range(4)
-WEIGHTS = {LINE: 4.5, CURVES: 1.6, PRODUCTS: 1.5, STEPS: 0.4}
+WEIGHTS = {LINE: 6.0, CURVES: 1.6, PRODUCTS: 1.5, STEPS: 0.4}
 
 #: The share of the line among them.
 SHARE_OF_THE_LINE = WEIGHTS[LINE] / sum(WEIGHTS.values())

@@ -50,12 +50,17 @@ class Found:
     pairs : tuple of pairs of int
         Pairs of factors, those that the residual depends on most first.
 
-    is_clear : bool
-        Whether that is beyond doubt.
+    pvalue : float
+        That of the clearest check, times the number of checks.
     """
 
     pairs: tuple[Pair, ...]
-    is_clear: bool
+    pvalue: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether that is beyond doubt."""
+        return self.pvalue <= _LEVEL
 
 
 class SecondLook:
@@ -100,13 +105,10 @@ class SecondLook:
                 cells = _cells(self._places[:, a], bins) * bins + _cells(self._places[:, b], bins)
                 checks.append((self._pvalue(residual, cells), (a, b)))
         n_checks = 1 + self._places.shape[1] + len(self._pairs) * len(self._bins)
-        shown = [check for check in checks if check[0] * n_checks <= _LEVEL_TO_IMPROVE]
-        if not shown:
-            return None
-        shown.sort(key=lambda check: check[0])
         checks.sort(key=lambda check: check[0])
+        pvalue = checks[0][0] * n_checks
         pairs = tuple(dict.fromkeys(pair for _, pair in checks if pair is not None))
-        return Found(pairs, shown[0][0] * n_checks <= _LEVEL)
+        return Found(pairs, pvalue) if pvalue <= _LEVEL_TO_IMPROVE else None
 
     def _promising(self, residual: Floats) -> list[Pair]:
         """Return the pairs to look at: all of few, else those whose product is most correlated with the residual."""
@@ -141,7 +143,7 @@ class SecondLook:
     def _learned(
         self, residual: Floats, fitted: Floats, found: Found
     ) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Learn indices of the columns: a sum of all for the response, and one of the clearest pair for both.
+        """Learn indices of the columns: a sum of all, and one of the clearest pair.
 
         Yields
         ------
@@ -155,8 +157,8 @@ class SecondLook:
         yield response, *improved(direction, self._values, response)
         for a, b in found.pairs[:1]:
             of_pair = PairIndices(self._values[:, a], self._values[:, b])
-            for left in (residual, response):
-                yield left, *of_pair.best(left)
+            both = [(left, *of_pair.best(left)) for left in (residual, response)]
+            yield min(both, key=lambda one: float(((one[0] - one[2]) ** 2).sum()))
 
 
 def _shapes(response: Floats, index: Floats, fitted: Floats) -> Floats:

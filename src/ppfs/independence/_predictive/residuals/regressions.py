@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.leftovers import SecondLook
+from ppfs.independence._predictive.residuals.leftovers import Found, SecondLook
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
 from ppfs.independence._predictive.residuals.smoother import Residuals, Smoother
 
@@ -89,20 +90,28 @@ class Regressions:
                 break
             self._design, self._smoother, self._target = extended
 
-    def fit(self, functions: Floats, n_own: int) -> Fit:
-        """Regress functions of x; improve the fit where residuals of the first `n_own` depend on the columns."""
+    def fit(self, functions: Floats, n_own: int, more: Sequence[Floats] = ()) -> Fit:
+        """Regress functions of x; improve the fit where residuals of the first `n_own` depend on the columns.
+
+        Parameters
+        ----------
+        more : sequence of ndarray of shape (n_rows, n_more)
+            Further regressors.
+        """
         smoother, target, design = self._smoother, self._target, self._design
+        if (extended := self._extended(design, more)) is not None:
+            design, smoother, target = extended
         residuals = smoother.residuals(functions)
         own = residuals.values[:, :n_own]
         if self._smoother is not self._first:
             own = self._first.residuals(functions[:, :n_own]).values
         is_missed, is_clear = _any_correlated(own, self._missed), False
         for number in range(_LOOKS):
-            more, missed = self._found(functions, own)
+            found, missed = self._found(functions, own)
             if not number:
                 is_missed |= _any_correlated(self._first_target.values, missed)
             is_clear = not missed
-            extended = self._extended(design, more)
+            extended = self._extended(design, found)
             if extended is None:
                 break
             design, smoother, target = extended
@@ -110,7 +119,7 @@ class Regressions:
             own = residuals.values[:, :n_own]
         return Fit(smoother, target, residuals, is_missed or not (is_clear or self._is_clear))
 
-    def _extended(self, design: Floats, more: list[Floats]) -> tuple[Floats, Smoother, Residuals] | None:
+    def _extended(self, design: Floats, more: Sequence[Floats]) -> tuple[Floats, Smoother, Residuals] | None:
         """Return a design with more columns, its smoother and what it leaves of the target.
 
         None where there are no more columns, or these would leave too few rows per column or too little of a class.
@@ -124,20 +133,22 @@ class Regressions:
         return None if (_sums_of_squares(target) < least).any() else (extended, smoother, target)
 
     def _found(self, responses: Floats, residuals: Floats) -> tuple[list[Floats], list[Floats]]:
-        """Return columns for a design, for each residual that seems to depend on the columns, and what was missed.
+        """Return columns for a design that let it express the residual which depends on the columns most clearly.
 
-        What was missed is listed where a residual depends on the columns beyond doubt.
+        The second list holds what was missed, where a residual depends on the columns beyond doubt.
         """
-        more, missed = [], []
+        clearest: tuple[Floats, Floats, Found] | None = None
         for response, residual in zip(responses.T, residuals.T, strict=False):
             # Rows with the same values have the same fit: the last bits, which depend on the response, are cut off.
             step = _GRID * max(float(np.abs(response).max()), 1e-300)
             fitted = np.rint((response - residual) / step) * step
             found = self._look.find(residual, fitted)
-            if found is not None:
-                more.append(self._look.regressors(residual, fitted, found))
-                missed += [more[-1][:, 0]] * found.is_clear
-        return more, missed
+            if found is not None and (clearest is None or found.pvalue < clearest[2].pvalue):
+                clearest = residual, fitted, found
+        if clearest is None:
+            return [], []
+        more = self._look.regressors(*clearest)
+        return [more], [more[:, 0]] * clearest[2].is_clear
 
 
 def _sums_of_squares(residuals: Residuals) -> Floats:
@@ -151,7 +162,7 @@ def _is_class(outputs: Floats, roots: Floats) -> NDArray[np.bool_]:
     return np.array([np.unique(column).size == 2 for column in values.T])
 
 
-def _is_full(design: Floats, more: list[Floats]) -> bool:
+def _is_full(design: Floats, more: Sequence[Floats]) -> bool:
     """Return whether more columns would leave too few rows per column."""
     n_regressors = int(design.shape[1] + sum(part.shape[1] for part in more))
     return n_regressors > _MOST_PER_ROW * len(design)

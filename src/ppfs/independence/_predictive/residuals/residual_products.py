@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +15,8 @@ from ppfs._fitting import dense
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.residuals.functions import CURVES, LINE, WEIGHTS, functions_of, n_smoothest
-from ppfs.independence._predictive.residuals.regressions import Regressions
+from ppfs.independence._predictive.residuals.functions import CURVES, WEIGHTS, functions_of, n_smoothest
+from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
 from ppfs.independence._predictive.residuals.statistics import Tested, predicted_rest, smoothest_first
@@ -31,6 +32,46 @@ _FAR = 4.0
 
 # The key of this module's random streams, so that no other module draws the same numbers.
 _PURPOSE = 0x5E51
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of the test in one question.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the answers' `model_pvalues`.
+
+    weight : float
+
+    functions : ndarray of shape (n_rows, n_functions)
+        Functions of x and the other columns.
+
+    n_smoothest : int
+        How many of them, the first ones, are also tested by themselves.
+    """
+
+    number: int
+    weight: float
+    functions: Floats
+    n_smoothest: int = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question is asked with.
+
+    Attributes
+    ----------
+    members : list of Member
+
+    more : list of ndarray of shape (n_rows, n_regressors)
+        Further regressors, functions of the other columns.
+    """
+
+    members: list[Member]
+    more: list[Floats] = field(default_factory=list)
 
 
 class ResidualProducts:
@@ -91,41 +132,55 @@ class ResidualProducts:
         return answers
 
     def _answer(self, x: int, others: tuple[int, ...]) -> Answers:
-        regressions = self._regressions(others)
-        made = functions_of(self._columns_of(x), regressions.columns)
-        by_member = [(member, values) for member, values in made if member in self._members]
-        functions = np.hstack([values for _, values in by_member])
-        n_own = min(_MOST_LOOKED_AT, next(values.shape[1] for member, values in by_member if member == LINE))
-        fit = regressions.fit(self._centered(functions), n_own)
+        asked = self._asked(x, others)
+        if not asked.members:
+            return _inert(self._n_models)
+        functions = np.hstack([member.functions for member in asked.members])
+        n_own = min(_MOST_LOOKED_AT, asked.members[0].functions.shape[1])
+        fit = self._regressions(others).fit(self._centered(functions), n_own, asked.more)
         self.n_fits += functions.shape[1]
-        ends = np.cumsum([values.shape[1] for _, values in by_member])
+        widths = [member.functions.shape[1] for member in asked.members]
         parts = [
-            fit.functions.some(slice(end - values.shape[1], end))
-            for end, (_, values) in zip(ends, by_member, strict=True)
+            fit.functions.some(slice(end - width, end))
+            for end, width in zip(np.cumsum(widths), widths, strict=True)
         ]
-        # The indicators of more than two classes add up to 1: one of them is left out.
-        target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
-        n_first = n_smoothest(self._columns_of(x))
         found = [
-            smoothest_first(
-                target, part, fit.smoother, self.problem.groups, n_first if member == CURVES else 0
-            )
-            for part, (member, _) in zip(parts, by_member, strict=True)
+            self._judged(fit, part, member.n_smoothest)
+            for part, member in zip(parts, asked.members, strict=True)
         ]
-        weights = [WEIGHTS[member] for member, _ in by_member]
+        weights = tuple(member.weight for member in asked.members)
         clearest = int(
             np.argmax([weight / max(one.pvalue, 1e-300) for weight, one in zip(weights, found, strict=True)])
         )
         effect, root, error = self._effect(fit.target.values, parts[clearest], found[clearest])
         answers = [_answer(one.pvalue, one.statistic, effect) for one in found]
-        numbers = tuple(self._members[member] for member, _ in by_member)
-        joined = PanelMembers(numbers, tuple(weights), self._n_models).joined(answers)
+        numbers = tuple(member.number for member in asked.members)
+        joined = PanelMembers(numbers, weights, self._n_models).joined(answers)
         joined.may_be_too_small[:] = fit.may_be_too_small
         # The clearest of several members is further from 0 than it would be alone; the joined p-value allows for that.
         distance = float(special.ndtri(1.0 - 0.5 * max(joined.pvalues[0], 1e-16)))
         joined.root_effects[:] = root if distance > _FAR else min(root, error * max(distance, 0.0)), error
         joined.explained[:] = fit.target.explained.mean(), fit.functions.explained[:n_own].mean()
         return joined
+
+    def _asked(self, x: int, others: tuple[int, ...]) -> Asked:
+        """Return the functions of x that a question is asked with."""
+        columns = self._columns_of(x)
+        made = functions_of(columns, self._regressions(others).columns)
+        return Asked(
+            [
+                Member(
+                    self._members[member], WEIGHTS[member], values, n_smoothest(columns) * (member == CURVES)
+                )
+                for member, values in made
+                if member in self._members
+            ]
+        )
+
+    def _judged(self, fit: Fit, part: Residuals, n_smoothest: int) -> Tested:
+        # The indicators of more than two classes add up to 1: one of them is left out.
+        target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
+        return smoothest_first(target, part, fit.smoother, self.problem.groups, n_smoothest)
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features: once for all questions given these."""
@@ -233,6 +288,13 @@ class ResidualProducts:
             elif problem.loss.output == "margins":
                 answer = answer - 1.0 / n_classes
         return np.asarray(problem.loss.rows(problem.truth, answer), dtype=np.float64)
+
+
+def _inert(n_models: int) -> Answers:
+    """Return the answer about a feature that no model uses."""
+    answer = Answers.independent(1, n_models)
+    answer.is_inert[:] = True
+    return answer
 
 
 def _answer(pvalue: float, statistic: float, effect: float) -> Answers:

@@ -21,6 +21,12 @@ _SMALLEST_DIRECTION = 0.01
 # The weight of the smoothest curves by themselves, beside all curves together.
 _SMOOTHEST = 4.0
 
+# The variance of sums over rows that were predicted by models of each other (docs/decisions/0320-models-as-members.md).
+_SEEN_BY_EACH_OTHER = 1.5
+
+# The squares of products are at least this share of what they would be if both spreads were independent.
+_LEAST_SPREAD = 0.8
+
 # Sums of squares below this share of the largest are rounding error.
 _ROUNDING = 1e-20
 
@@ -70,6 +76,10 @@ def product_test(
         products = np.stack([np.bincount(groups, column) for column in products.T], axis=1)
         freedom = min(freedom, len(products) - 1.0)
     squares = np.einsum("ij,ij->j", products, products)
+    if groups is None:
+        # Few rows of a rare class, by chance with hardly any of a function's values, would have hardly any spread.
+        even = np.outer((target.values**2).sum(axis=0), (functions.values**2).mean(axis=0))
+        squares = np.maximum(squares, _LEAST_SPREAD * even.ravel())
     kept = squares > _ROUNDING * max(float(squares.max(initial=0.0)), 1e-200)
     if not kept.any():
         return Tested(1.0, 0.0)
@@ -82,7 +92,9 @@ def product_test(
     if t.size * _ROWS_PER_FUNCTION > freedom:
         pvalues = 2.0 * special.stdtr(freedom, -np.abs(t))
         return Tested(float(cauchy_combination(pvalues[np.newaxis])[0][0]), float(np.abs(t).max()))
-    sizes, directions = np.linalg.eigh(products.T @ products)
+    gram = products.T @ products
+    np.fill_diagonal(gram, 1.0)
+    sizes, directions = np.linalg.eigh(gram)
     chosen = sizes > _SMALLEST_DIRECTION
     k = int(chosen.sum())
     squared = float(((directions.T @ t)[chosen] ** 2 / sizes[chosen]).sum())
@@ -109,6 +121,34 @@ def smoothest_first(
     both = np.array([[first.pvalue, every.pvalue]])
     combined = float(cauchy_combination(both, (_SMOOTHEST, 1.0))[0][0])
     return replace(first if first.pvalue <= every.pvalue else every, pvalue=combined)
+
+
+def prediction_test(
+    target: Residuals, predicted: Residuals, smoother: Smoother, groups: NDArray[np.intp] | None
+) -> Tested:
+    """Test whether residuals of the target grow with those of what models predict of it from x.
+
+    One-sided: predictions that go the wrong way are no evidence. Each row is predicted by models of other rows, and a
+    chance pattern that two rows share counts twice, which makes the variance of the sum larger than that of independent
+    rows: at most twice as large, and at most 1.5 times where it was measured.
+
+    Parameters
+    ----------
+    target, predicted : Residuals
+        Of the same outputs.
+    """
+    products = np.einsum("ij,ij->i", target.values, predicted.values)
+    freedom = min(smoother.freedom(int(penalty)) for penalty in target.penalties)
+    if groups is not None:
+        products = np.bincount(groups, products)
+        freedom = min(freedom, len(products) - 1.0)
+    squares = float((products**2).sum())
+    if squares <= _ROUNDING * float((target.values**2).sum() * (predicted.values**2).sum()) or not squares:
+        return Tested(1.0, 0.0)
+    both = zip(target.penalties.tolist(), predicted.penalties.tolist(), strict=True)
+    inflation = _SEEN_BY_EACH_OTHER * float(np.mean([smoother.inflation(*pair) for pair in both]))
+    t = float(products.sum() / np.sqrt(squares * inflation))
+    return Tested(float(special.stdtr(freedom, -t)), t)
 
 
 def predicted_rest(target: Floats, functions: Floats) -> tuple[Floats, Floats]:

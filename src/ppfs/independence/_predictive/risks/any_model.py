@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ppfs._conventions import Floats
 from ppfs._data import Block, Matrix, Table
-from ppfs._fitting import Design, with_replaced
+from ppfs._fitting import Design, stacked, with_replaced
 from ppfs._parallel import count_workers, run_tasks
 from ppfs._printable import listed
 from ppfs._rows import Split
@@ -24,7 +24,7 @@ from ppfs.independence._predictive.knockoffs import Draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 from ppfs.independence._predictive.risks.source import RiskSource
 
 Read = TypeVar("Read")
@@ -141,7 +141,24 @@ class FittedModels:
             )
         )
         self._models = [one.model for one in fitted]
+        self._predicted = [one.predicted for one in fitted]
         self._base = np.concatenate([one.losses for one in fitted])
+
+    def views(self, feature: int, shuffled: list[Floats]) -> Views:
+        """Return what the models predict with a feature, and with its values shuffled."""
+        problem, design = self.problem, self._design
+        place = design.places[feature]
+
+        def mean(split: Split, model: Any, values: Floats) -> Floats:
+            test = design.X[split.test]
+            copies = stacked([with_replaced(test, place, draw) for draw in values])
+            predicted = problem.scores_of(problem.predicted(model, copies))
+            return predicted.reshape(len(values), split.test.size, -1).mean(axis=0)
+
+        parts = zip(problem.splits, self._models, shuffled, strict=True)
+        drawn = Parallel(n_jobs=self._n_jobs, require="sharedmem")(delayed(mean)(*part) for part in parts)
+        own = [problem.scores_of(predicted) for predicted in self._predicted]
+        return Views(np.concatenate(own), np.concatenate(drawn))
 
     def risks(self, features: Sequence[int]) -> PairedRisks:
         """Return the risks of questions about some of the features."""
@@ -168,7 +185,6 @@ class FittedModels:
             np.zeros(len(features), dtype=bool),
             drawn.by_draw,
             n_coefficients(self._models, self._design.X.shape[1], [place for place, _ in draws_by_place]),
-            drawn.exchange,
         )
 
 
@@ -220,7 +236,7 @@ def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) ->
         ]
         return np.concatenate(by_split, axis=1)[np.newaxis]
 
-    drawn = over_draws(problem, base, evaluate, is_screened=True)
+    drawn = over_draws(problem, base, evaluate)
     return PairedRisks(base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
 
 
@@ -296,12 +312,19 @@ class ModelRisks(RiskSource):
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set: one set of models serves all."""
+        return self._models_of(members).risks(xs)
+
+    def views(self, x: int, members: Set[int]) -> Views | None:
+        """Return what the models predict with and without a feature."""
+        return self._models_of(members).views(x, self._shuffled(x))
+
+    def _models_of(self, members: Set[int]) -> FittedModels:
         if self._models is None or self._members != members:
             design = Design.of(self._table, self._table.order.canonical(members))
             self._models = FittedModels(design, self.problem, self._n_jobs)
             self._members = members
             self.n_fits += len(self.problem.splits)
-        return self._models.risks(xs)
+        return self._models
 
     def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         blocks = np.array_split(np.array(xs), min(len(xs), count_workers(self._n_jobs)))

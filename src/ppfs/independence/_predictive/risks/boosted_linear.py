@@ -22,7 +22,7 @@ from ppfs.independence._predictive.risks.boosting import (
     boosting_problem,
     refusal_of_size,
 )
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 from ppfs.independence._predictive.risks.source import OTHER_KIND, refusal_of_target
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
@@ -67,7 +67,7 @@ class BoostedLinearRisks(BoostingRisks):
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set: one set of models serves all."""
-        if self._table.is_mixed and self._table.n_levels_of(tuple(members)).max() > MAX_DUMMIES:
+        if self._merges(members):
             n_before = self._merging.n_fits
             risks = self._merging.of_members(xs, members)
             self.n_fits += self._merging.n_fits - n_before
@@ -75,6 +75,17 @@ class BoostedLinearRisks(BoostingRisks):
         models = self._models_of(members)
         base = models.base().base
         return PairedRisks.joined([self._replaced(x, models, base) for x in xs])
+
+    def views(self, x: int, members: Set[int]) -> Views | None:
+        """Return what the models predict with and without a feature."""
+        return self._merging.views(x, members) if self._merges(members) else super().views(x, members)
+
+    def _merges(self, members: Set[int]) -> bool:
+        """Return whether a column has so many categories that some are merged."""
+        return self._table.is_mixed and bool(self._table.n_levels_of(tuple(members)).max() > MAX_DUMMIES)
+
+    def _is_used(self, x: int, models: _engine.BoostedModels) -> bool:
+        return True
 
     def _grow(self, members: Set[int]) -> _engine.BoostedModels:
         design = Design.of(self._table, self._table.order.canonical(members))

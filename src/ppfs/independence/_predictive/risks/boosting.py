@@ -18,7 +18,7 @@ from ppfs._fitting import Design, KnownParameters
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource, refusal_of_target
 
 # Without early stopping, which "auto" switches on for more than `_ROWS_FOR_EARLY_STOPPING` rows, nothing is random,
@@ -125,16 +125,25 @@ class BoostingRisks(RiskSource):
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set: one set of models serves all."""
         models = self._models_of(members)
-        used = np.flatnonzero(models.used.any(axis=0))
         base = models.base().base
         return PairedRisks.joined(
             [
-                self._unused(base)
-                if set(self._columns[x]).isdisjoint(used.tolist())
-                else self._replaced(x, models, base)
+                self._replaced(x, models, base) if self._is_used(x, models) else self._unused(base)
                 for x in xs
             ]
         )
+
+    def views(self, x: int, members: Set[int]) -> Views | None:
+        """Return what the models predict with and without a feature; None if no model uses it."""
+        models = self._models_of(members)
+        if not self._is_used(x, models):
+            return None
+        values = [self._encoded(x, one) for one in self._shuffled(x)]
+        predicted = models.predictions(self._columns[x], values, self._shifts(x, values))
+        return Views(predicted[0], predicted[1:].mean(axis=0))
+
+    def _is_used(self, x: int, models: _engine.BoostedModels) -> bool:
+        return bool(models.used[:, self._columns[x]].any())
 
     def _unused(self, base: Floats) -> PairedRisks:
         """Return the risks of a feature that no model uses: replacing it changes nothing."""
@@ -154,9 +163,7 @@ class BoostingRisks(RiskSource):
             return models.replaced_by_draw(self._columns[x], values, shifts)[np.newaxis]
 
         drawn = over_draws(problem, base[0], evaluate)
-        return PairedRisks(
-            base, drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw, exchange=drawn.exchange
-        )
+        return PairedRisks(base, drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
 
     def _encoded(self, x: int, values: Floats) -> Floats:
         """Return other values of a feature, shape (n_draws, n_test, width), as the models see them, columns first."""

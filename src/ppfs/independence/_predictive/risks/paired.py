@@ -13,6 +13,25 @@ from ppfs._conventions import Floats
 
 
 @dataclass(frozen=True)
+class Views:
+    """What the models of all splits predict with a feature, and without its information.
+
+    Attributes
+    ----------
+    own : ndarray of shape (n_tested, n_outputs)
+        Predictions of the tested rows, in the order of the splits' test parts: probabilities of the classes or other
+        scores of them, or numbers.
+
+    without : ndarray of shape (n_tested, n_outputs)
+        The mean of the predictions with the feature's values shuffled within the test part: a function of the other
+        features alone.
+    """
+
+    own: Floats
+    without: Floats
+
+
+@dataclass(frozen=True)
 class PairedRisks:
     """Risks of several questions with the original feature, and with its knockoff.
 
@@ -33,10 +52,6 @@ class PairedRisks:
         The number of coefficients of a linear model for the feature; infinite where it is unknown for a
         question, None where it is unknown for all.
 
-    exchange : ndarray of shape (n_questions,), default=None
-        Where the rise of the risk lies among the rises if rows exchanged values with their draws, as a
-        normal quantile; see `exchange_scores`. None where rows are not exchangeable, or scores are not needed.
-
     moments : ndarray of shape (n_questions, 3), default=None
         What a t-test needs of the differences, where a GPU has summed them up: then `base` and `replaced` have no
         pairs. See `moments_of`.
@@ -47,7 +62,6 @@ class PairedRisks:
     unused: NDArray[np.bool_]
     by_draw: Floats | None = None
     n_coefficients: NDArray[Any] | None = None
-    exchange: Floats | None = None
     moments: Floats | None = None
 
     @classmethod
@@ -77,9 +91,8 @@ class PairedRisks:
         return PairedRisks(**own)
 
 
-# What stands for a batch without an entry: an unknown number of coefficients, and the score of a feature that no model
-# uses.
-_MISSING = {"n_coefficients": np.inf, "exchange": 0.0}
+# What stands for a batch without an entry: an unknown number of coefficients.
+_MISSING = {"n_coefficients": np.inf}
 
 
 def _joined(parts: Sequence[PairedRisks], name: str) -> Any:

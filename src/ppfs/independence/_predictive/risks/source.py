@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from ppfs import _engine
+from ppfs._conventions import Floats
 from ppfs._data import Table
-from ppfs._fitting import called
+from ppfs._fitting import called, dense
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 
 # The refusal of a source that computes the risks of other kinds of models.
 OTHER_KIND = "the engine has no faster way for this kind of model"
@@ -88,6 +89,15 @@ class RiskSource(ABC):
     @abstractmethod
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set: one set of models serves all."""
+
+    @abstractmethod
+    def views(self, x: int, members: Set[int]) -> Views | None:
+        """Return what the models of some features predict with and without one of them; None if none uses it."""
+
+    def _shuffled(self, x: int) -> list[Floats]:
+        """Return a feature's values, shuffled within each test part, shape (n_draws, n_test, n_columns)."""
+        values = dense(self._table.take([x]))
+        return [values[split.test[split.permutations]] for split in self.problem.splits]
 
     def of_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         """Return the risks of questions about features outside `given`: each needs models of its own."""

@@ -18,7 +18,7 @@ from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.engine import EngineGrower, Kernels, engine_splits, sorted_columns
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 from ppfs.independence._predictive.risks.planned_removals import PlannedRemovals
 from ppfs.independence._predictive.risks.source import OTHER_KIND, RiskSource, refusal_of_target
 
@@ -112,6 +112,20 @@ class TreeRisks(RiskSource):
         base = np.broadcast_to(forest.base_risk, replaced.shape)
         return PairedRisks(base, replaced, forest.idle[positions])
 
+    def views(self, x: int, members: Set[int]) -> Views | None:
+        """Return what the trees predict with and without a feature; None if no tree uses it."""
+        forest = self._forest_of(members)
+        place = self._places[x]
+        if not forest.used[:, place].any():
+            return None
+        nothing = [np.empty((0, 1, split.test.size), dtype=np.float32) for split in self.problem.splits]
+        shuffled = [
+            np.ascontiguousarray(np.moveaxis(values, 2, 0), dtype=np.float32) for values in self._shuffled(x)
+        ]
+        own = forest.replaced_predictions((), nothing)
+        drawn = forest.replaced_predictions(range(place.start, place.stop), shuffled)
+        return Views(*(np.concatenate([one.mean(axis=0) for one in parts]) for parts in (own, drawn)))
+
     def _of_permuted_groups(self, places: list[slice], forest: AnyForest) -> PairedRisks:
         """Permute all columns of a feature together."""
         columns = [range(place.start, place.stop) for place in places]
@@ -158,9 +172,7 @@ class TreeRisks(RiskSource):
             return pairs[np.newaxis]
 
         drawn = over_draws(problem, base, evaluate)
-        return PairedRisks(
-            base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw, exchange=drawn.exchange
-        )
+        return PairedRisks(base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
 
     def _design_of_members(self) -> Design:
         if self._design is None:

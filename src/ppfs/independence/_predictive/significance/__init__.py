@@ -10,21 +10,17 @@ from ppfs.independence._predictive.significance.cross_fitted import (
     randomisation,
     seen_by_each_other,
     seen_in_moments,
-    trading_places,
 )
 from ppfs.independence._predictive.significance.differences import risk_differences
-from ppfs.independence._predictive.significance.exchange_scores import exchange_scores
 from ppfs.independence._predictive.significance.t_tests import effective_freedom, moments_of
 
 __all__ = [
     "SIGNIFICANCES",
     "cauchy_combination",
     "effective_freedom",
-    "exchange_scores",
     "moments_of",
     "randomisation",
     "risk_differences",
     "seen_by_each_other",
     "seen_in_moments",
-    "trading_places",
 ]

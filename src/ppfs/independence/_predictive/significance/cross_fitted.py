@@ -58,17 +58,6 @@ def seen_in_moments(
     return _with_shared_pattern(as_if_independent, doubled, n_coefficients), statistics
 
 
-def trading_places(scores: Floats, n_coefficients: Floats) -> tuple[Floats, Floats]:
-    """Test `exchange_scores`, with the same allowance for models fitted on the other rows.
-
-    Returns
-    -------
-    pvalues, statistics : ndarray of shape (n_questions,)
-    """
-    doubled = special.ndtr(-scores / np.sqrt(2.0))
-    return _with_shared_pattern(special.ndtr(-scores), doubled, n_coefficients), scores
-
-
 def _with_shared_pattern(as_if_independent: Floats, doubled: Floats, n_coefficients: Floats) -> Floats:
     """Return p-values that allow for shared patterns, from those without and those with twice the variance."""
     pvalues = doubled.copy()

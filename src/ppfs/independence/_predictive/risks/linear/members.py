@@ -15,7 +15,8 @@ from ppfs._conventions import Floats
 from ppfs._fitting import Design, dense
 from ppfs._rows import Split
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.knockoffs import Draws
+from ppfs.independence._predictive.knockoffs import Draws, PermutedValues
+from ppfs.independence._predictive.losses import Output
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear.categories import FittedColumns
 from ppfs.independence._predictive.risks.linear.outputs import as_predicted
@@ -23,7 +24,7 @@ from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.solver import TrainData
 from ppfs.independence._predictive.risks.linear.steps import FittedSteps, require_squarable
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 
 # Outputs of models that are computed at once.
 _MAX_OUTPUTS = 2**21
@@ -148,6 +149,19 @@ class LinearMembers:
         regressors = np.concatenate([np.arange(self._starts[c], self._starts[c + 1]) for c in columns])
         return [part.kept(regressors, columns) for part in self._parts]
 
+    def views(self, feature: int) -> Views:
+        """Return what the models predict with a feature, and with its values shuffled."""
+        problem = self._problem
+        wanted: Output = "probabilities" if problem.classes.size else "values"
+        draws = PermutedValues(self._design, feature)
+        own = as_predicted(self._outputs, wanted).reshape(len(self._outputs), -1)
+        total, at_once = np.zeros_like(own), max(1, _MAX_OUTPUTS // self._outputs.size)
+        for first in range(0, problem.n_draws, at_once):
+            moved = self._moved(feature, draws, first, min(first + at_once, problem.n_draws))
+            predicted = as_predicted(self._outputs + moved, wanted)
+            total += predicted.reshape(len(moved), *own.shape).sum(axis=0)
+        return Views(own, total / problem.n_draws)
+
     def risks(self, features: Sequence[int]) -> PairedRisks:
         """Return the risks of questions about some of the members."""
         return PairedRisks.joined([self._risk(feature) for feature in features])
@@ -174,7 +188,6 @@ class LinearMembers:
             np.zeros(1, dtype=bool),
             drawn.by_draw,
             np.array([n_coefficients]),
-            drawn.exchange,
         )
 
     def _n_coefficients(self, column: int) -> float:

@@ -16,7 +16,7 @@ from ppfs.independence._predictive.risks.linear.members import LinearMembers
 from ppfs.independence._predictive.risks.linear.products import JointMembers, n_products
 from ppfs.independence._predictive.risks.linear.recipe import Recipe, recipe_of
 from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
-from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 
 # Models of more products are left to scikit-learn: Newton's method uses all pairs of regressors.
 _MAX_PRODUCTS = 300
@@ -57,11 +57,18 @@ class LinearRisks(ModelRisks):
         """Return the risks of questions about members of one feature set: one set of models serves all."""
         if not self._can_fit(members):
             return super().of_members(xs, members)
+        return self._linear_of(members).risks(xs)
+
+    def views(self, x: int, members: Set[int]) -> Views | None:
+        """Return what the models predict with and without a feature."""
+        return self._linear_of(members).views(x) if self._can_fit(members) else super().views(x, members)
+
+    def _linear_of(self, members: Set[int]) -> LinearMembers:
         if self._linear is None or self._fitted_members != members:
             self._linear = self._fitted(members, self._n_threads, self._linear)
             self._fitted_members = members
             self.n_fits += len(self.problem.splits)
-        return self._linear.risks(xs)
+        return self._linear
 
     def _can_fit(self, members: Set[int]) -> bool:
         """Return whether the engine, and not scikit-learn, fits the models of some features."""
