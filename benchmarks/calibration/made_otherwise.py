@@ -228,9 +228,7 @@ FRESH: dict[str, Draw] = {
 # Written down before any of them was run.
 BLIND: dict[str, Draw] = {
     "logistic curve of three": _shared(lambda z: 3 / (1 + np.exp(-2 * z.sum(axis=1))), 3, 0.5, 0.7),
-    "sine and product of six": _shared(
-        lambda z: np.sin(2 * z[:, 0]) + z[:, 1] * z[:, 2], 6, 1.0, 1.0, 0.4
-    ),
+    "sine and product of six": _shared(lambda z: np.sin(2 * z[:, 0]) + z[:, 1] * z[:, 2], 6, 1.0, 1.0, 0.4),
     "ordered classes, x of two values": _ordered_classes,
     "overdispersed counts": _overdispersed,
     "category of six levels": _six_levels,

@@ -5,7 +5,7 @@
 
 A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand, and the page need not have every block. The names are size-summary, size, above, power-ratio, power,
-fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, noise, growth-levels, confirmed,
+fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, made-blind, noise, growth-levels, confirmed,
 hidimstat and about. With
 ``--check`` nothing is written, and a page that is out of date is an error.
 """
@@ -75,6 +75,7 @@ def texts_of(results: Path) -> dict[str, str]:
     if otherwise.exists():
         texts["made-otherwise"] = made_otherwise.table(list(made_otherwise.MADE), otherwise)
         texts["made-fresh"] = made_otherwise.table(list(made_otherwise.FRESH), otherwise)
+        texts["made-blind"] = made_otherwise.table(list(made_otherwise.BLIND), otherwise)
     if hidimstat_run.RESULTS.exists() and of_panel.exists():
         texts["hidimstat"] = hidimstat_run.table(of_panel=of_panel)
     about = kept_description(results)

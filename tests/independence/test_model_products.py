@@ -107,7 +107,9 @@ def test_a_forest_finds_a_product_that_lines_miss():
         X = rng.normal(size=(250, 3))
         y = X[:, 1] + X[:, 0] * X[:, 2] + 0.5 * rng.normal(size=250)
         for model in found:
-            found[model] += CrossFitPPI(model, random_state=seed).evaluate(X, y, 0, given=[1, 2]).pvalue <= 0.05
+            found[model] += (
+                CrossFitPPI(model, random_state=seed).evaluate(X, y, 0, given=[1, 2]).pvalue <= 0.05
+            )
     assert found[forest] == 8
     assert found[line] <= 2
 
@@ -122,7 +124,9 @@ def test_a_line_does_not_take_x_for_what_it_cannot_express_of_the_others(kind):
         shared = z[:, 0] * z[:, 1] if kind == "product" else np.abs(z[:, 0])
         X = np.column_stack([shared + 0.5 * rng.normal(size=200), z])
         y = shared + rng.normal(size=200)
-        n_called += CrossFitPPI(LinearRegression(), random_state=0).evaluate(X, y, 0, given=[1, 2]).pvalue <= 0.05
+        n_called += (
+            CrossFitPPI(LinearRegression(), random_state=0).evaluate(X, y, 0, given=[1, 2]).pvalue <= 0.05
+        )
     assert n_called <= 6
 
 

@@ -366,7 +366,7 @@ def _replaced(
 def _replaced_sums(
     data: ForestsData, split: int, scored: ScoredForest, columns: npt.NDArray[np.intp], values: Float32s
 ) -> Int64s:
-    """Sums of predictions (n_draws, n_test, n_outputs) when columns have other values."""
+    """Return sums of predictions (n_draws, n_test, n_outputs) when columns have other values."""
     place_of = np.full(data.columns.n_columns, NOTHING, dtype=np.int32)
     place_of[columns] = np.arange(columns.size)
     sums = np.repeat(scored.sums[np.newaxis], values.shape[1], axis=0)

@@ -112,7 +112,9 @@ class BoundPredictiveTest(BoundTest):
                 0, f"a panel of models: {', '.join(self.models)}; p-values combined by Cauchy's method"
             )
         if self._uses_products:
-            functions = "functions of the column" if self._has_members else "what the models predict from the column"
+            functions = (
+                "functions of the column" if self._has_members else "what the models predict from the column"
+            )
             notes.append(f"given other columns: products of the residuals of the target and of {functions}")
         if self.table.is_mixed:
             estimators = [risks.problem.estimator for risks in about_target]
@@ -276,7 +278,11 @@ class BoundPredictiveTest(BoundTest):
                 ModelProducts(self.table, sources, *key, response_given=response_given)
                 if sources
                 else ResidualProducts(
-                    self.table, self._problems.of(target, self._models[0]), self._default_members, *key, response_given
+                    self.table,
+                    self._problems.of(target, self._models[0]),
+                    self._default_members,
+                    *key,
+                    response_given,
                 )
             )
         return self._products[target]

@@ -53,6 +53,11 @@ class _Curve:
         self.error = float(((response - self.fitted) ** 2).sum())
 
 
+def curve_of(index: Floats, response: Floats) -> Floats:
+    """Return the curve of an index that fits a response."""
+    return _Curve(_standardized(index), response).fitted
+
+
 def improved(index: Floats, features: Floats, response: Floats) -> tuple[Floats, Floats]:
     """Change an index by sums of features until a curve of it fits a response best, by Gauss and Newton's steps.
 

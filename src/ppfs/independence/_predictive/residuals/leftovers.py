@@ -11,7 +11,7 @@ from scipy import special
 from scipy.stats import rankdata
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.index import PairIndices, best_steps, improved
+from ppfs.independence._predictive.residuals.index import PairIndices, best_steps, curve_of, improved
 from ppfs.independence._predictive.residuals.regressors import cosines, normal_scores, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
 
@@ -27,6 +27,9 @@ _LEAST_SPREAD = 0.25
 
 # Pairs of columns that are looked at: of all pairs, those whose product is most correlated with the residual.
 _PAIRS = 10
+
+# This many columns are looked at one by one.
+_MOST_COLUMNS = 100
 
 # What enters the design of all responses: what is fitted to the residual, the fitted values with it, waves and steps of
 # these, and of learned indices.
@@ -50,11 +53,15 @@ class Found:
     pairs : tuple of pairs of int
         Pairs of factors, those that the residual depends on most first.
 
+    column : int or None
+        The factor that it depends on most.
+
     pvalue : float
         That of the clearest check, times the number of checks.
     """
 
     pairs: tuple[Pair, ...]
+    column: int | None
     pvalue: float
 
     @property
@@ -98,8 +105,10 @@ class SecondLook:
         n_bins = int(np.clip(self._n_rows // 25, 4, 12))
         fitted_places = (rankdata(fitted) - 0.5) / self._n_rows
         checks.append((self._pvalue(residual, _cells(fitted_places, n_bins)), None))
-        for place in self._places.T if self._places.shape[1] <= _PAIRS else ():
-            checks.append((self._pvalue(residual, _cells(place, n_bins)), None))
+        by_column = [
+            self._pvalue(residual, _cells(place, n_bins)) for place in self._places.T[:_MOST_COLUMNS]
+        ]
+        checks += [(pvalue, None) for pvalue in by_column]
         for a, b in self._promising(residual):
             for bins in self._bins:
                 cells = _cells(self._places[:, a], bins) * bins + _cells(self._places[:, b], bins)
@@ -108,7 +117,8 @@ class SecondLook:
         checks.sort(key=lambda check: check[0])
         pvalue = checks[0][0] * n_checks
         pairs = tuple(dict.fromkeys(pair for _, pair in checks if pair is not None))
-        return Found(pairs, pvalue) if pvalue <= _LEVEL_TO_IMPROVE else None
+        column = int(np.argmin(by_column)) if min(by_column) * n_checks <= _LEVEL_TO_IMPROVE else None
+        return Found(pairs, column, pvalue) if pvalue <= _LEVEL_TO_IMPROVE else None
 
     def _promising(self, residual: Floats) -> list[Pair]:
         """Return the pairs to look at: all of few, else those whose product is most correlated with the residual."""
@@ -143,7 +153,7 @@ class SecondLook:
     def _learned(
         self, residual: Floats, fitted: Floats, found: Found
     ) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Learn indices of the columns: a sum of all, and one of the clearest pair.
+        """Learn indices of the columns: a sum of all, the clearest one, and one of the clearest pair.
 
         Yields
         ------
@@ -155,6 +165,9 @@ class SecondLook:
         gram[np.diag_indices_from(gram)] += _PENALTY * self._n_rows
         direction = self._values @ np.linalg.solve(gram, self._values.T @ response)
         yield response, *improved(direction, self._values, response)
+        if found.column is not None:
+            index = self._values[:, found.column]
+            yield residual, index, curve_of(index, residual)
         for a, b in found.pairs[:1]:
             of_pair = PairIndices(self._values[:, a], self._values[:, b])
             both = [(left, *of_pair.best(left)) for left in (residual, response)]

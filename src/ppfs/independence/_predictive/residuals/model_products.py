@@ -29,8 +29,8 @@ class ModelProducts(ResidualProducts):
 
     The function of x is h(x, z) = f(x, z) - f(z), where f(x, z) is what a model of other rows predicts, and f(z) is the
     mean of its predictions with the values of x shuffled: what it predicts from z alone. Both are cross-fitted. f(z)
-    is also a regressor for the target and for h, beside those that all questions have, so that the caller's model is one
-    of the learners of the target given z (docs/decisions/0320-models-as-members.md).
+    is also a regressor for the target and for h, beside those that all questions have: the caller's model is one of the
+    learners of the target given z (docs/decisions/0320-models-as-members.md).
 
     Parameters
     ----------
@@ -42,7 +42,13 @@ class ModelProducts(ResidualProducts):
     """
 
     def __init__(
-        self, table: Table, sources: Mapping[int, RiskSource], n_models: int, entropy: int, fold: int, **further: Any
+        self,
+        table: Table,
+        sources: Mapping[int, RiskSource],
+        n_models: int,
+        entropy: int,
+        fold: int,
+        **further: Any,
     ) -> None:
         problem = next(iter(sources.values())).problem
         super().__init__(table, problem, {}, n_models, entropy, fold, **further)

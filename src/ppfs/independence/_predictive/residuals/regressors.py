@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +17,10 @@ from ppfs._conventions import Floats
 _FEW_VALUES = 10
 
 # Categories beyond the most frequent ones share their coefficient; products are made of this many at most.
-_MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 30, 5
+_MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 30, 9
+
+# Where products of so many do not fit, they are made of this many categories.
+_FEWER_LEVELS = 3
 
 # Beside the lines there are at most this many regressors, this share of the number of rows, and this many values.
 _MOST_REGRESSORS, _MOST_PER_ROW, _MOST_VALUES = 150, 0.4, 2**26
@@ -26,6 +29,9 @@ _MOST_REGRESSORS, _MOST_PER_ROW, _MOST_VALUES = 150, 0.4, 2**26
 # all columns together have at most this many per row, and this share of the regressors. Where that leaves fewer than
 # two per column, there are two if there are this many rows for each.
 _MAX_CURVES, _CURVES_PER_ROW, _CURVES_OF_ALL, _ROWS_PER_CURVE = 14, 0.1, 0.6, 5
+
+# A slope may change along two waves of another column, and along four where there are this many rows.
+_SLOPE_WAVES, _MANY_ROWS = 2, 600
 
 # Curves of sums and differences of two columns; products of three are made of at most this many factors.
 _MAX_DIRECTIONS, _MOST_FOR_TRIPLES = 8, 6
@@ -120,6 +126,13 @@ class GivenColumn:
     is_waves: bool
     factors: Floats
 
+    def simpler(self) -> GivenColumn:
+        """Return the column with fewer factors: its line, or the indicators of a few levels."""
+        is_number = self.curves.shape[1] > 0
+        return replace(
+            self, factors=unit(self.lines[:, :1]) if is_number else self.factors[:, :_FEWER_LEVELS]
+        )
+
     @property
     def values(self) -> Floats:
         """The values or indicators of each factor, with mean 0 and variance 1."""
@@ -139,9 +152,7 @@ class GivenColumn:
         n_values = np.unique(filled.values).size
         if n_values <= _FEW_VALUES:
             steps = unit(indicators(filled.values)) if n_values > 2 else nothing
-            return cls(
-                lines, steps * _LEVEL, False, steps if 2 < n_values <= _MAX_LEVELS_IN_PRODUCTS else line
-            )
+            return cls(lines, steps * _LEVEL, False, steps if n_values > 2 else line)
         scores = normal_scores(filled.values)
         n_curves = int(np.clip(round(1.3 * column.size ** (1 / 3)), 5, _MAX_CURVES))
         waves = unit(cosines(scores, 1, n_curves)) * (_CURVE / np.arange(1, n_curves + 1))
@@ -163,6 +174,11 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
     room -= sum(part.shape[1] for part in curves)
     owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
     n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
+    if n_pairs > room:
+        # Where the products of all values and levels do not fit, those of lines and of the first levels may.
+        columns = [column if column.is_waves else column.simpler() for column in columns]
+        owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
+        n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
     if 0 < n_pairs <= room:
         factors = np.hstack([column.factors for column in columns])
         i, j = (where[owners[where_j] != owners[where]] for where, where_j in _both_ways(owners.size))
@@ -175,6 +191,10 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
         if differs.sum() <= room:
             parts.append(of_values[:, differs] * _PRODUCT)
             room -= int(differs.sum())
+        n_waves = _SLOPE_WAVES * (1 + (n_rows >= _MANY_ROWS))
+        if 2 * i.size * n_waves <= room // 2:
+            parts += _changing_slopes(lines, factors, i, j, n_waves)
+            room -= 2 * i.size * n_waves
         triples = _triples(factors, owners)
         if 0 < triples.shape[1] <= room // 2:
             parts.append(triples * _PRODUCT)
@@ -186,6 +206,19 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
     if len(columns) > 2:
         parts.append(_common_curve(np.hstack([column.factors for column in columns])))
     return np.hstack(parts)
+
+
+def _changing_slopes(
+    lines: Floats, factors: Floats, i: NDArray[np.intp], j: NDArray[np.intp], n_waves: int
+) -> list[Floats]:
+    """Return lines of each column times waves of each other: slopes that change along a curve."""
+    waves = [cosines(factor, 2, n_waves + 1) for factor in factors.T]
+    scale = _PRODUCT / np.arange(1, n_waves + 1)
+    return [
+        unit(lines[:, [one]] * waves[other]) * scale
+        for a, b in zip(i, j, strict=True)
+        for one, other in ((a, b), (b, a))
+    ]
 
 
 def _triples(factors: Floats, owners: NDArray[np.intp]) -> Floats:

@@ -153,7 +153,8 @@ class FittedModels:
             test = design.X[split.test]
             copies = stacked([with_replaced(test, place, draw) for draw in values])
             predicted = problem.scores_of(problem.predicted(model, copies))
-            return predicted.reshape(len(values), split.test.size, -1).mean(axis=0)
+            of_draws: Floats = predicted.reshape(len(values), split.test.size, -1).mean(axis=0)
+            return of_draws
 
         parts = zip(problem.splits, self._models, shuffled, strict=True)
         drawn = Parallel(n_jobs=self._n_jobs, require="sharedmem")(delayed(mean)(*part) for part in parts)

@@ -127,10 +127,7 @@ class BoostingRisks(RiskSource):
         models = self._models_of(members)
         base = models.base().base
         return PairedRisks.joined(
-            [
-                self._replaced(x, models, base) if self._is_used(x, models) else self._unused(base)
-                for x in xs
-            ]
+            [self._replaced(x, models, base) if self._is_used(x, models) else self._unused(base) for x in xs]
         )
 
     def views(self, x: int, members: Set[int]) -> Views | None:
