@@ -5,8 +5,8 @@
 
 A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand, and the page need not have every block. The names are size-summary, size, above, power-ratio, power,
-fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, made-blind, noise, growth-levels, confirmed,
-hidimstat and about. With
+fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, made-blind, noise, growth-levels,
+confirmed, hidimstat and about. With
 ``--check`` nothing is written, and a page that is out of date is an error.
 """
 
