@@ -287,7 +287,13 @@ class ResidualProducts:
                 answer = problem.classes[labels] if problem.loss.wants_labels else labels
             elif problem.loss.output == "margins":
                 answer = answer - 1.0 / n_classes
-        return np.asarray(problem.loss.rows(problem.truth, answer), dtype=np.float64)
+        if not problem.loss.wants_labels:
+            return np.asarray(problem.loss.rows(problem.truth, answer), dtype=np.float64)
+        # A caller's function may compare rows, and is called with one test part at a time.
+        losses = np.zeros(len(answer))
+        for split in problem.splits:
+            losses[split.test] = problem.loss.rows(problem.truth[split.test], answer[split.test])
+        return losses
 
 
 def _inert(n_models: int) -> Answers:
