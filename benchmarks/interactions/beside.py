@@ -11,7 +11,8 @@ Each part prints one table, on which docs/searches.md rests:
     python benchmarks/interactions/beside.py separated    # size and power given columns that separate the classes
     python benchmarks/interactions/beside.py textbook --tables-of <folder of ISLP's CSV files>
 
-ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. Madelon is read from the folder
+ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. `--others` has ten further
+tables and needs statsmodels and lifelines. Madelon is read from the folder
 in PPFS_DATA. Seeds are 0 to the number of tables minus one. `--settings` names some of SETTINGS and PEERS; "Boruta"
 needs the package boruta.
 """
@@ -31,6 +32,8 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -353,28 +356,72 @@ def separated(n_tables: int) -> None:
     print_table(["given columns", "rows", "called though it adds nothing", "called where it adds"], rows)
 
 
-def textbook(settings: Sequence[str], folder: Path) -> None:
-    """Print cross-validated scores with selection inside the folds, beside RFECV and all columns."""
+def textbook(settings: Sequence[str], tables: dict[str, tuple[Floats, Any]], n_folds: int) -> None:
+    """Print cross-validated scores with selection inside the folds, beside RFECV and all columns.
+
+    The score is that of a line (ridge or logistic regression) or of a forest, whichever does better with all columns.
+    """
     rows = []
-    for name, (X, y) in textbook_tables(folder).items():
+    for name, (X, y) in tables.items():
         is_classified = len(np.unique(y)) <= 10
         line = LogisticRegression(max_iter=2000) if is_classified else Ridge()
-        model = make_pipeline(StandardScaler(), line)
-        cv = (StratifiedKFold if is_classified else KFold)(10, shuffle=True, random_state=0)
-        forest = RandomForestClassifier if is_classified else RandomForestRegressor
-        rfecv = RFECV(forest(100, random_state=0), step=0.2, cv=3)
-        ways: dict[str, Any] = {
-            "all": model,
-            "RFECV (forest)": make_pipeline(rfecv, model),
-            **{s: make_pipeline(PPFS.calibrated(random_state=0, **SETTINGS[s]), model) for s in settings},
-        }
-        for way, pipeline in ways.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                scores = cross_val_score(pipeline, X, y, cv=cv, error_score=0.0)
-            rows.append([name, way, f"{scores.mean():.3f}", f"{scores.std(ddof=1) / np.sqrt(10):.3f}"])
+        forest = (RandomForestClassifier if is_classified else RandomForestRegressor)(100, random_state=0)
+        cv = (StratifiedKFold if is_classified else KFold)(n_folds, shuffle=True, random_state=0)
+        models = {"line": make_pipeline(StandardScaler(), line), "forest": forest}
+        scores = {f"all, {kind}": cross_val_score(model, X, y, cv=cv) for kind, model in models.items()}
+        best = max(models, key=lambda kind, scores=scores: scores[f"all, {kind}"].mean())
+        ways = {"RFECV (forest)": RFECV(forest, step=0.2, cv=3)}
+        ways |= {s: PPFS.calibrated(random_state=0, **SETTINGS[s]) for s in settings}
+        for way, selector in ways.items():
+            scores[f"{way}, {best}"] = _with_selection(selector, models[best], X, y, cv)
+        for way, found in scores.items():
+            rows.append([name, way, f"{found.mean():.3f}", f"{found.std(ddof=1) / np.sqrt(n_folds):.3f}"])
             print("#", *rows[-1], flush=True)
-    print_table(["table", "way", "accuracy or R2", "standard error"], rows)
+    print_table(["table", "columns, model", "accuracy or R2", "standard error"], rows)
+
+
+def _with_selection(selector: Any, model: Any, X: Floats, y: Any, cv: Any) -> Floats:
+    """Return the score of each fold; without a selected column, that of the most frequent class or of the mean."""
+    scores = []
+    for train, test in cv.split(X, y):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            support = clone(selector).fit(X[train], y[train]).get_support()
+        guess = DummyClassifier() if is_classifier(model) else DummyRegressor()
+        used = clone(model) if support.any() else guess
+        columns = support if support.any() else np.ones_like(support)
+        scores.append(used.fit(X[train][:, columns], y[train]).score(X[test][:, columns], y[test]))
+    return np.array(scores)
+
+
+def other_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
+    """Return ten further tables: of ISLP, scikit-learn, and, where they are installed, statsmodels and lifelines."""
+    import pandas as pd
+    from lifelines import datasets as lifelines
+    from sklearn.datasets import load_iris
+    from statsmodels import datasets as statsmodels
+
+    def of(frame: Any, target: str, without: Sequence[str] = ()) -> tuple[Floats, Any]:
+        frame = frame.dropna()
+        X = pd.get_dummies(frame.drop(columns=[target, *without]), drop_first=True).to_numpy(dtype=float)
+        y = frame[target]
+        return X, pd.factorize(y)[0] if y.dtype.kind not in "if" else y.to_numpy(dtype=float)
+
+    read = {name: pd.read_csv(folder / f"{name}.csv") for name in ("Smarket", "Weekly", "Publication")}
+    star = statsmodels.star98.load_pandas().data
+    star["share"] = star["NABOVE"] / (star["NABOVE"] + star["NBELOW"])
+    return {
+        "Smarket": of(read["Smarket"], "Direction", ["Today"]),
+        "Weekly": of(read["Weekly"], "Direction", ["Today"]),
+        "Publication": of(read["Publication"], "time", ["mech"]),
+        "iris": load_iris(return_X_y=True),
+        "anes96": of(statsmodels.anes96.load_pandas().data, "vote"),
+        "star98": of(star, "share", ["NABOVE", "NBELOW"]),
+        "ccard": of(statsmodels.ccard.load_pandas().data, "AVGEXP"),
+        "rossi": of(lifelines.load_rossi(), "arrest", ["week"]),
+        "lung": of(lifelines.load_lung(), "status", ["time"]),
+        "gbsg2": of(lifelines.load_gbsg2(), "cens", ["time"]),
+    }
 
 
 def textbook_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
@@ -413,13 +460,16 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[20, 100, 500])
     parser.add_argument("--tables-of", type=Path)
+    parser.add_argument("--others", action="store_true", help="ten further tables in place of the textbook's")
+    parser.add_argument("--folds", type=int, default=10)
     given = parser.parse_args()
     if given.part == "planted":
         planted(given.settings, given.tables, given.sizes)
     elif given.part == "separated":
         separated(given.tables)
     elif given.part == "textbook":
-        textbook(given.settings, given.tables_of)
+        tables = (other_tables if given.others else textbook_tables)(given.tables_of)
+        textbook(given.settings, tables, given.folds)
     else:
         {
             "suppressors": suppressors,

@@ -7,7 +7,10 @@ import pytest
 import scipy.sparse as sp
 from reference.beside_screen import most_promising
 from scipy.stats import chi2
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from ppfs import PPFS
 from ppfs._conventions import watched_phases
@@ -18,6 +21,7 @@ from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, FisherZ
 from ppfs.independence._predictive.risks.boosting import BoostingRisks
+from ppfs.models import BoostedLinearRegressor
 
 
 def suppressor(n_rows=200, n_columns=6, seed=1):
@@ -132,6 +136,31 @@ def test_a_table_too_wide_for_joint_growth_is_an_error_and_auto_the_way_out(monk
     fitted = PPFS.calibrated(LinearRegression(), growth="auto", random_state=0).fit(X, X[:, 0])
     assert fitted.blanket_.tolist() == [0]
     assert not {step.phase for step in fitted.trace_} & {"joint growth", "joint growth of promising pairs"}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HistGradientBoostingRegressor(max_iter=30),
+        RandomForestRegressor(20, bootstrap=True),
+        ExtraTreesRegressor(20, bootstrap=True),
+        DecisionTreeRegressor(max_depth=5),
+        Ridge(),
+        BoostedLinearRegressor(),
+        KNeighborsRegressor(7),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_model_finds_a_suppressor_among_all_columns(model):
+    X, y = suppressor(n_rows=400)
+    fitted = search(estimator=model, growth="joint", second_look=False).fit(X, y)
+    entered = {
+        step.feature for step in fitted.trace_ if (step.phase, step.decision) == ("joint growth", "candidate")
+    }
+    assert {0, 1} <= entered
+    assert "given all others, by a model of all columns" in fitted.trace_.explain(1)
+    is_known = not isinstance(model, KNeighborsRegressor)
+    assert is_known == any("by the engine" in note for note in fitted.trace_.notes)
 
 
 def test_automatic_growth_is_both_in_a_small_table():

@@ -101,6 +101,7 @@ def test_weights_and_groups_are_columns(select, table, patients):
         ["--estimator", "sklearn.naive_bayes:GaussianNB"],
         ["--class-weight", '{"yes": 2, "no": 1}', "--stratify", "yes"],
         ["--splitter", 'KFold{"n_splits": 5}'],
+        ["--growth", "joint"],
         ["--categorical", "noise", "--feature-group", "both=age,noise"],
     ],
 )
