@@ -20,7 +20,7 @@ from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, FisherZ
-from ppfs.independence._predictive.risks.boosting import BoostingRisks
+from ppfs.independence._predictive.residuals.model_products import ModelProducts
 from ppfs.models import BoostedLinearRegressor
 
 
@@ -51,14 +51,13 @@ def killed_after(n, monkeypatch):
     """Let the models of all columns answer `n` questions; return what was answered."""
     asked = []
 
-    def counted(self, x, models, base, original=BoostingRisks._replaced):
-        if type(self) is BoostingRisks:
-            if len(asked) == n:
-                raise Killed
-            asked.append(x)
-        return original(self, x, models, base)
+    def counted(self, x, others, original=ModelProducts._asked):
+        if len(asked) == n:
+            raise Killed
+        asked.append(x)
+        return original(self, x, others)
 
-    monkeypatch.setattr(BoostingRisks, "_replaced", counted)
+    monkeypatch.setattr(ModelProducts, "_asked", counted)
     return asked
 
 
