@@ -177,12 +177,13 @@ def draw_card(app, error):
 
 
 def make_accessible(app, pagename, templatename, context, doctree):
-    """Give headings of the navigation a level, and let the keyboard reach code that scrolls sideways."""
+    """Give headings of the navigation a level, and let the keyboard reach code and tables that scroll sideways."""
     if "furo_navigation_tree" in context:
         tree = context["furo_navigation_tree"]
         context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
     if "body" in context:
-        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
+        body = context["body"].replace("<pre>", '<pre tabindex="0">')
+        context["body"] = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
 
 
 def setup(app):
