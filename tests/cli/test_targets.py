@@ -93,3 +93,13 @@ def test_counts_have_exposures(ppfs, followed):
     assert json.loads(done.stdout)["selected"][0] == "dose"
     done = ppfs("select", followed, *flags, "--exposure", "years", "--task", "regression")
     assert "--exposure is for counts" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["linear", "sksurv.linear_model:CoxnetSurvivalAnalysis"])
+def test_models_of_scikit_survival_have_names(ppfs, followed, name):
+    flags = ["-t", "days", "--event", "died", "--drop", "visits,date", "--random-state", 0]
+    done = ppfs("select", followed, *flags, "--test", "paper", "--n-splits", 8, "--estimator", name)
+    assert done.exit_code == 0, done.stderr
+    assert "dose" in done.stdout.split()
+    done = ppfs("select", followed, *flags, "--estimator", "lightgbm")
+    assert "'lightgbm' does not predict survival times" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -247,3 +248,17 @@ def test_the_note_names_the_gap_where_there_is_one():
     assert order.described == "rows in time: 4 blocks of 5 neighboring rows"
     with_gap = replace(order, gap=3)
     assert with_gap.described.endswith("neighboring rows, 3 rows around each test part left out of training")
+
+
+def test_labels_in_runs_do_not_warn_where_the_columns_explain_them() -> None:
+    """As in a file that was put together from several files, each sorted by its class."""
+    rng = np.random.default_rng(0)
+    labels = np.concatenate([np.sort(rng.integers(0, 2, size=60)) for _ in range(5)])
+    X = rng.normal(size=(300, 4))
+    X[:, 0] += labels
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DependentRowsWarning)
+        PPFS(n_splits=5, random_state=0).fit(X, labels)
+    series = lfilter([1.0], [1.0, -0.9], rng.normal(size=300)) > 0
+    with pytest.warns(DependentRowsWarning):
+        PPFS(n_splits=5, random_state=0).fit(rng.normal(size=(300, 4)), series)
