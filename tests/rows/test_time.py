@@ -259,6 +259,6 @@ def test_labels_in_runs_do_not_warn_where_the_columns_explain_them() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", DependentRowsWarning)
         PPFS(n_splits=5, random_state=0).fit(X, labels)
-    series = lfilter([1.0], [1.0, -0.9], rng.normal(size=300)) > 0
+    series = lfilter([1.0], [1.0, -0.9], rng.normal(size=(300, 5)), axis=0)
     with pytest.warns(DependentRowsWarning):
-        PPFS(n_splits=5, random_state=0).fit(rng.normal(size=(300, 4)), series)
+        PPFS(n_splits=5, random_state=0).fit(series[:, 1:], series[:, 0] > 0)

@@ -238,7 +238,7 @@ def rows_needed(detectable: Detectable, trace: Trace, test: IndependenceTest, n_
     """Return a sentence about an empty selection: what would have been found, and what the strongest effect needs."""
     asked = trace.question_arrays()
     alone = np.flatnonzero(asked.is_marginal & np.isfinite(asked.effects))
-    if not alone.size:
+    if not alone.size or not np.isfinite(detectable.alone):
         return ""
     best = alone[asked.effects[alone].argmax()]
     effect, name = float(asked.effects[best]), trace.names[int(asked.features[best])]
