@@ -40,15 +40,15 @@ def test_copies_of_a_temperature_hang_on_the_temperature(search, weather):
     assert "wind" not in {name for names in results["redundant_with"] for name in names}
 
 
-def test_the_mean_concavity_of_wdbc_hangs_on_a_column_without_which_it_would_matter():
+def test_the_worst_texture_of_wdbc_hangs_on_a_column_without_which_it_would_matter():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     selector = PPFS.calibrated(growth="marginal", second_look=False, random_state=0).fit(X, y)
     selected = selector.get_feature_names_out().tolist()
-    [named] = selector.results_.set_index("column").loc["mean concavity", "redundant_with"]
+    [named] = selector.results_.set_index("column").loc["worst texture", "redundant_with"]
     test = CrossFitPPI("panel", random_state=0)
     others = [name for name in selected if name != named]
-    beside = test.evaluate(X, y, "mean concavity", given=selected).pvalue
-    assert test.evaluate(X, y, "mean concavity", given=others).pvalue < min(0.01, beside / 10)
+    beside = test.evaluate(X, y, "worst texture", given=selected).pvalue
+    assert test.evaluate(X, y, "worst texture", given=others).pvalue < min(0.01, beside / 10)
 
 
 def closest(X, dropped, members):

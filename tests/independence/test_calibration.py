@@ -80,8 +80,9 @@ def test_corrected_t_with_conditional_draws_keeps_the_level():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_level_is_not_kept_by_never_rejecting(task):
     effect = {"classification": 1.3, "regression": 0.6}[task]
-    # The oracle's power is about 0.85 here: 2.8 and more standard errors of the coefficient.
-    assert n_rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, range(60)) >= 36
+    # The oracle's power is about 0.85 here: 2.8 and more standard errors of the coefficient. What a model of other
+    # rows predicts is a noisier function of x than x itself.
+    assert n_rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, range(60)) >= 30
 
 
 def test_the_papers_test_does_not_keep_the_level():

@@ -79,7 +79,7 @@ def test_the_engine_grows_trees_on_codes(frame, y, make):
         for model in (None, CodesTwin())
     )
     assert engine.trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
-    assert generic.trace_.notes[1] == "CodesTwin sees categories as codes in their order"
+    assert "CodesTwin sees categories as codes in their order" in generic.trace_.notes
     np.testing.assert_array_equal(engine.support_, generic.support_)
     np.testing.assert_allclose(engine.importances_, generic.importances_, atol=1e-9)
 

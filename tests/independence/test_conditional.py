@@ -252,6 +252,9 @@ def test_a_callers_model_serves_its_own_kind_only(make, model):
     X[:, 1] = rng.integers(0, 3, size=60)
     y = X[:, 0] + rng.normal(size=60)
     parameters = {"knockoff": "conditional", "random_state": 0}
+    # Without a caller's model of the columns, CrossFitPPI makes no draws, but for randomization.
+    if make is CrossFitPPI:
+        parameters |= {"significance": "randomisation", "n_draws": 99}
     without = make(Ridge(), **parameters)
     with_model = make(Ridge(), conditional=model, **parameters)
     # The regressor draws the numeric column, the classifier the column of integers.

@@ -82,7 +82,9 @@ def test_rows_that_are_too_few_for_two_leaves_are_fitted_once_for_all_columns(mo
 
     monkeypatch.setattr(LightGBMRecipe, "fit", counted)
     X, y = np.random.default_rng(0).normal(size=(40, 30)), np.arange(40) % 2
-    selector = PPFS.calibrated(lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), random_state=0).fit(X, y)
+    selector = PPFS.calibrated(
+        lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), growth="marginal", random_state=0
+    ).fit(X, y)
     assert selector.blanket_.size == 0
     assert n_fits == 5
 

@@ -22,7 +22,8 @@ def test_a_second_look_finds_no_more_in_noise_than_its_level():
     n_found = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        look = SecondLook(rng.normal(size=(200, 4)), np.arange(4), np.ones(200))
+        factors = rng.normal(size=(200, 4))
+        look = SecondLook(factors, factors, np.arange(4), np.ones(200))
         n_found += look.find(rng.normal(size=200), rng.normal(size=200)) is not None
     # The level is 10 %, by Bonferroni's rule: more than 12 of 60 have a probability of .4 %.
     assert n_found <= 12
@@ -31,7 +32,7 @@ def test_a_second_look_finds_no_more_in_noise_than_its_level():
 def test_a_second_look_finds_a_product():
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(300, 4))
-    look = SecondLook(factors, np.arange(4), np.ones(300))
+    look = SecondLook(factors, factors, np.arange(4), np.ones(300))
     found = look.find(np.sign(factors[:, 1] * factors[:, 3]) + 0.5 * rng.normal(size=300), np.zeros(300))
     assert found is not None
     assert found.pairs[0] == (3, 1)

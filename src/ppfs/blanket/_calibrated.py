@@ -65,7 +65,7 @@ class CalibratedPreset:
         >>> from ppfs import PPFS
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> selector = PPFS.calibrated(random_state=0).fit(X, y)
-        >>> "petal length (cm)" in selector.get_feature_names_out()
+        >>> "petal width (cm)" in selector.get_feature_names_out()
         True
         """
         wrong = sorted({"independence", *OF_THE_PAPERS_TEST} & set(parameters))

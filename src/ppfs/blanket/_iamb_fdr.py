@@ -112,6 +112,10 @@ class IAMBFDR(IndependenceSearch):
     roles_ : tuple of Role
         For each selected column: parent, child, spouse or undecided, with the question that decided.
 
+    blankets_ : Blankets
+        The columns of each output of a target of several columns; computed when it is first read. A target of one
+        column has no such attribute.
+
     sufficiency_ : Sufficiency
         What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
 

@@ -207,6 +207,10 @@ class PPFSCV(RefittedModel, Selector):
     scorer_ : callable
         What `score` and the choice use.
 
+    blankets_ : Blankets
+        The columns of each output of a target of several columns; computed when it is first read. A target of one
+        column has no such attribute.
+
     sufficiency_ : Sufficiency
         What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
 

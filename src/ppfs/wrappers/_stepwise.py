@@ -103,6 +103,10 @@ class Stepwise(BaseWrapper):
     results_ : data frame
         One row per column: whether it was selected, its importance and p-value, and why.
 
+    blankets_ : Blankets
+        The columns of each output of a target of several columns; computed when it is first read. A target of one
+        column has no such attribute.
+
     sufficiency_ : Sufficiency
         What a model with all columns would gain, with an interval and a verdict; measured when it is first read.
 

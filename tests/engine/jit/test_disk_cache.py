@@ -18,7 +18,7 @@ from ppfs._engine.boosting.scores import score
 from ppfs._engine.jit import disk_cache
 from ppfs._engine.jit.kernels import ENGINE_STAMP, allocating_kernel
 from ppfs._engine.many_columns.cart import grow
-from ppfs._engine.many_columns.routing import losses_of_rows, risks, weighted_mean
+from ppfs._engine.many_columns.routing import leaves_of_rows, losses_of_leaves, risks, weighted_mean
 from ppfs._engine.one_column.forest_leaves import forest_leaf_losses
 from ppfs._engine.one_column.forest_neighbors import forest_losses
 from ppfs._engine.one_column.neighbor_inputs import fill_known_losses
@@ -36,7 +36,8 @@ compiles = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason
     [
         grow,
         risks,
-        losses_of_rows,
+        leaves_of_rows,
+        losses_of_leaves,
         weighted_mean,
         _column_risks,
         _column_row_losses,

@@ -143,6 +143,13 @@ class Problem:
             return np.asarray(labels[:, np.newaxis] == self.classes, dtype=np.float64)
         return np.asarray(answer, dtype=np.float64).reshape(len(answer), -1)
 
+    def viewed(self, model: Any, X: Matrix) -> Floats:
+        """Return predictions as numbers, shape (n_rows, n_outputs): probabilities where a loss needs labels only."""
+        if self.classes.size and self.loss.output == "labels" and hasattr(model, "predict_proba"):
+            with small_fits(len(self.y)):
+                return predict(model, X, "probabilities", self.classes)
+        return self.scores_of(self.predicted(model, X))
+
     def losses_of(self, answer: NDArray[Any], split: Split, n_copies: int) -> Floats:
         """Return what is compared, from predictions for several copies of a test part; see `compared_losses`."""
         losses = self._losses(answer, split.test, n_copies)

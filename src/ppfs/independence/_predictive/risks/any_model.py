@@ -152,13 +152,16 @@ class FittedModels:
         def mean(split: Split, model: Any, values: Floats) -> Floats:
             test = design.X[split.test]
             copies = stacked([with_replaced(test, place, draw) for draw in values])
-            predicted = problem.scores_of(problem.predicted(model, copies))
+            predicted = problem.viewed(model, copies)
             of_draws: Floats = predicted.reshape(len(values), split.test.size, -1).mean(axis=0)
             return of_draws
 
         parts = zip(problem.splits, self._models, shuffled, strict=True)
         drawn = Parallel(n_jobs=self._n_jobs, require="sharedmem")(delayed(mean)(*part) for part in parts)
-        own = [problem.scores_of(predicted) for predicted in self._predicted]
+        own = [
+            problem.viewed(model, design.X[split.test])
+            for split, model in zip(problem.splits, self._models, strict=True)
+        ]
         return Views(np.concatenate(own), np.concatenate(drawn))
 
     def risks(self, features: Sequence[int]) -> PairedRisks:
