@@ -9,9 +9,11 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from ppfs import PPFS
 from ppfs._data import read_table
+from ppfs._fitting import usable_members
 from ppfs._trace import as_plain, from_plain
 from ppfs._verdicts import Divided, measure_sufficiency
 from ppfs._verdicts.intervals import RowMeans
+from ppfs._verdicts.measuring import _with_selected
 from ppfs._verdicts.rivals import rank_rivals
 from ppfs._verdicts.scores import _auc, concordance
 from ppfs._verdicts.sufficiency import Compared
@@ -345,3 +347,13 @@ def test_a_row_of_weight_two_counts_twice_in_the_auc(n_classes):
         _auc(truth[twice], shares[twice], None)
     )
     assert _auc(truth, shares, weights.astype(float)) != pytest.approx(_auc(truth, shares, None))
+
+
+def test_products_of_many_columns_are_not_fitted():
+    """Two thousand columns have two million products."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 50))
+    table = read_table(X, X[:, 0] + rng.normal(size=60), task="regression", owner="a test")
+    members = list(zip("lcpt", usable_members("panel", table), strict=True))
+    assert [name for name, _, _ in _with_selected(members, range(10), "regression")] == list("lcpt")
+    assert [name for name, _, _ in _with_selected(members, range(50), "regression")] == list("lct")

@@ -39,8 +39,8 @@ Rows = NDArray[np.intp]
 # In further models this many columns, those most related to the residuals, join the selected ones.
 _N_JOINING = (1, 4, 16)
 
-# The most features for curves and boosted trees of all columns: beyond, a fit of each takes longer than a search.
-_MOST_FOR_CURVES, _MOST_FOR_TREES = 60, 200
+# The most features for curves, products and boosted trees: beyond, a fit of each takes longer than a search.
+_MOST_FOR_CURVES, _MOST_FOR_PRODUCTS, _MOST_FOR_TREES = 60, 40, 200
 
 # Predictions of two models can be averaged if they are of these kinds.
 _AVERAGED = ("probabilities", "values")
@@ -179,7 +179,7 @@ def _is_fitted_on(member: Any, n_features: int) -> bool:
     """Return whether a model is used with this number of features; the caller's models always are."""
     if not isinstance(member, DefaultMember):
         return True
-    limit = (np.inf, _MOST_FOR_CURVES, np.inf, _MOST_FOR_TREES)[member.number]
+    limit = (np.inf, _MOST_FOR_CURVES, _MOST_FOR_PRODUCTS, _MOST_FOR_TREES)[member.number]
     return member.is_asked_given(n_features - 1) and n_features <= limit
 
 
