@@ -65,6 +65,7 @@ def summary_of(n_columns):
         "scores": None,
         "confirmation": None,
         "sufficiency": None,
+        "detectable": None,
         "at_least": None,
         "roles": [],
         "update": None,
