@@ -143,12 +143,18 @@ class Problem:
             return np.asarray(labels[:, np.newaxis] == self.classes, dtype=np.float64)
         return np.asarray(answer, dtype=np.float64).reshape(len(answer), -1)
 
-    def viewed(self, model: Any, X: Matrix) -> Floats:
-        """Return predictions as numbers, shape (n_rows, n_outputs): probabilities where a loss needs labels only."""
+    def viewed(self, model: Any, X: Matrix, known: NDArray[Any] | None = None) -> Floats:
+        """Return predictions as numbers, shape (n_rows, n_outputs): probabilities where a loss needs labels only.
+
+        Parameters
+        ----------
+        known : ndarray, default=None
+            What `predicted` returned for the same rows, if it was called before.
+        """
         if self.classes.size and self.loss.output == "labels" and hasattr(model, "predict_proba"):
             with small_fits(len(self.y)):
                 return predict(model, X, "probabilities", self.classes)
-        return self.scores_of(self.predicted(model, X))
+        return self.scores_of(self.predicted(model, X) if known is None else known)
 
     def losses_of(self, answer: NDArray[Any], split: Split, n_copies: int) -> Floats:
         """Return what is compared, from predictions for several copies of a test part; see `compared_losses`."""

@@ -64,12 +64,10 @@ class Screening:
         n_levels : ndarray of int, shape (n_columns,), default=None
             The number of categories of each column, 0 for numbers. None: all are numbers.
         """
-        is_missing = columns != columns
-        values = np.where(is_missing, 0.0, columns).astype(np.float64)
-        values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        values, is_missing = _scaled(columns)
         steps = _steps(values, is_missing, _category_codes(columns, n_levels))
         n_steps = (steps > 0).any(axis=2)
-        views = [_centered(values, is_missing), _centered(rankdata(values, axis=1), is_missing), steps]
+        views = [_lines_and_ranks(values, is_missing), steps]
         is_used = np.column_stack([np.ones((len(columns), 2), dtype=bool), n_steps])
         sizes = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1)]).ravel()
         n_free = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1) - 1]).ravel()

@@ -159,8 +159,8 @@ class FittedModels:
         parts = zip(problem.splits, self._models, shuffled, strict=True)
         drawn = Parallel(n_jobs=self._n_jobs, require="sharedmem")(delayed(mean)(*part) for part in parts)
         own = [
-            problem.viewed(model, design.X[split.test])
-            for split, model in zip(problem.splits, self._models, strict=True)
+            problem.viewed(model, design.X[split.test], known)
+            for split, model, known in zip(problem.splits, self._models, self._predicted, strict=True)
         ]
         return Views(np.concatenate(own), np.concatenate(drawn))
 
