@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from ppfs._engine.one_column.weighted_trees import order_columns, tree_predictions
     from ppfs._engine.tables.counting import count_cells, likelihood_ratios, rank_levels
     from ppfs._engine.tables.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
+    from ppfs._engine.tables.signed_ranks import signed_ranks
     from ppfs._engine.trees.row_losses import DrawnRows
     from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules, is_exhaustive
 
@@ -132,6 +133,7 @@ _MODULES = {
     "one_column.weighted_trees": ("order_columns", "tree_predictions"),
     "tables.counting": ("count_cells", "likelihood_ratios", "rank_levels"),
     "tables.pair_scores": ("N_QUARTERS", "score_pairs", "whole_k_log_k"),
+    "tables.signed_ranks": ("signed_ranks",),
     "trees.row_losses": ("DrawnRows",),
     "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TreeRules", "is_exhaustive"),
 }
