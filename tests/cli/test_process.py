@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from checks.systems import needs_signals
@@ -64,11 +65,30 @@ class Confused(Slow):
             raise SystemError("returned a result with an exception set") from error
 """
 
+# As if the signal came again while joblib ends its workers, and beside a thread that does not end.
+INTERRUPTED_TWICE = """
+import os, pathlib, threading, time
+from joblib._parallel_backends import LokyBackend
+from slow import Slow
+
+def interrupted(self, ensure_ready=True):
+    raise KeyboardInterrupt
+
+LokyBackend.abort_everything = interrupted
+threading.Thread(target=time.sleep, args=(600,)).start()
+
+class Worker(Slow):
+    def fit(self, X, y):
+        pathlib.Path(f"worker-{os.getpid()}").touch()
+        return super().fit(X, y)
+"""
+
 
 @pytest.fixture
 def slow(tmp_path, table):
     """A search that is at work until it gets a signal; returns its exit code and what it said."""
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    (tmp_path / "twice.py").write_text(INTERRUPTED_TWICE, encoding="utf-8")
     (tmp_path / "temporary").mkdir()
     environment = {
         **os.environ,
@@ -92,7 +112,10 @@ def slow(tmp_path, table):
             # While the search is at work there is a folder to remove.
             before = [path.name[:5] for path in (tmp_path / "temporary").iterdir()]
             process.send_signal(sent)
-            _, said = process.communicate(timeout=60)
+            try:
+                _, said = process.communicate(timeout=60)
+            finally:
+                process.kill()
         return process.returncode, said, before
 
     return call
@@ -119,6 +142,25 @@ def test_ctrl_c_that_a_library_turns_into_another_error_ends_with_130(slow):
 def test_ctrl_c_that_a_library_swallows_ends_with_130(slow, model):
     returned, said, _ = slow(signal.SIGINT, "--estimator", f"slow:{model}")
     assert (returned, said) == (130, "\nppfs: Interrupted.\n")
+
+
+@needs_signals
+def test_a_signal_ends_workers_and_does_not_wait_for_threads(slow, tmp_path):
+    returned, said, _ = slow(signal.SIGTERM, "--stream", "--jobs", "2", "--estimator", "twice:Worker")
+    assert (returned, said) == (143, "\nppfs: Terminated.\n")
+    assert list((tmp_path / "temporary").iterdir()) == []
+    workers = [int(path.name.partition("-")[2]) for path in tmp_path.glob("worker-*")]
+    assert workers
+    assert not any(is_running(worker) for worker in workers)
+
+
+def is_running(number):
+    """Return whether there is such a process; one that has ended and was not waited for does not count."""
+    try:
+        state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def test_a_search_that_is_interrupted(ppfs, table, monkeypatch):

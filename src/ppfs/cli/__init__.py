@@ -13,7 +13,7 @@ import sys
 def main() -> None:
     """Run the command line, or report which library is not installed."""
     from ppfs._libraries import missing
-    from ppfs.cli._signals import listen, received, settle
+    from ppfs.cli._signals import end_workers, listen, received, settle
 
     listen()
     # Registered first, so that it is called last, after temporary files are removed.
@@ -21,15 +21,21 @@ def main() -> None:
     try:
         from ppfs.cli._app import app
         from ppfs.cli._failures import run
+
+        code = run(app, sys.argv[1:])
     except ModuleNotFoundError as error:
         if error.name not in {"click", "rich"}:
             raise
         print(f"ppfs: {missing(error.name, 'The command', 'cli')}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:  # While the above was loaded; from here on `run` sees it.
+    except KeyboardInterrupt:  # While the above was loaded; `run` handles it otherwise.
         settle()
-        sys.exit(128 + (received() or 2))
-    sys.exit(run(app, sys.argv[1:]))
+        code = 128 + (received() or 2)
+    if received() is not None:
+        # The interpreter would first wait for threads, and joblib's thread waits for tasks of its worker processes.
+        end_workers()
+        atexit._run_exitfuncs()
+    sys.exit(code)
 
 
 def _end_at_once() -> None:
