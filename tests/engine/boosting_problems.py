@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.special import xlogy
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ppfs._conventions.sklearn_compat import are_bins_weighted, method_of_bins
 from ppfs._engine import BoostingRules, prepare_boosting
 
 CLASS_LOSSES = ("log-loss", "brier", "zero-one")
 NUMBER_LOSSES = ("squared", "absolute")
+DEVIANCES = {"poisson": "poisson-deviance", "gamma": "gamma-deviance"}
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class BoostedProblem:
     test: list
     draws: list
     parameters: dict
+    reduces: str = "squared_error"
     weights: np.ndarray | None = None
 
     def weights_of(self, rows):
@@ -32,11 +36,21 @@ class BoostedProblem:
     @property
     def losses(self):
         """The losses that suit the target."""
+        if self.reduces in DEVIANCES:
+            return (DEVIANCES[self.reduces], *NUMBER_LOSSES)
         return CLASS_LOSSES if self.n_classes else NUMBER_LOSSES
+
+    @property
+    def model(self):
+        """scikit-learn's model of such a target, not fitted."""
+        rules = {**self.parameters, "early_stopping": False, "random_state": 0}
+        if self.n_classes:
+            return HistGradientBoostingClassifier(**rules)
+        return HistGradientBoostingRegressor(loss=self.reduces, **rules)
 
     def prepared(self, loss, *, is_by_row=False, weights=None):
         """Return the problem as the engine takes it."""
-        rules = BoostingRules(**self.parameters, quantiles=method_of_bins(), loss=loss)
+        rules = BoostingRules(**self.parameters, quantiles=method_of_bins(), loss=loss, reduces=self.reduces)
         return prepare_boosting(
             self.y,
             self.n_classes,
@@ -59,6 +73,7 @@ def make_problem(
     n_folds=3,
     n_draws=2,
     is_weighted=False,
+    reduces="squared_error",
     **parameters,
 ):
     """Draw columns of three kinds, a target that depends on the first, and folds that test every row once.
@@ -76,17 +91,22 @@ def make_problem(
     y = signal
     if n_classes:
         y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
+    if reduces == "poisson":
+        y = rng.poisson(np.exp(signal / 2)).astype(float)
+    elif reduces == "gamma":
+        y = np.exp(signal / 2)
     folds = np.array_split(rng.permutation(n_rows), n_folds)
     train = [np.setdiff1d(np.arange(n_rows), fold) for fold in folds]
     draws = [np.array([rng.permutation(fold.size) for _ in range(n_draws)]) for fold in folds]
     weights = rng.uniform(0.2, 3.0, size=n_rows) if is_weighted else None
-    return BoostedProblem(X, y, n_classes, train, folds, draws, parameters, weights)
+    return BoostedProblem(X, y, n_classes, train, folds, draws, parameters, reduces, weights)
 
 
 @st.composite
 def boosted_problems(draw, max_columns=3, min_columns=1):
     """Draw a problem and parameters of boosting."""
     n_rows = draw(st.sampled_from([45, 90, 330]))
+    reduces = draw(st.sampled_from(["squared_error", "squared_error", "poisson", "gamma"]))
     parameters = {
         "learning_rate": draw(st.sampled_from([0.1, 0.5])),
         "max_iter": draw(st.integers(1, 8)),
@@ -99,10 +119,11 @@ def boosted_problems(draw, max_columns=3, min_columns=1):
     return make_problem(
         draw(st.integers(0, 10**6)),
         n_rows,
-        draw(st.sampled_from([0, 2, 3])),
+        draw(st.sampled_from([0, 2, 3])) if reduces == "squared_error" else 0,
         n_columns=draw(st.integers(min_columns, max_columns)),
         missing=draw(st.sampled_from([0.0, 0.2])),
         is_weighted=draw(st.booleans()) and are_bins_weighted(),
+        reduces=reduces,
         **parameters,
     )
 
@@ -111,6 +132,10 @@ def row_losses(loss, truth, predicted):
     """Return one loss a row."""
     if loss in NUMBER_LOSSES:
         return (truth - predicted) ** 2 if loss == "squared" else np.abs(truth - predicted)
+    if loss == "poisson-deviance":
+        return 2 * (xlogy(truth, truth / predicted) - truth + predicted)
+    if loss == "gamma-deviance":
+        return 2 * (truth / predicted - 1 - np.log(truth / predicted))
     rows = np.arange(truth.size)
     if loss == "log-loss":
         return -np.log(np.clip(predicted[rows, truth], np.finfo(float).eps, 1 - np.finfo(float).eps))

@@ -8,6 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from ppfs import PPFS
 from ppfs._conventions.sklearn_compat import are_bins_weighted
 from ppfs._data.reading import read_table
+from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence import PPI, CrossFitPPI
 
 
@@ -69,6 +70,36 @@ def test_conditional_questions_are_answered_as_scikit_learn_does(kind, wdbc, dia
         given = (0, 3)
         ours, expected = (answers(test, *data, given=given) for test in tests)
         np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "task"), [("poisson", "count"), ("gamma", "positive")])
+@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
+@pytest.mark.parametrize("given", [(), (0, 3)])
+def test_counts_and_amounts_are_boosted_as_scikit_learn_does(loss, task, kind, given, diabetes):
+    X, y = diabetes[0][:, :5], np.round(diabetes[1] / 10.0) + (loss == "gamma")
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y)) if are_bins_weighted() else None
+    for named in (task, "regression"):
+        ours, expected = (
+            kind(
+                model(loss=loss, max_iter=5),
+                task=named,
+                random_state=0,
+                **({"n_splits": 6} if kind is PPI else {}),
+            )
+            for model in (HistGradientBoostingRegressor, ViaScikitLearnRegressor)
+        )
+        np.testing.assert_allclose(
+            answers(ours, X, y, given, weights), answers(expected, X, y, given, weights), rtol=1e-6, atol=1e-9
+        )
+        assert ours.bind(read_table(X, y, task=named, owner=ours)).notes()[0].endswith("grown by the engine")
+
+
+@pytest.mark.parametrize(("loss", "y"), [("poisson", np.arange(-1.0, 39.0)), ("gamma", np.arange(40.0))])
+def test_a_target_without_a_log_mean_is_left_to_the_error_of_scikit_learn(loss, y):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    test = PPI(HistGradientBoostingRegressor(loss=loss, max_iter=2), n_splits=5, random_state=0)
+    with pytest.raises(EstimatorFailedError, match=f"loss=.{loss}. requires"):
+        test.evaluate(X, y, 0)
 
 
 @pytest.mark.skipif(not are_bins_weighted(), reason="this version of scikit-learn makes bins without weights")

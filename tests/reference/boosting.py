@@ -52,10 +52,11 @@ class Node:
 class TwinBoosting:
     """Boosting of one output: numbers, two classes, or more.
 
-    `classes` is 0 for numbers, else the number of classes, coded from 0.
+    `classes` is 0 for numbers, else the number of classes, coded from 0. `reduces` is the loss of numbers.
     """
 
     classes: int = 0
+    reduces: str = "squared_error"
     learning_rate: float = 0.1
     max_iter: int = 100
     max_leaf_nodes: int | None = 31
@@ -101,7 +102,7 @@ class TwinBoosting:
         """Return numbers, or one probability a class."""
         raw = self.raw(X)
         if not self.classes:
-            return raw[:, 0]
+            return raw[:, 0] if self.reduces == "squared_error" else np.exp(raw[:, 0])
         if self.classes == 2:
             share = 1 / (1 + np.exp(-raw[:, 0]))
             return np.column_stack([1 - share, share])
@@ -120,13 +121,18 @@ class TwinBoosting:
 
     def _baseline(self, y, n_trees, weights):
         if not self.classes:
-            return np.array([np.average(y, weights=weights)])
+            mean = np.average(y, weights=weights)
+            return np.array([mean if self.reduces == "squared_error" else np.log(mean)])
         shares = np.array([np.average(y == label, weights=weights) for label in range(self.classes)])
         if n_trees == 1:
             return np.array([np.log(shares[1] / shares[0])])
         return np.log(shares) - np.log(shares).mean()
 
     def _gradients(self, y, raw):
+        if self.reduces == "poisson":
+            return np.exp(raw) - y[:, None], np.exp(raw)
+        if self.reduces == "gamma":
+            return 1 - y[:, None] * np.exp(-raw), y[:, None] * np.exp(-raw)
         if not self.classes:
             return raw - y[:, None], np.ones_like(raw)
         if self.classes == 2:

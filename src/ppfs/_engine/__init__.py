@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from ppfs._engine.boosting.models import BoostedModels, Starts, grow_models
     from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
-    from ppfs._engine.boosting.rules import BoostingRules
+    from ppfs._engine.boosting.rules import BOOSTING_LOSSES, BoostingRules
     from ppfs._engine.boosting.scores import Outcome
     from ppfs._engine.cuda.device import Device, cuda_device, cuda_devices, device_in_turn, missing_for_cuda
     from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
@@ -82,7 +82,7 @@ _MODULES = {
     "boosting.models": ("BoostedModels", "Starts", "grow_models"),
     "boosting.column_models": ("boosted_column_losses",),
     "boosting.problem": ("BoostingProblem", "prepare_boosting"),
-    "boosting.rules": ("BoostingRules",),
+    "boosting.rules": ("BOOSTING_LOSSES", "BoostingRules"),
     "boosting.scores": ("Outcome",),
     "cuda.device": ("Device", "cuda_device", "cuda_devices", "device_in_turn", "missing_for_cuda"),
     "cuda.growth": ("column_risks_on", "row_losses_on"),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from reference.boosting import TwinBoosting
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from engine.boosting_problems import boosted_problems, make_problem, row_losses
 from ppfs._conventions.sklearn_compat import method_of_bins
@@ -16,15 +15,16 @@ slow_data = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 
 
 def via_scikit_learn(problem, train, column):
-    kind = HistGradientBoostingClassifier if problem.n_classes else HistGradientBoostingRegressor
-    model = kind(**problem.parameters, early_stopping=False, random_state=0)
+    model = problem.model
     model.fit(problem.X[train][:, [column]], problem.y[train], sample_weight=problem.weights_of(train))
     predict = model.predict_proba if problem.n_classes else model.predict
     return lambda rows: predict(problem.X[rows][:, [column]])
 
 
 def via_twin(problem, train, column):
-    model = TwinBoosting(classes=problem.n_classes, quantiles=method_of_bins(), **problem.parameters)
+    model = TwinBoosting(
+        problem.n_classes, reduces=problem.reduces, quantiles=method_of_bins(), **problem.parameters
+    )
     model.fit(problem.X[train][:, [column]], problem.y[train], weights=problem.weights_of(train))
     return lambda rows: model.predict(problem.X[rows][:, [column]])
 
@@ -87,6 +87,23 @@ def test_single_columns_agree_with_the_slow_twin(n_classes, missing, is_weighted
         l2_regularization=0.5,
     )
     assert_like(problem, via_twin, 1e-7)
+
+
+@pytest.mark.parametrize("reduces", ["poisson", "gamma"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_counts_and_amounts_agree_with_the_slow_twin(reduces, is_weighted):
+    rules = {"max_iter": 3, "min_samples_leaf": 3, "max_leaf_nodes": 4, "l2_regularization": 0.5}
+    problem = make_problem(
+        8, 40, 0, missing=0.2, n_folds=2, is_weighted=is_weighted, reduces=reduces, **rules
+    )
+    assert_like(problem, via_twin, 1e-7)
+
+
+@pytest.mark.parametrize("reduces", ["poisson", "gamma"])
+def test_many_rounds_of_counts_and_amounts_lose_what_scikit_learn_loses(reduces):
+    """Powers of e are updated from round to round on single columns."""
+    problem = make_problem(9, 300, 0, missing=0.1, reduces=reduces, max_iter=80, learning_rate=0.3)
+    assert_like(problem, via_scikit_learn, 1e-6)
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])

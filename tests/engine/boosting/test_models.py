@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from reference.boosting import TwinBoosting
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from engine.boosting_problems import BoostedProblem, boosted_problems, make_problem, row_losses
 from ppfs._engine import bin_columns, grow_models
@@ -27,16 +26,16 @@ def with_categories(problem, columns, seed=0):
 
 
 def via_scikit_learn(problem, train, is_category):
-    kind = HistGradientBoostingClassifier if problem.n_classes else HistGradientBoostingRegressor
-    model = kind(
-        **problem.parameters, early_stopping=False, random_state=0, categorical_features=is_category
-    ).fit(problem.X[train], problem.y[train], sample_weight=problem.weights_of(train))
+    model = problem.model.set_params(categorical_features=is_category)
+    model.fit(problem.X[train], problem.y[train], sample_weight=problem.weights_of(train))
     return model.predict_proba if problem.n_classes else model.predict
 
 
 def via_twin(problem, train, is_category):
     categorical = tuple(np.flatnonzero(is_category).tolist()) if is_category is not None else ()
-    model = TwinBoosting(classes=problem.n_classes, categorical=categorical, **problem.parameters)
+    model = TwinBoosting(
+        classes=problem.n_classes, reduces=problem.reduces, categorical=categorical, **problem.parameters
+    )
     return model.fit(problem.X[train], problem.y[train], weights=problem.weights_of(train)).predict
 
 
@@ -76,6 +75,17 @@ def drawn_values(problem, columns):
 @given(boosted_problems(max_columns=4, min_columns=2))
 def test_several_columns_lose_what_scikit_learn_loses(problem):
     assert_like(problem, via_scikit_learn, 1e-6)
+
+
+@pytest.mark.parametrize("reduces", ["poisson", "gamma"])
+def test_counts_and_amounts_agree_with_the_slow_twin_and_with_scikit_learn(reduces):
+    rules = {"max_iter": 3, "min_samples_leaf": 3, "max_leaf_nodes": 4, "l2_regularization": 0.5}
+    problem = make_problem(
+        20, 60, 0, n_columns=3, missing=0.15, n_folds=2, is_weighted=True, reduces=reduces, **rules
+    )
+    assert_like(problem, via_twin, 1e-7)
+    is_category = with_categories(problem, [1])
+    assert_like(problem, via_scikit_learn, 1e-6, is_category)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])

@@ -74,9 +74,9 @@ def _apply(
         step = leaf["value"] * learning_rate
         largest = max(largest, abs(step))
         factor = 1.0
-        if kind == Kind.TWO_CLASSES:
+        if kind == Kind.TWO_CLASSES or kind == Kind.AMOUNTS:
             factor = exp(-step)
-        elif kind == Kind.MORE_CLASSES:
+        elif kind == Kind.MORE_CLASSES or kind == Kind.COUNTS:
             factor = exp(step)
         start, stop = counts[leaf["first"]], counts[leaf["end"]]
         _move(step, factor, raw[start:stop], powers[start:stop])

@@ -28,6 +28,28 @@ def _fill_two_classes(
 
 
 @kernel_part
+def _fill_counts(
+    labels: Float64s, weights: Float64s | None, powers: Float64s, gradient: Float64s, hessian: Float64s
+) -> None:
+    """Fill gradients and hessians of half the Poisson deviance."""
+    for row in range(labels.size):
+        weight = weight_of(row, weights)
+        gradient[row] = np.float32(weight * (powers[row] - labels[row]))
+        hessian[row] = np.float32(weight * powers[row])
+
+
+@kernel_part
+def _fill_amounts(
+    labels: Float64s, weights: Float64s | None, powers: Float64s, gradient: Float64s, hessian: Float64s
+) -> None:
+    """Fill gradients and hessians of half the Gamma deviance."""
+    for row in range(labels.size):
+        ratio, weight = labels[row] * powers[row], weight_of(row, weights)
+        gradient[row] = np.float32(weight * (1.0 - ratio))
+        hessian[row] = np.float32(weight * ratio)
+
+
+@kernel_part
 def _fill_more_classes(
     n_trees: int,
     labels: Float64s,
@@ -51,8 +73,8 @@ def _fill_more_classes(
 def start_powers(kind: int, n_trees: int, n_rows: int, raw: Float64s, powers: Float64s) -> float:
     """Fill ``powers`` (n_trees, n_rows) from raw predictions; return the largest absolute raw prediction.
 
-    Powers are exp(-raw) for two classes and exp(raw) for more, shifted so that the largest of a row is 1: neither
-    overflows in a way that would matter.
+    Powers are exp(-raw) for two classes and amounts, and exp(raw) for counts and more classes, of which the largest of
+    a row is shifted to 1: none overflows in a way that would matter.
     """
     size = 0.0
     for row in range(n_rows):
@@ -63,7 +85,8 @@ def start_powers(kind: int, n_trees: int, n_rows: int, raw: Float64s, powers: Fl
                 largest = max(largest, raw[tree, row])
         for tree in range(n_trees):
             size = max(size, abs(raw[tree, row]))
-            power = raw[tree, row] - largest if kind == Kind.MORE_CLASSES else -raw[tree, row]
+            is_rising = kind == Kind.MORE_CLASSES or kind == Kind.COUNTS
+            power = raw[tree, row] - largest if is_rising else -raw[tree, row]
             powers[tree, row] = exp(min(power, 2.0 * BOUND_OF_POWERS))
     return size
 
@@ -93,6 +116,10 @@ def fill_gradients(
         _fill_two_classes(
             labels[:n_rows], weights, powers[0, :n_rows], gradient[0, :n_rows], hessian[0, :n_rows]
         )
+    elif kind == Kind.COUNTS:
+        _fill_counts(labels[:n_rows], weights, powers[0, :n_rows], gradient[0, :n_rows], hessian[0, :n_rows])
+    elif kind == Kind.AMOUNTS:
+        _fill_amounts(labels[:n_rows], weights, powers[0, :n_rows], gradient[0, :n_rows], hessian[0, :n_rows])
     else:
         _fill_more_classes(n_trees, labels[:n_rows], weights, powers, gradient, hessian)
 

@@ -151,7 +151,8 @@ class BoostedModels:
         """
         raw, parts = self._raw_with(columns, values, shifts), self.problem.test_parts
         if not parts.truth.classes.size:
-            return raw[:, :, :1]
+            numbers = raw[:, :, :1]
+            return numbers if self.problem.rules.reduces == "squared_error" else np.exp(numbers)
         answer = np.zeros((*raw.shape[:2], parts.places.shape[1]))
         for split in range(self.problem.n_splits):
             own = slice(*parts.ends[split : split + 2])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine.boosting.rules import BoostingRules, Kind
+from ppfs._engine.boosting.rules import NUMBER_KINDS, BoostingRules, Kind
 from ppfs._engine.inputs.splits import TRAIN, UNUSED
 from ppfs._engine.inputs.target import Target, make_target
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s
@@ -164,7 +164,10 @@ def prepare_boosting(
     target = make_target(y, n_classes)
     n_rows = target.classes.size + target.values.size
     loss_weights = np.ones(n_rows) if weights is None else np.array(weights, dtype=np.float64)
-    learnt = [_learnt(target, n_classes, rows, None if own is None else own[rows]) for rows in train]
+    of_numbers = NUMBER_KINDS[rules.reduces]
+    learnt = [
+        _learnt(target, n_classes, of_numbers, rows, None if own is None else own[rows]) for rows in train
+    ]
     kinds = np.array([kind for kind, _, _, _ in learnt], dtype=np.int64)
     n_trees = np.array([baseline.size for _, _, _, baseline in learnt], dtype=np.int64)
     ends = np.cumsum([0, *(rows.size for rows in test)], dtype=np.int64)
@@ -199,16 +202,17 @@ def prepare_boosting(
 
 
 def _learnt(
-    target: Target, n_classes: int, rows: npt.NDArray[np.int64], weights: Float64s | None
+    target: Target,
+    n_classes: int,
+    of_numbers: Kind,
+    rows: npt.NDArray[np.int64],
+    weights: Float64s | None,
 ) -> tuple[Kind, Float64s, Int64s, Float64s]:
     """Return the kind of a train part, the labels of all rows, the indices of the classes, and the baseline."""
     if not n_classes:
-        return (
-            Kind.NUMBERS,
-            target.values,
-            np.empty(0, dtype=np.int64),
-            np.array([np.average(target.values[rows], weights=weights)]),
-        )
+        mean = np.average(target.values[rows], weights=weights)
+        baseline = mean if of_numbers == Kind.NUMBERS else np.log(max(mean, 10 * _EPSILON))
+        return of_numbers, target.values, np.empty(0, dtype=np.int64), np.array([baseline])
     seen = np.unique(target.classes[rows])
     places = np.full(n_classes, -1, dtype=np.int64)
     places[seen] = np.arange(seen.size)

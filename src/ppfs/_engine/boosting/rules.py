@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from ppfs._engine.trees.rules import LOSSES
+from ppfs._engine.trees.rules import LOSSES, LossCode
 
 # The smallest sum of hessians of a child; a constant of scikit-learn's HistGradientBoosting.
 _MIN_HESSIAN = 1e-3
@@ -20,6 +20,19 @@ class Kind(IntEnum):
     TWO_CLASSES = 1
     MORE_CLASSES = 2
     ONE_CLASS = 3
+    COUNTS = 4
+    AMOUNTS = 5
+
+
+#: What trees of numbers predict, by scikit-learn's name of the loss that they reduce. All but numbers have a log link.
+NUMBER_KINDS = {"squared_error": Kind.NUMBERS, "poisson": Kind.COUNTS, "gamma": Kind.AMOUNTS}
+
+#: Losses of predictions by the names that users give them.
+BOOSTING_LOSSES = {
+    **LOSSES,
+    "poisson-deviance": LossCode.POISSON_DEVIANCE,
+    "gamma-deviance": LossCode.GAMMA_DEVIANCE,
+}
 
 
 class BoostingLimits(NamedTuple):
@@ -52,8 +65,10 @@ class BoostingRules:
         Whether such edges are weighted quantiles where rows have weights, as in scikit-learn.
     min_hessian : float
         The smallest sum of hessians of a leaf. It is a constant in scikit-learn.
-    loss : {"log-loss", "brier", "zero-one", "squared", "absolute"}
-        The first three are for classes, the last two for numbers.
+    loss : {"log-loss", "brier", "zero-one", "squared", "absolute", "poisson-deviance", "gamma-deviance"}
+        The first three are for classes, the others for numbers.
+    reduces : {"squared_error", "poisson", "gamma"}
+        The loss that trees of numbers reduce: scikit-learn's parameter `loss`.
     """
 
     learning_rate: float = 0.1
@@ -67,6 +82,7 @@ class BoostingRules:
     has_weighted_bins: bool = True
     min_hessian: float = _MIN_HESSIAN
     loss: str = "log-loss"
+    reduces: str = "squared_error"
 
     @property
     def limits(self) -> BoostingLimits:
@@ -81,7 +97,7 @@ class BoostingRules:
             l2=float(self.l2_regularization),
             max_bins=int(self.max_bins),
             has_midpoints=self.quantiles == "midpoint",
-            loss=int(LOSSES[self.loss]),
+            loss=int(BOOSTING_LOSSES[self.loss]),
         )
 
     def most_leaves(self, n_train: int) -> int:

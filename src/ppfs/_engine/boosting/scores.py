@@ -1,5 +1,6 @@
 """Losses of boosted models on their test rows, from raw predictions."""
 
+from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from ppfs._engine.boosting.rules import Kind
 from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_kernel, kernel_part
 from ppfs._engine.trees.losses import add_loss, log_loss, number_loss
 from ppfs._engine.trees.rules import LossCode
+
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Outcome(NamedTuple):
@@ -46,15 +49,27 @@ def _class_losses(likeliest: int, shares: Float64s, places: Int64s, loss: int, o
 
 
 @kernel_part
+def _deviance(truth: float, mean: float, loss: int) -> float:
+    """Return the deviance of a predicted mean."""
+    ratio = truth / mean
+    if loss == LossCode.GAMMA_DEVIANCE:
+        return 2.0 * (ratio - 1.0 - log(ratio))
+    return 2.0 * ((truth * log(ratio) if truth > 0.0 else 0.0) - truth + mean)
+
+
+@kernel_part
 def _loss(row: int, place: int, loss: int, test_parts: TestParts, losses: Float64s) -> float:
     """Return the weighted loss of a row whose prediction has a given index in ``losses``."""
     if test_parts.truth.classes.size:
         known: float = test_parts.weights[row] * losses[place, test_parts.truth.classes[row]]
         return known
-    missed: float = test_parts.weights[row] * number_loss(
-        test_parts.truth.values[row] - losses[place, 0], loss
-    )
-    return missed
+    truth, predicted = test_parts.truth.values[row], losses[place, 0]
+    if loss == LossCode.POISSON_DEVIANCE or loss == LossCode.GAMMA_DEVIANCE:
+        missed = _deviance(truth, max(predicted, _EPSILON), loss)
+    else:
+        missed = number_loss(truth - predicted, loss)
+    weighted: float = test_parts.weights[row] * missed
+    return weighted
 
 
 @allocating_kernel
@@ -92,6 +107,8 @@ def score(
             kind = test_parts.kinds[split]
             if kind == Kind.NUMBERS:
                 losses[place, 0] = raw[question, place, 0]
+            elif kind == Kind.COUNTS or kind == Kind.AMOUNTS:
+                losses[place, 0] = exp(raw[question, place, 0])
             else:
                 n_shares = max(2, test_parts.n_trees[split]) if kind != Kind.ONE_CLASS else 1
                 likeliest = fill_shares(kind, raw[question, place], shares[:n_shares])

@@ -23,6 +23,8 @@ class LossCode(IntEnum):
     ZERO_ONE = 2
     SQUARED = 3
     ABSOLUTE = 4
+    POISSON_DEVIANCE = 5
+    GAMMA_DEVIANCE = 6
 
 
 #: Impurities that a tree of classes may reduce, by scikit-learn's names, and those of a tree of numbers.

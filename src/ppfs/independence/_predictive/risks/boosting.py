@@ -34,7 +34,7 @@ _KNOWN = KnownParameters(
         "max_bins",
     ),
     only={
-        "loss": ("log_loss", "squared_error"),
+        "loss": ("log_loss", "squared_error", "poisson", "gamma"),
         "max_features": (1.0,),
         "monotonic_cst": (None,),
         "interaction_cst": (None,),
@@ -113,7 +113,12 @@ class BoostingRisks(RiskSource):
             return f"the engine does not merge categories, and a column has {most}"
         if method_of_bins() is None:
             return "the engine does not know how this version of scikit-learn makes bins"
-        return refusal_of_target(table, problem) or refusal_of_size(problem, _rules_of(problem))
+        if estimator.loss in ("poisson", "gamma") and not _has_log_mean(problem):
+            # scikit-learn's own error says what is wrong.
+            return "the target has values that this model does not take"
+        return refusal_of_target(table, problem, _engine.BOOSTING_LOSSES) or refusal_of_size(
+            problem, _rules_of(problem)
+        )
 
     def _make_grower(self) -> BoostingGrower:
         return BoostingGrower(self.problem)
@@ -272,4 +277,12 @@ def _rules_of(problem: Problem) -> _engine.BoostingRules:
         **{name: parameters[name] for name in _KNOWN.read},
         quantiles=method_of_bins() or "",
         loss=problem.loss.name,
+        **({"reduces": parameters["loss"]} if not problem.classes.size else {}),
     )
+
+
+def _has_log_mean(problem: Problem) -> bool:
+    """Return whether a regression with a log link can be fitted to all train parts."""
+    if problem.estimator.loss == "gamma":
+        return bool((problem.y > 0).all())
+    return bool((problem.y >= 0).all() and all(problem.y[split.train].any() for split in problem.splits))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +20,15 @@ from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 OTHER_KIND = "the engine has no faster way for this kind of model"
 
 
-def refusal_of_target(table: Table, problem: Problem) -> str | None:
-    """Return why the engine cannot compute the losses of this target, or None if it can."""
-    if problem.loss.name not in _engine.LOSSES:
+def refusal_of_target(table: Table, problem: Problem, losses: Collection[str] | None = None) -> str | None:
+    """Return why the engine cannot compute the losses of this target, or None if it can.
+
+    Parameters
+    ----------
+    losses : collection of str, default=None
+        The losses that a source computes; None: those that all sources do.
+    """
+    if problem.loss.name not in (losses or _engine.LOSSES):
         return f"the engine does not know the loss {problem.loss.name!r}"
     if problem.y.ndim > 1:
         return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
