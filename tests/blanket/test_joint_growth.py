@@ -220,6 +220,18 @@ def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
     assert "joint shrink" in found.trace_.explain(0)
 
 
+def test_a_second_chance_takes_a_tenth_of_the_level():
+    """x goes along with a true column: its model of all columns has p = .008, and the shrink phase drops it."""
+    rng = np.random.default_rng(50)
+    z = rng.normal(size=200)
+    X = np.column_stack([0.6 * z + 0.8 * rng.normal(size=200), z])
+    y = 0.5 * z + rng.normal(size=200)
+    found = PPFS.calibrated(random_state=0).fit(X, y)
+    again = [step for step in found.trace_ if step.phase == "joint shrink"]
+    assert [0.005 < step.pvalue < 0.05 for step in again] == [True]
+    assert found.blanket_.tolist() == [1]
+
+
 @pytest.mark.parametrize("growth", ["marginal", "both"])
 def test_one_of_every_two_near_copies_is_found(growth):
     n_tables, n_found = 20, 0

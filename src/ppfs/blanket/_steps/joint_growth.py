@@ -31,6 +31,10 @@ JOINT_SHRINK = "joint shrink"
 _ROWS_PER_COLUMN = 10
 _FEW_COLUMNS = 40
 
+# What the shrink phase dropped is asked about again at this share of the level: at the full level nearly twice as many
+# columns would be let in that only go along with a true one.
+_SECOND_CHANCE = 0.1
+
 #: growth="auto" grows jointly up to this many columns, rows and values.
 MOST_AUTOMATIC = 500
 MOST_AUTOMATIC_ROWS = 10_000
@@ -246,7 +250,7 @@ def shrink_jointly(
 
     The models of a panel see one or two columns at a time. They drop the inputs of an exclusive-or of three columns,
     which a model of all columns found. So what they dropped is asked about again, weakest first, by that model, given
-    the blanket and the other candidates that were dropped. They share the level: it is their second chance.
+    the blanket and the other candidates that were dropped. They share a tenth of the level: it is their second chance.
 
     Parameters
     ----------
@@ -263,6 +267,8 @@ def shrink_jointly(
     if not dropped:
         return list(blanket)
     test = bind(inquiry.test.table)
-    joint = replace(inquiry, test=test, always_keep=tuple(blanket), alpha=inquiry.alpha / len(dropped))
+    joint = replace(
+        inquiry, test=test, always_keep=tuple(blanket), alpha=_SECOND_CHANCE * inquiry.alpha / len(dropped)
+    )
     waiting = least_important_first(dropped, inquiry.test.table)
     return shrink(joint, [*waiting, *blanket], phase=JOINT_SHRINK)
