@@ -30,13 +30,14 @@ def noisy():
 
 @pytest.fixture
 def planned(monkeypatch):
-    """How many features each plan expects to go beside those that do."""
+    """How many features each plan expects to go beside those that do, and how many of the plan before stayed."""
     lengths = []
     plan = PlannedRemovals._plan
 
     def noted(self, forest, gone, *arguments):
+        n_stayed = len(set(self._planned) - gone)
         plan(self, forest, gone, *arguments)
-        lengths.append(len(self._planned) - len(gone))
+        lengths.append((len(self._planned) - len(gone), n_stayed))
 
     monkeypatch.setattr(PlannedRemovals, "_plan", noted)
     return lengths
@@ -50,13 +51,46 @@ def _everything(selector):
 @pytest.mark.parametrize("n_jobs", [2, 4])
 def test_threads_grow_trees_ahead_and_nothing_else_changes(noisy, planned, model, n_jobs):
     alone = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0, n_jobs=1).fit(*noisy))
-    assert max(planned) == 0
+    assert {n_ahead for n_ahead, _ in planned} == {0}
     planned.clear()
     together = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0, n_jobs=n_jobs).fit(*noisy))
-    assert max(planned) >= 3
-    assert 0 in planned[1:], "no plan was cut, so that nothing is tested of it"
+    assert max(n_ahead for n_ahead, _ in planned) >= 3
+    assert any(n_stayed for _, n_stayed in planned), "no plan was cut, so that nothing is tested of it"
     assert together[0].equals(alone[0])
     assert together[1:] == alone[1:]
+
+
+class _Forest:
+    """Trees of which some use some columns; `removals` lists what was asked to be removed."""
+
+    most_ahead = 8
+
+    def __init__(self, used):
+        self.used = np.array([used])
+        self.removals = []
+
+    def without_each(self, columns):
+        self.removals.append(len(columns))
+        return ((self, 1) for _ in columns)
+
+
+def _apply(removals, forest, *gone):
+    places = {x: slice(x, x + 1) for x in range(forest.used.shape[1])}
+    removals.apply(forest, set(gone), places, range(max(gone) + 1, forest.used.shape[1]))
+
+
+def test_plans_grow_while_features_go_even_if_one_ends_among_unused_features():
+    forest, removals = _Forest([True, False, *[True] * 10]), PlannedRemovals(is_ahead=True)
+    _apply(removals, forest, 0)
+    _apply(removals, forest, 1, 2)
+    assert forest.removals == [2, 5]
+
+
+def test_after_a_cut_a_plan_is_as_long_as_what_was_used_of_the_last():
+    forest, removals = _Forest([True] * 16), PlannedRemovals(is_ahead=True)
+    for x in (0, 1, 2, 3, 8):
+        _apply(removals, forest, x)
+    assert forest.removals == [2, 4, 2]
 
 
 def test_beginning_again_after_each_removal_is_not_changed_by_threads(noisy):

@@ -1,6 +1,7 @@
 """One grown tree and the losses of its test rows, with columns unchanged, permuted or replaced."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +46,7 @@ class GrownTree:
     joint_risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
     base_losses: list[Float64s] = field(default_factory=list)  # the only entry, (n_test,), once computed
 
-    @property
+    @cached_property
     def used(self) -> Int32s:
         """The columns the tree splits on, ascending."""
         feature = self.tree.nodes["feature"]

@@ -33,7 +33,7 @@ class PlannedRemovals:
         self._is_ahead = is_ahead
         self._planned: list[int] = []
         self._forests: Iterator[tuple[AnyForest, int]] = iter(())
-        # Doubled when all of a plan was used, and 1 after a plan that was cut: little is grown in vain.
+        # Doubled when all of a plan was used; after a plan that was cut, as many as were used of it.
         self._length = 1
 
     def forget(self) -> None:
@@ -94,7 +94,10 @@ class PlannedRemovals:
         n_users = forest.used.sum(axis=0).tolist()
         first = [position for x in gone for position in range(places[x].start, places[x].stop)]
         first.sort(key=n_users.__getitem__)
-        self._length = min(1 if self._planned else 2 * self._length, forest.most_ahead)
+        # A plan whose last features went together with others was not cut.
+        n_unused = 0 if gone >= set(self._planned) else len(self._planned)
+        wanted = max(1, self._length - n_unused) if n_unused else 2 * self._length
+        self._length = min(wanted, forest.most_ahead)
         # The columns of one feature are removed by their use, which is not known ahead.
         is_ahead = self._is_ahead and len(first) == len(gone)
         ahead = [x for x in expected if x not in gone][: self._length - 1] if is_ahead else []
