@@ -232,7 +232,7 @@ def test_what_cannot_be_read_ends_with_the_fix(refused):
     assert "is a binary file" in refused(b"\x7fELF\x00\x01\x02")
     assert "cannot be unpacked" in refused(gzip.compress(b"x,y\n1,2\n")[:-6])
     assert "cannot be unpacked" in refused(b"PK\x03\x04nonsense")
-    assert "cannot be read as an Excel file" in refused(b"\xd0\xcf\x11\xe0nonsense")
+    assert "format of Excel before 2007" in refused(b"\xd0\xcf\x11\xe0nonsense")
     assert "archive of 2 files: 'a.csv', 'b.csv'. Unpack it" in refused(
         zipped({"a.csv": b"x", "b.csv": b"y"})
     )
@@ -336,6 +336,56 @@ def test_ten_thousand_columns(select, tmp_path):
     result = json.loads(select(path, "-t", "ill", "-f", "json").stdout)
     assert len(result["columns"]) == 10_000
     assert "gene 77" in result["selected"]
+
+
+def test_a_sheet_that_was_not_named_is_said(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        for name in ("first", "second"):
+            pd.DataFrame({"x": [1.0, 2.0], "sheet": name}).to_excel(writer, sheet_name=name, index=False)
+    read = read_frame(str(path))
+    assert read.notes == [
+        "book.xlsx: sheet 'first' of 'first', 'second' is read; choose another with --sheet"
+    ]
+    assert set(read.frame["sheet"]) == {"first"}
+    named = read_frame(str(path), sheet="second")
+    assert (named.notes, set(named.frame["sheet"])) == ([], {"second"})
+    with pytest.raises(InputFailure, match="has no sheet 'Second '") as raised:
+        read_frame(str(path), sheet="Second ")
+    assert raised.value.format_message().endswith("Did you mean 'second'? The sheets are 'first', 'second'.")
+
+
+def test_old_excel_files_are_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "book.xls"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with pytest.raises(InputFailure, match="format of Excel before 2007, or a password"):
+        read_frame(str(path))
+
+
+def test_rows_with_too_few_fields_are_said(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('a,b,c\n1,2,3\n\n"4\n4",5\n6,7,\n8\n', encoding="utf-8")
+    read = read_frame(str(path))
+    assert read.notes == [
+        "data.csv: 2 rows have fewer fields than the header, the first in line 4; the others are read as missing values"
+    ]
+    assert read.frame["c"].isna().tolist() == [False, True, True, True]
+
+
+def test_a_column_without_a_heading_is_said(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,,b,\n1,2,3,4\n5,6,7,8\n", encoding="utf-8")
+    read = read_frame(str(path))
+    assert list(read.frame.columns) == ["a", "Unnamed: 1", "b", "Unnamed: 3"]
+    assert read.notes == ["data.csv: columns without a heading are called 'Unnamed: 1', 'Unnamed: 3'"]
+
+
+def test_a_file_without_a_header_is_suspected_where_the_target_is_not_found(select, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("1.5,2,0\n2.5,3,1\n", encoding="utf-8")
+    said = select(path, "-t", "y").stderr
+    assert "has no column 'y'" in said
+    assert said.endswith("The first row holds numbers only: does the file have a header?\n")
 
 
 def test_streamed_columns(select, ppfs, tmp_path, patients):

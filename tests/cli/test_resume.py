@@ -11,6 +11,12 @@ from ppfs.cli.commands.select import select as select_command
 from ppfs.independence._predictive import marginal
 
 
+def test_a_file_is_not_a_checkpoint(ppfs, table):
+    result = ppfs("resume", table)
+    assert result.exit_code == 1
+    assert "is a file, not the folder of a checkpoint" in result.stderr
+
+
 def test_a_killed_search_is_resumed_from_another_folder(select, ppfs, table, tmp_path, monkeypatch):
     expected = select(table, "--target", "ill").stdout
     monkeypatch.chdir(table.parent)

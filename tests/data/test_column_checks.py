@@ -42,6 +42,14 @@ ODD = {
 }
 
 
+def test_columns_without_a_value_are_called_missing():
+    y = np.arange(N) % 2
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=N), "none": np.nan, "one": 1.0})
+    found = {warning.column: warning.finding for warning in PPFS.calibrated().fit(frame, y).warnings_}
+    assert found["none"] == "'none' is missing in all rows, so that it cannot predict the target."
+    assert found["one"] == "'one' holds one value in all rows, so that it cannot predict the target."
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_column_is_noticed(name):
     values, kind = ODD[name]

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS, PPFSCV
@@ -72,6 +73,26 @@ def test_a_target_without_rows_is_named_by_its_type(y):
 def test_no_jobs_at_all_are_refused_before_the_fit(selector):
     with pytest.raises(ValueError, match=r"'n_jobs' parameter of .* must be an int in the range.*Got 0"):
         selector.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (sp.csr_array(Y[:, None]), r"y is a sparse matrix. Pass y.toarray\(\).ravel\(\)"),
+        (np.where(Y, b"yes", b"no"), "y holds bytes, such as b'yes'. Decode them to text"),
+        ([10**400 * int(label) for label in Y], "y holds an integer that is too large for a float"),
+        ([10**30 * int(label) for label in Y], "floats beyond 2\\*\\*53"),
+    ],
+)
+def test_targets_that_no_model_takes_are_refused_with_a_way_out(y, message):
+    with pytest.raises(InvalidInputError, match=message):
+        PPFS(n_splits=5).fit(X, y)
+
+
+def test_integers_beyond_64_bits_are_quantities():
+    numbers = [10**30 + int(10**28 * value) for value in X[:, 0]]
+    found = PPFS.calibrated().fit(X, numbers)
+    assert found.get_feature_names_out().tolist() == ["x0"]
 
 
 def test_names_of_several_types_are_refused_with_a_way_out():

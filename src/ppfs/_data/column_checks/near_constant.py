@@ -25,7 +25,10 @@ def near_constant(table: Table) -> Iterator[ColumnWarning]:
     """
     is_constant = table.facts.is_constant
     for column in np.flatnonzero(is_constant).tolist():
-        yield _warning(table, column, "holds one value in all rows, so that it cannot predict the target.")
+        # Missing values of categories have codes of their own.
+        is_missing = not table.is_sparse and bool(np.isnan(table.X[0, column]))
+        found = "is missing in all rows" if is_missing else "holds one value in all rows"
+        yield _warning(table, column, f"{found}, so that it cannot predict the target.")
     if table.is_sparse or table.n_rows < _FEWEST_ROWS:
         return
     head = table.X[some_rows(table.n_rows, _HEAD)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, column_or_1d
@@ -40,11 +41,14 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     if labels is not None:
         return labels
     require_values(y, "y")
+    if sp.issparse(y):
+        raise InvalidInputError("y is a sparse matrix. Pass y.toarray().ravel() for one target.")
     plain = _plain(y)
     if _is_structured(plain):
         return _complete_record(plain)
     array = np.asarray(plain)
     _refuse_dates(array)
+    _refuse_bytes(array)
     if isinstance(y, str):
         raise InvalidInputError(
             f"y is the text {y!r}, but the target's values are needed, one per row. If it is a column name, pass "
@@ -235,8 +239,9 @@ def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
     if all(isinstance(value, str) for value in target):
         return target.astype(str)
     if all(isinstance(value, Real | Decimal | np.bool_) for value in target):
-        is_exact = any(isinstance(value, Decimal) for value in target)
-        return target.astype(np.float64) if is_exact else np.array(target.tolist())
+        numbers = np.array(target.tolist())
+        # Decimals, and integers of more than 64 bits.
+        return _floats(numbers) if numbers.dtype.kind == "O" else numbers
     other = next((value for value in target if not isinstance(value, str | Real | Decimal | np.bool_)), None)
     if other is not None:
         raise InvalidInputError(
@@ -244,6 +249,22 @@ def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
             "Convert the values to numbers, or to text if they are labels."
         )
     return np.array(target.tolist())
+
+
+def _floats(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return numbers.astype(np.float64)
+    except OverflowError as error:
+        raise InvalidInputError(
+            "y holds an integer that is too large for a float. Divide y by a constant, or pass labels as text."
+        ) from error
+
+
+def _refuse_bytes(target: NDArray[Any]) -> None:
+    if target.dtype.kind == "S":
+        raise InvalidInputError(
+            f"y holds bytes, such as {target.ravel()[0].item()!r}. Decode them to text: np.char.decode(y)."
+        )
 
 
 def _refuse_dates(target: NDArray[Any]) -> None:

@@ -53,6 +53,10 @@ def _write(place: Path, content: bytes, checkpoint: str) -> None:
 def remembered(checkpoint: Path) -> list[str]:
     """Return the flags of the search that a checkpoint belongs to, in the folder that it was started in."""
     path = checkpoint / _COMMAND
+    if checkpoint.is_file():
+        raise InputFailure(
+            f"{str(checkpoint)!r} is a file, not the folder of a checkpoint. Give the folder of --checkpoint."
+        )
     try:
         content = parsed(path.read_text(encoding="utf-8"))
         folder, arguments = content["folder"], content["arguments"]

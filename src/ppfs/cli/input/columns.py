@@ -19,9 +19,20 @@ def require_column(name: str, names: Sequence[str], owner: str) -> str:
     """
     if name in names:
         return name
+    has_header = not all(map(is_number, names))
+    doubt = "" if has_header else " The first row holds numbers only: does the file have a header?"
     raise InputFailure(
-        f"{owner} has no column {name!r}.{did_you_mean(name, names)} The columns are {listed(names)}."
+        f"{owner} has no column {name!r}.{did_you_mean(name, names)} The columns are {listed(names)}.{doubt}"
     )
+
+
+def is_number(name: str) -> bool:
+    """Return whether a heading is a number, as where the header is missing."""
+    try:
+        float(name.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def resolve(values: Sequence[str], names: Sequence[str], owner: str) -> list[str]:

@@ -151,6 +151,19 @@ def first_long_record(text: str, format: TextFormat) -> tuple[int, int, int] | N
     return None
 
 
+def short_records(text: str, format: TextFormat) -> list[int]:
+    """Return the lines on which records begin that are narrower than the header; blank lines do not count."""
+    reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
+    width, start, lines = 0, 1, []
+    for record in reader:
+        if not width:
+            width = len(record) + format.has_row_names
+        elif len(record) < width and any(field.strip() for field in record):
+            lines.append(start)
+        start = reader.line_num + 1
+    return lines
+
+
 def _encoding(content: bytes) -> str:
     if content.startswith(b"\xef\xbb\xbf"):
         return "utf-8-sig"

@@ -63,6 +63,7 @@ def read_frame(
     kind = kind_of(content, name)
     if kind != "excel":
         _refuse_useless({"sheet": sheet}, f"{name!r} is not an Excel file")
+    notes: list[str] = []
     if kind == "text":
         frame = json_frame(content, name)
         if frame is None:
@@ -70,7 +71,7 @@ def read_frame(
             text = TextTable(content, name, format)
             return FrameRead(name, text.frame, text.place, text.notes, text.written)
     else:
-        frame = typed_frame(content, name, kind, sheet)
+        frame, notes = typed_frame(content, name, kind, sheet)
     _refuse_useless({"sep": sep, "encoding": encoding, "decimal": decimal}, f"{name!r} is not a CSV file")
     frame.columns = [str(column) for column in frame.columns]
     if not isinstance(frame.index, pd.RangeIndex):
@@ -79,7 +80,7 @@ def read_frame(
         frame = frame.replace(dict.fromkeys(na, None))
     # A sheet has its header in row 1; the other files number rows from 1.
     first = 2 if kind == "excel" else 1
-    return FrameRead(name, frame, lambda rows: _numbered(rows, first), [])
+    return FrameRead(name, frame, lambda rows: _numbered(rows, first), notes)
 
 
 def _refuse_useless(flags: Mapping[str, object], why: str) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
-from ppfs.cli.input.dialect import decoded, described, first_long_record, lines_of_records
+from ppfs.cli.input.columns import is_number
+from ppfs.cli.input.dialect import decoded, described, first_long_record, lines_of_records, short_records
 
 if TYPE_CHECKING:
     from ppfs._data import NumberStyle, TextFormat
@@ -51,6 +52,7 @@ class TextTable:
         self._units = {column for column, style in styles.items() if style.unit}
         self.notes = [f"{name}: {words}"] if (words := described(format, styles)) else []
         self._look_at_the_header()
+        self._look_for_short_rows()
 
     def place(self, rows: Sequence[int]) -> str:
         """Name rows of the frame by the lines of the file."""
@@ -178,17 +180,32 @@ class TextTable:
                 "copies."
             )
         renamed = [name for name in names if "." in name and name.rpartition(".")[0] in names]
+        header = self._text.lstrip("\ufeff").split("\n", 1)[0]
+        bare = [name for name in names if name.startswith("Unnamed: ") and name not in header]
+        if bare:
+            self.notes.append(f"{self._name}: columns without a heading are called {listed(bare)}")
         if renamed:
             numbered = [name for name in renamed if name.rpartition(".")[2].isdecimal()]
-            header = self._text.lstrip("\ufeff").split("\n", 1)[0]
             made = [name for name in numbered if name not in header]
             if made:
                 self.notes.append(
                     f"{self._name}: a heading occurs more than once; the later columns are called {listed(made)}"
                 )
-        if all(_is_number(name) for name in names):
+        if all(map(is_number, names)):
             self.notes.append(
                 f"{self._name}: the first row holds numbers only and was read as the header; does the file have one?"
+            )
+
+    def _look_for_short_rows(self) -> None:
+        # Their last fields are missing: without such rows the file is not read again.
+        if not self.frame.iloc[:, -1].isna().any():
+            return
+        lines = short_records(self._text, self._format)
+        if lines:
+            rows = f"{len(lines)} rows have" if len(lines) > 1 else "1 row has"
+            self.notes.append(
+                f"{self._name}: {rows} fewer fields than the header, the first in line {lines[0]}; the others are read "
+                "as missing values"
             )
 
 
@@ -206,11 +223,3 @@ def _is_text(column: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return not (is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
