@@ -218,6 +218,9 @@ def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
     assert set(found.blanket_) == {0, 1, 2}
     assert {step.phase for step in found.trace_ if step.decision == "kept"} == {"joint shrink"}
     assert "joint shrink" in found.trace_.explain(0)
+    # They share the level, so that each p-value is adjusted for their number.
+    kept = [step for step in found.trace_ if step.decision == "kept"]
+    assert all(step.pvalue < step.adjusted_pvalue <= 0.05 for step in kept)
 
 
 def test_a_second_chance_takes_a_tenth_of_the_level():

@@ -118,7 +118,7 @@ def test_explain_says_the_verdict_first_and_the_same_from_a_file(ppfs, saved, ta
     asked = ppfs("explain", table, "-t", "ill", *flags)
     lines = asked.stdout.splitlines()
     assert asked.exit_code == 0
-    assert lines[0].startswith("'bmi' was selected: the target depends on it")
+    assert lines[0].startswith("'bmi' was selected: evidence that the target depends on it")
     assert lines[2].startswith("  growth: 'bmi': p = ")
     assert "'noise' was not selected" in asked.stdout
     assert ppfs("explain", "--from", saved, "--feature", "bmi", "-x", "noise").stdout == asked.stdout

@@ -37,7 +37,7 @@ def test_table_shows_names_with_markup_as_they_are(select, table, patients):
     frame["ill"] = np.where(frame["[red]dose[/red]"] > 0, "yes", "no")
     frame.to_csv(table, index=False)
     result = select(table, "--target", "ill", "--format", "table")
-    assert "patients.csv: 1 of 3 columns predict ill" in result.stdout
+    assert "patients.csv: 1 of 3 columns was selected to predict ill" in result.stdout
     assert "[red]dose[/red]" in result.stdout
     assert "2 without evidence of a link on their own" in result.stdout
 

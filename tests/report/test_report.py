@@ -11,6 +11,8 @@ from ppfs import PPFS
 from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import Report
+from ppfs.report._markdown import markdown_page
+from ppfs.report._verdicts import doubts_in_words
 from ppfs.wrappers import PermutationImportance, Stepwise
 
 pd = pytest.importorskip("pandas")
@@ -128,7 +130,9 @@ def test_the_command_that_made_it_can_be_given(selector):
 
 
 def test_the_report_claims_no_more_than_was_tested(selector, page):
-    assert "no evidence that any of the other 2 columns adds" in selector.report().summary["lead"]
+    lead = selector.report().summary["lead"]
+    assert "no evidence that any of the other 2 columns is linked to the target" in lead
+    assert "They were tested on their own only." in lead
     for claim in ("enough to predict", "gains nothing", "adds nothing", "tells nothing"):
         assert claim not in page
 
@@ -290,3 +294,12 @@ def test_a_failure_to_measure_is_a_note(frame_and_target, monkeypatch):
     summary = selector.report().summary
     assert summary["sufficiency"] is None
     assert any("too small a part" in note for note in summary["notes"])
+
+
+def test_doubtful_p_values_are_said_once(selector):
+    assert selector.report().summary["may_be_too_small"] == []
+    assert doubts_in_words([]) == []
+    assert doubts_in_words(["a"])[0].startswith("The p-value of 'a' may be too small: ")
+    assert doubts_in_words(["a", "b"])[0].startswith("The p-values of 'a', 'b' may be too small: ")
+    page = {**selector.report().summary, "may_be_too_small": ["a", "b"]}
+    assert markdown_page(page).count("may be too small") == 1

@@ -47,7 +47,7 @@ def test_a_row_a_column_with_verdict_and_evidence(problem):
     assert results["importance"].tolist() == selector.importances_.tolist()
     assert results["stability"].tolist()[0] == 1.0
     assert results["reason"].tolist()[:2] == [
-        "the target depends on it given the others",
+        "evidence of a link given the others",
         "no evidence of a link on its own",
     ]
     assert results["redundant_with"].tolist() == [[], [], ["cause"]]

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from ppfs import PPFS
-from ppfs._trace import Outcome, Step, Trace, as_plain, from_plain
+from ppfs._trace import NO_ADDITION, NO_LINK, Outcome, Step, Trace, as_plain, from_plain
+from ppfs._trace.words import reason
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_explanation_gives_the_verdict_first_and_then_every_question(selector):
     assert selector.trace_.explain(1) == selector.trace_.explain("sepal width (cm)")
     assert [step.phase for step in selector.trace_.of(1)] == ["growth", "shrink"]
     kept = selector.trace_.explain("petal width (cm)").splitlines()[0]
-    assert kept.startswith("'petal width (cm)' was selected: the target depends on it given ")
+    assert kept.startswith("'petal width (cm)' was selected: evidence that the target depends on it given ")
 
 
 def ask(column, given, decision, fold=0, **more):
@@ -89,6 +90,26 @@ def test_of_several_columns_that_entered_together_the_closest_is_named_or_none()
     closest = recorded(steps, Outcome((1, 2, 3), closest={0: 3}))
     assert closest.explain("a").splitlines()[0].endswith("Of these, it is closest to 'd'.")
     assert from_plain(as_plain(closest)).explain("a") == closest.explain("a")
+
+
+def test_a_column_rejected_given_others_is_not_said_to_lack_a_link_on_its_own():
+    trace = recorded([ask(0, (), "candidate"), ask(0, (1,), "rejected")], Outcome((1,)))
+    assert reason(0, trace.outcome, trace.deciding_step("a")) == NO_ADDITION
+    alone = recorded([ask(0, (), "rejected")], Outcome((1,)))
+    assert reason(0, alone.outcome, alone.deciding_step("a")) == NO_LINK
+
+
+def test_a_p_value_that_may_be_too_small_is_said_of_columns_that_it_speaks_for():
+    steps = [
+        ask(0, (1,), "kept", may_be_too_small=True),
+        ask(1, (0,), "kept"),
+        ask(2, (0, 1), "dropped", may_be_too_small=True),
+    ]
+    trace = recorded(steps, Outcome((0, 1)))
+    verdict, question = trace.explain("a").splitlines()
+    assert verdict.count("may be too small") == question.count("may be too small") == 1
+    assert "may be too small" not in trace.explain("b")
+    assert "may be too small" not in trace.explain("c")
 
 
 def test_what_never_had_an_answer_in_its_favour_gave_way_to_nothing():

@@ -108,7 +108,7 @@ def test_an_empty_selection_says_how_many_rows_it_would_take():
     selector = PPFS.calibrated(random_state=0).fit(X, rng.normal(size=100))
     assert not selector.support_.any()
     (note,) = [note for note in selector.trace_.notes if note.startswith("no column was selected")]
-    assert "100 rows find a linear effect" in note
+    assert "with these 100 rows a linear effect of" in note
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_the_report_says_what_could_have_been_seen(fitted):
     assert (found["n_undecided"], found["n_dropped"]) == (0, 4)
     for text in (report.markdown(), report.html()):
         assert "Could more have been seen?" in text
-        assert "would have been selected with probability 0.8, if its effect is a line" in text
+        assert "would have been selected with probability 0.8, in units of the importance" in text
 
 
 def test_the_report_of_an_empty_selection_begins_with_the_rows_it_would_take():
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(100, 3)), columns=list("abc"))
     report = PPFS.calibrated(random_state=0).fit(X, rng.normal(size=100)).report(sufficiency=False)
-    assert "These 100 rows find a linear effect of" in report.summary["lead"]
+    assert "With these 100 rows a linear effect of" in report.summary["lead"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
 from ppfs._data import read_table
@@ -71,7 +72,7 @@ def test_a_missing_column_is_found_among_a_thousand():
 
 def test_scores_are_those_of_the_rows_that_were_predicted():
     X, y = linear()
-    found = measured(X, y, [0, 1], estimator=LinearRegression())
+    found = measured(X, y, [0, 1], estimator=LinearRegression(), loss="squared")
     error = 0.0
     for k in range(5):
         train = np.setdiff1d(np.arange(len(X)), np.arange(len(X))[k::5])
@@ -287,7 +288,7 @@ def test_plain_numbers_for_files():
     X, _ = linear()
     plain = measured(X, np.random.default_rng(1).normal(size=len(X)), []).as_plain()
     assert plain["share_lost"] is None
-    assert plain["summary"].startswith("No model that sees all columns")
+    assert plain["summary"].startswith("No model, with the selected columns or with all, is shown")
 
 
 @pytest.mark.parametrize(
@@ -357,3 +358,19 @@ def test_products_of_many_columns_are_not_fitted():
     members = list(zip("lcpt", usable_members("panel", table), strict=True))
     assert [name for name, _, _ in _with_selected(members, range(10), "regression")] == list("lcpt")
     assert [name for name, _, _ in _with_selected(members, range(50), "regression")] == list("lct")
+
+
+def test_the_panel_is_compared_beside_a_model_of_the_callers():
+    """A full tree predicts probabilities no better than a constant here, and a line does."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 2 * rng.normal(size=200) > 0).astype(int)
+    table = read_table(X, y, task="classification", owner="test")
+    rows = np.arange(200)
+    folds = Divided([(np.setdiff1d(rows, rows[k::5]), rows[k::5]) for k in range(5)], 5)
+    tree = DecisionTreeClassifier(random_state=0)
+    alone = measure_sufficiency(table, folds, lambda _: [0], estimator=tree, loss="brier")
+    assert alone.verdict == "nothing to explain"
+    found = measure_sufficiency(table, folds, lambda _: [0], estimator=tree)
+    assert found.verdict != "nothing to explain"
+    assert found.models["selected"] != "DecisionTreeClassifier"

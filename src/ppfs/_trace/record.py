@@ -274,7 +274,7 @@ class Trace:
         if self.outcome is None:
             return "\n".join(sentence(step, self._call, self.models) for step in steps)
         feature = self.feature_of(column)
-        first = verdict(feature, self.outcome, steps, self._call, self.models)
+        first = verdict(feature, self.outcome, steps, self._call)
         further = [said[about] for about in (feature, None) for said in self.said.values() if about in said]
         first = " ".join([first, *further])
         sentences = (sentence(step, self._call, self.models, self.outcome.fold) for step in steps)

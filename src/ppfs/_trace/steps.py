@@ -110,6 +110,11 @@ class Step:
         return min(asked)[1] if asked else None
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether the answer is in favor of the feature by a p-value that may be too small."""
+        return self.may_be_too_small and self.decision in FAVORABLE
+
+    @property
     def is_verdict(self) -> bool:
         """Whether the answer counts for or against the feature in the search for the target's own blanket.
 

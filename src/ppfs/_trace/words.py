@@ -12,17 +12,20 @@ from ppfs._trace.steps import FAVORABLE, FOLD_ASIDE, JOINT_GROWTH, JOINT_GROWTH_
 # From a feature's number to its name in a sentence, in quotation marks.
 Call = Callable[[int | None], str]
 
+# Why a column was selected; with "no" before it, why it was not.
+_DEPENDS = "evidence that the target depends"
+
 #: Why a column was not selected, where a test given nothing or given the others decided.
 NO_LINK = "no evidence of a link on its own"
 NO_ADDITION = "no evidence that it adds to the others"
-#: The same, where the rows would not have shown an effect as large as that of a selected column.
-UNDECIDED = "undecided: an effect like that of the weakest selected column could have been missed"
+#: The same, where the rows would not have shown an effect as large as that of the weakest selected column.
+UNDECIDED = "undecided: a weak effect could have been missed"
 
 
 # What a feature was tested given, where the list of columns would be long.
 _JOINTLY = {
-    JOINT_GROWTH: " given all others, by a model of all columns",
-    JOINT_GROWTH_OF_PAIRS: " given the others, by a model of the columns of the most promising pairs",
+    JOINT_GROWTH: " given all others but near copies, by a model of all columns",
+    JOINT_GROWTH_OF_PAIRS: " given the others but near copies, by a model of the columns of the most promising pairs",
 }
 
 
@@ -38,9 +41,7 @@ def sentence(step: Step, call: Call, models: Sequence[str] = (), chosen_fold: in
     return f"{question}: {_answer(step, models)}: {step.decision}"
 
 
-def verdict(
-    feature: int, outcome: Outcome, steps: Sequence[Step], call: Call, models: Sequence[str] = ()
-) -> str:
+def verdict(feature: int, outcome: Outcome, steps: Sequence[Step], call: Call) -> str:
     """Return the decision about a feature and its reason in one line, given all steps about it."""
     decided_by = next(
         (step for step in reversed(steps) if decides(step, outcome.fold, outcome.blanket)), None
@@ -48,9 +49,19 @@ def verdict(
     redundant = (
         "" if feature in (*outcome.blanket, *outcome.selected) else _redundancy(feature, outcome, steps, call)
     )
-    fate = _fate(feature, outcome, decided_by, call, models)
-    hidden = _hidden(feature, outcome, decided_by)
-    return f"{call(feature)} {fate}.{redundant}{hidden}{_folds(feature, outcome)}"
+    fate = _fate(feature, outcome, decided_by, call)
+    further = f"{_doubt(feature, outcome, decided_by)}{_hidden(feature, outcome, decided_by)}"
+    return f"{call(feature)} {fate}.{redundant}{further}{_folds(feature, outcome)}"
+
+
+def _doubt(feature: int, outcome: Outcome, step: Step | None) -> str:
+    """Return why the evidence for a selected feature may be weaker than its p-value."""
+    if step is None or not step.is_doubtful or feature not in outcome.blanket:
+        return ""
+    return (
+        " This p-value may be too small: models of the target and of this column seem to miss the same part of what "
+        "the other columns explain."
+    )
 
 
 def _hidden(feature: int, outcome: Outcome, step: Step | None) -> str:
@@ -61,9 +72,12 @@ def _hidden(feature: int, outcome: Outcome, step: Step | None) -> str:
     smallest, weakest = outcome.detectable.of(step), outcome.detectable.weakest
     if isnan(smallest):
         return ""
-    found = f" These rows find an effect of {smallest:.3g} with probability 0.8"
+    found = f" A linear effect of {smallest:.3g} would have been found with probability 0.8"
     if outcome.detectable.hides(step):
-        return f"{found}, and the weakest selected column has {weakest:.3g}: undecided."
+        return (
+            f"{found}, but the weakest selected column has only {weakest:.3g}: undecided, as such an effect could have "
+            "been missed."
+        )
     return f"{found}."
 
 
@@ -96,10 +110,10 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
     if step is None:
         return "no test was against it" if is_selected else "too few rows to tell"
     if is_selected:
-        return "the target depends on it" + (" given the others" if step.others else "")
+        return f"evidence of a link {'given the others' if step.others else 'on its own'}"
     if outcome.detectable is not None and outcome.detectable.hides(step):
         return UNDECIDED
-    return NO_ADDITION if step.others and (step.decision == "dropped" or step.phase in _JOINTLY) else NO_LINK
+    return NO_ADDITION if step.others else NO_LINK
 
 
 def enumerated(features: Sequence[int], call: Call, limit: int = 5) -> str:
@@ -113,9 +127,9 @@ def called(name: str, columns: Sequence[str]) -> str:
     return repr(name) if list(columns) in ([], [name]) else f"{name!r} ({listed(columns)})"
 
 
-def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models: Sequence[str]) -> str:
+def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call) -> str:
     if feature in outcome.reasons:
-        evidence = "" if step is None else f" ({_evidence(step, models)})"
+        evidence = "" if step is None else f" ({_evidence(step)})"
         return f"was {'' if feature in outcome.selected else 'not '}selected: {outcome.reasons[feature]}{evidence}"
     if feature in outcome.always_keep:
         return "was kept by request (always_keep), without a test"
@@ -125,21 +139,16 @@ def _fate(feature: int, outcome: Outcome, step: Step | None, call: Call, models:
         return f"was left out (on_error='drop'): {outcome.left_out[feature]}"
     is_selected = feature in outcome.blanket
     if feature in outcome.filled_up:
-        why = f" ({_evidence(step, models)})" if step is not None else ""
+        why = f" ({_evidence(step)})" if step is not None else ""
         return f"was added to reach min_features: of the columns not selected it came closest to significance{why}"
     if step is None:
         reason = "no test was against it" if is_selected else "there were too few rows to tell; see the notes"
         return f"was {'selected' if is_selected else 'not selected'}: {reason}"
     if is_selected:
-        return (
-            f"was selected: the target depends on it{_circumstances(step, call)} ({_evidence(step, models)})"
-        )
+        return f"was selected: {_DEPENDS} on it{_circumstances(step, call)} ({_evidence(step)})"
     if step.decision == "dropped" and step.others:
-        return f"was dropped: no evidence that it adds to {enumerated(step.others, call)} ({_evidence(step, models)})"
-    return (
-        f"was not selected: no evidence that the target depends on it{_circumstances(step, call)} "
-        f"({_evidence(step, models)})"
-    )
+        return f"was dropped: no evidence that it adds to {enumerated(step.others, call)} ({_evidence(step)})"
+    return f"was not selected: no {_DEPENDS} on it{_circumstances(step, call)} ({_evidence(step)})"
 
 
 def _circumstances(step: Step, call: Call) -> str:
@@ -153,16 +162,20 @@ def _given(step: Step, call: Call) -> str:
     return _JOINTLY.get(step.phase, f" given {enumerated(step.others, call)}")
 
 
-def _evidence(step: Step, models: Sequence[str]) -> str:
-    return f"{step.phase}, {_answer(step, models)}"
+def _evidence(step: Step) -> str:
+    return f"{step.phase}, {_numbers(step)}"
 
 
 def _answer(step: Step, models: Sequence[str]) -> str:
+    doubt = " (may be too small)" if step.is_doubtful else ""
+    return f"{_numbers(step, doubt)}{_by_model(step, models) if step.is_reliable else ''}"
+
+
+def _numbers(step: Step, doubt: str = "") -> str:
     if not step.is_reliable:
         return "too few rows to tell"
     adjusted = "" if step.adjusted_pvalue == step.pvalue else f", adjusted {step.adjusted_pvalue:.3g}"
-    doubt = " (may be too small)" if step.may_be_too_small else ""
-    return f"p = {step.pvalue:.3g}{doubt}{adjusted}, effect {step.effect:.3g}{_by_model(step, models)}"
+    return f"p = {step.pvalue:.3g}{doubt}{adjusted}, effect {step.effect:.3g}"
 
 
 def _by_model(step: Step, models: Sequence[str]) -> str:

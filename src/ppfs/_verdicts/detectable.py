@@ -243,8 +243,8 @@ def rows_needed(detectable: Detectable, trace: Trace, test: IndependenceTest, n_
     best = alone[asked.effects[alone].argmax()]
     effect, name = float(asked.effects[best]), trace.names[int(asked.features[best])]
     found = (
-        f"no column was selected: these {n_rows:,} rows find a linear effect of {detectable.alone:.3g} with "
-        f"probability {POWER:g}"
+        f"no column was selected: with these {n_rows:,} rows a linear effect of {detectable.alone:.3g} would have been "
+        f"found with probability {POWER:g}"
     )
     if effect <= 0 or effect >= detectable.alone:
         return found

@@ -92,7 +92,7 @@ def measure_sufficiency(
         Returns the features that are selected in some rows.
 
     estimator : estimator, list of estimator or "panel"
-        The models.
+        The models; with `loss="auto"` the default panel is compared too.
 
     loss : str or callable
         As in the tests; "auto" is the squared error, or Brier's score of probabilities.
@@ -111,7 +111,7 @@ def measured_losses(
     seed: int,
 ) -> tuple[Measured, float]:
     """Return the losses of all models, and how many features were selected on average; see `measure_sufficiency`."""
-    task, found = table.task, usable_members(estimator, table)
+    task, found = table.task, _models(estimator, loss, table)
     members = list(zip(names_of_models(found, task), found, strict=True))
     models = [estimator_for(member, task) for member in found]
     measured = Measured(table, _common_loss(loss, models, task), seed)
@@ -130,6 +130,21 @@ def measured_losses(
             },
         )
     return measured, float(np.mean(n_selected))
+
+
+def _models(estimator: Any, loss: Any, table: Table) -> list[Any]:
+    """Return the models to compare: the caller's, and the default panel unless the loss is the caller's own.
+
+    What a single model lacks is not what the selected columns lack: in many tables the paper's full decision tree
+    predicts probabilities no better than a constant.
+    """
+    own = usable_members(estimator, table)
+    is_panel = any(isinstance(model, DefaultMember) for model in own)
+    return (
+        own
+        if is_panel or loss != "auto" or table.y.ndim > 1
+        else [*own, *usable_members(DEFAULT_PANEL, table)]
+    )
 
 
 Candidate = tuple[str, Any, Sequence[int]]

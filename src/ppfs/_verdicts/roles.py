@@ -154,10 +154,9 @@ class _Evidence:
                 for child in neighbors:
                     joined = self._joined[frozenset({spouse, self._target})].get(given | {child})
                     if joined is not None and child not in given:
-                        told = f"{self._called(spouse)} and {self._called(self._target)}: {self._told(step, joined)}"
                         found[child].arrows.append((self._target, child))
-                        found[child].because.append(told)
-                        reopened.setdefault(spouse, self._told(step, joined))
+                        found[child].because.append(self._told(step, joined))
+                        reopened.setdefault(spouse, found[child].because[-1])
         self._parents(found, neighbors)
         for member in self._members:
             name = self._trace.names[member]
@@ -245,9 +244,9 @@ class _Evidence:
         return "target" if data is None else data.target
 
     def _told(self, apart: Step, joined: Step) -> str:
-        return (
-            f"{self._question(apart)} there is no sign of dependence, {self._question(joined)} there is one"
-        )
+        about = self._target if apart.target is None else apart.target
+        pair = f"{self._called(apart.feature)} and {self._called(about)}"
+        return f"{pair} show no dependence {self._question(apart)}, but do {self._question(joined)}"
 
     def _question(self, step: Step) -> str:
         others = [self._called(x) for x in step.others]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,51 +47,59 @@ def scores_of(
     predictions : mapping of str to ndarray
         For "nothing", "selected" and "all".
     """
-    if table.task == "regression":
-        if table.y.dtype.kind not in "fiu":
-            return {}
-        own = _of_kind(table, rows, predictions, weights)
-        return own or {
-            "r2": {
-                side: float(r2_score(table.y[rows], one, sample_weight=weights))
-                for side, one in predictions.items()
-            }
-        }
-    return _of_classes(table, loss, rows, predictions, weights)
+    if table.task != "regression":
+        return _of_classes(table, loss, rows, predictions, weights)
+    if table.y.dtype.kind not in "fiu":
+        return {}
+    if table.origin is not None:
+        return _of_kind(*table.origin, rows, predictions, weights)
+    truth = table.y[rows]
+    return {"r2": _by_side(predictions, 0.0, lambda one: r2_score(truth, one, sample_weight=weights))}
+
+
+def _by_side(
+    predictions: Mapping[str, NDArray[Any]], of_nothing: float, score: Callable[[NDArray[Any]], float]
+) -> dict[str, float]:
+    """Return the score of each side; constants have a known one, and differ between folds by chance only."""
+    return {side: of_nothing if side == "nothing" else float(score(one)) for side, one in predictions.items()}
 
 
 def _of_kind(
-    table: Table, rows: NDArray[np.intp], predictions: Mapping[str, NDArray[Any]], weights: Floats | None
+    kind: str,
+    values: NDArray[Any],
+    rows: NDArray[np.intp],
+    predictions: Mapping[str, NDArray[Any]],
+    weights: Floats | None,
 ) -> Scores:
     """Return scores of counts, amounts, ordered classes and survival times, whose responses were predicted."""
-    if table.origin is None:
-        return {}
-    kind, values = table.origin
     truth = values[rows]
     if kind == "positive":
-        return {"r2_log": {side: float(r2_score(np.log(truth), one)) for side, one in predictions.items()}}
+        logs = np.log(truth)
+        return {"r2_log": _by_side(predictions, 0.0, lambda one: r2_score(logs, one, sample_weight=weights))}
     if kind == "count":
-        # The response is 2 sqrt(y + 3/8), whose square is too small on average; a mean of zero has no deviance.
-        means = {side: np.maximum((one / 2) ** 2 - 0.375, 1e-3) for side, one in predictions.items()}
-        means = {side: one * truth.mean() / one.mean() for side, one in means.items()}
         return {
-            "deviance": {
-                side: float(deviance_explained(truth, one, sample_weight=weights, power=1))
-                for side, one in means.items()
-            }
+            "deviance": _by_side(
+                predictions,
+                0.0,
+                lambda one: deviance_explained(truth, _means(one, truth), sample_weight=weights, power=1),
+            )
         }
     if kind == "survival":
         # A large response is an early event.
         later, is_event, sign = truth["time"], truth["event"], -1.0
     else:
         later, is_event, sign = truth.astype(np.float64), np.ones(len(rows), dtype=bool), 1.0
-    return {
-        # Constants differ between folds by chance only; without an order the concordance is 0.5.
-        "concordance": {
-            side: 0.5 if side == "nothing" else concordance(later, is_event, sign * one)
-            for side, one in predictions.items()
-        }
-    }
+    return {"concordance": _by_side(predictions, 0.5, lambda one: concordance(later, is_event, sign * one))}
+
+
+def _means(responses: Floats, truth: NDArray[Any]) -> Floats:
+    """Return counts from responses: these are 2 sqrt(y + 3/8), whose squares are too small on average.
+
+    A mean of zero has no deviance.
+    """
+    squares = np.maximum((responses / 2) ** 2 - 0.375, 1e-3)
+    means: Floats = squares * truth.mean() / squares.mean()
+    return means
 
 
 def concordance(times: Floats, is_event: NDArray[np.bool_], predicted: Floats) -> float:
@@ -135,10 +143,7 @@ def _of_classes(
         }
     }
     if output == "probabilities" and np.unique(truth).size == table.classes.size:
-        # As above: a constant does not rank rows.
-        found["auc"] = {
-            side: 0.5 if side == "nothing" else _auc(truth, one, weights) for side, one in predictions.items()
-        }
+        found["auc"] = _by_side(predictions, 0.5, lambda one: _auc(truth, one, weights))
     return found
 
 

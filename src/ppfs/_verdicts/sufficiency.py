@@ -108,8 +108,8 @@ class Sufficiency:
         said = {
             "sufficient": f"they lose less than {self.margin:.0%} of what all columns explain",
             "not sufficient": f"they lose more than {self.margin:.0%} of what all columns explain",
-            "too few rows": "there are too few rows to tell whether they are enough",
-            "nothing to explain": "no model is shown to predict better than a constant",
+            "too few rows": f"there are too few rows to tell whether they are enough to within {self.margin:.0%}",
+            "nothing to explain": "no model, even with all columns, is shown to predict better than a constant",
         }
         return f"Of the selected columns as a whole: {said[self.verdict]}."
 
@@ -117,8 +117,8 @@ class Sufficiency:
         words, nothing, selected, everything = self._in_the_score()
         if self.verdict == "nothing to explain":
             return (
-                "No model that sees all columns is shown to predict better than a constant, so these rows do not show "
-                "anything that a selection could lack."
+                "No model, with the selected columns or with all, is shown to predict better than a constant, so "
+                "nothing is known that a selection could lack."
             )
         compared = f"{words} {selected} with the selected columns, {everything} with all, {nothing} with none"
         if self.verdict == "sufficient":
@@ -134,11 +134,12 @@ class Sufficiency:
                 f"with all columns explains, more than the margin of {self.margin:.0%} ({compared})."
             )
         if self.share_lost_high <= _ALL:
-            bound = f"the loss may be anything up to {self.share_lost_high:.0%} of what all columns explain"
+            bound = f"they may lose up to {self.share_lost_high:.0%} of what all columns explain"
         else:
-            bound = "the loss cannot be bounded"
+            bound = "what they lose cannot be bounded"
         return (
-            f"There are too few rows to tell whether the selected columns are enough: {bound} ({compared})."
+            f"There are too few rows to tell whether the selected columns are enough to within {self.margin:.0%}: "
+            f"{bound} ({compared})."
         )
 
     def _how(self) -> str:

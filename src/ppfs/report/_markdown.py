@@ -12,7 +12,8 @@ from ppfs.report._verdicts import (
     at_least_in_words,
     capitalized,
     detectable_in_words,
-    role_in_words,
+    doubts_in_words,
+    roles_in_words,
     update_in_words,
 )
 
@@ -23,15 +24,17 @@ def markdown_page(summary: dict[str, Any]) -> str:
     """Return the summary as Markdown: the verdict, the kept columns, warnings, data, and how to do it again."""
     data = summary["data"]
     lines = [f"# {_escaped(summary['headline'])}", "", _escaped(summary["lead"]), ""]
+    rows = "rows searched" if summary["confirmation"] else "rows"
     lines += [
-        f"{data['n_rows']:,} rows, {data['n_columns']:,} columns, {data['task']}. "
+        f"{data['n_rows']:,} {rows}, {data['n_columns']:,} columns, {data['task']}. "
         f"{summary['search']}{_asked(summary)}.",
         "",
     ]
-    if summary["warnings"]:
-        lines += ["## Check these columns", ""]
-        lines += [f"- {_escaped(each['message'])}" for each in summary["warnings"]]
-        lines.append("")
+    warnings = [each["message"] for each in summary["warnings"]] + doubts_in_words(
+        summary["may_be_too_small"]
+    )
+    if warnings:
+        lines += ["## Check these columns", "", *(f"- {_escaped(warning)}" for warning in warnings), ""]
     lines += ["## Columns", "", *_table(summary), ""]
     if summary["detectable"]:
         lines += ["## Could more have been seen?", "", detectable_in_words(summary["detectable"]), ""]
@@ -46,7 +49,7 @@ def markdown_page(summary: dict[str, Any]) -> str:
         lines += [f"{_escaped(at_least_in_words(summary['at_least']))}.", ""]
     if summary["roles"]:
         lines += ["## Roles around the target", "", ROLES_HOLD, ""]
-        lines += [*(f"- {_escaped(role_in_words(role))}" for role in summary["roles"]), ""]
+        lines += [*(f"- {_escaped(line)}" for line in roles_in_words(summary["roles"])), ""]
     if summary["update"]:
         lines += ["## New rows", "", _escaped(update_in_words(summary["update"])), ""]
     lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in notes_for_readers(summary)), ""]
@@ -83,7 +86,7 @@ def _table(summary: dict[str, Any]) -> list[str]:
         lines.append(
             f"| {_escaped(columns['column'][i])} | {'yes' if columns['selected'][i] else ''} | "
             f"{_number(columns['importance'][i])} | {_number(columns['marginal_pvalue'][i])} | "
-            f"{_number(columns['pvalue'][i])} | {_number(columns['detectable'][i])} | "
+            f"{_number(columns['adjusted_pvalue'][i])} | {_number(columns['detectable'][i])} | "
             f"{_escaped(columns['reason'][i])} |"
         )
     left = len(columns["column"]) - len(order)

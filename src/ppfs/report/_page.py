@@ -15,6 +15,7 @@ from ppfs.report._verdicts import (
     at_least_section,
     capitalized,
     detectable_section,
+    doubts_in_words,
     roles_section,
     update_section,
 )
@@ -58,7 +59,7 @@ def _facts(summary: dict[str, Any]) -> str:
     data = summary["data"]
     correction = f", growth corrected ({summary['correction']})" if summary["correction"] else ""
     facts = [
-        (f"{data['n_rows']:,}", "rows"),
+        (f"{data['n_rows']:,}", "rows searched" if summary["confirmation"] else "rows"),
         (f"{data['n_columns']:,}", "columns"),
     ]
     if summary["test"] is not None:
@@ -96,7 +97,7 @@ def _kept(summary: dict[str, Any]) -> str:
     for row in rows[:30]:
         importance = columns["importance"][row]
         width = 0 if importance is None else max(0.0, 100 * importance / top)
-        pvalue, reason = columns["pvalue"][row], columns["reason"][row]
+        pvalue, reason = columns["adjusted_pvalue"][row], columns["reason"][row]
         shown = (_BY_REQUEST if reason == _BY_REQUEST else "") if pvalue is None else f"p = {pvalue:.2g}"
         lines.append(
             f'<li title="{escape(reason)}"><span class="name">{escape(columns["column"][row])}</span>'
@@ -107,9 +108,12 @@ def _kept(summary: dict[str, Any]) -> str:
 
 
 def _warnings(summary: dict[str, Any]) -> str:
-    if not summary["warnings"]:
+    warnings = [each["message"] for each in summary["warnings"]] + doubts_in_words(
+        summary["may_be_too_small"]
+    )
+    if not warnings:
         return ""
-    items = _items([each["message"] for each in summary["warnings"]])
+    items = _items(warnings)
     return f'<section class="warn"><h2>Check these columns</h2><ul>{items}</ul></section>'
 
 

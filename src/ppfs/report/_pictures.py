@@ -57,29 +57,28 @@ def pictures_of(selector: Any) -> list[Picture]:
     wanted: list[tuple[str, str, tuple[float, float], Callable[[Any], Any]]] = [
         (
             "How much each column matters",
-            "The rise in the model's error when the column is replaced by a random stand-in. The thin lines are "
-            "intervals at the level of the test. Gray columns were not selected.",
+            "The importance of each column; the thin lines are intervals at the level of the test. Gray columns were "
+            "not selected.",
             (7.0, 1.0 + 0.27 * n_shown),
             lambda ax: ImportanceDisplay.from_estimator(selector, max_columns=20, ax=ax),
         ),
         (
             "The selected columns",
             "The target in the middle, around it the selected columns; thicker lines mean larger importance. Dashed: "
-            "columns that predict the target on their own, but for which no evidence is left given the selected one.",
+            "columns with evidence of a link on their own, for which none is left given the selected one.",
             (8.4, 5.6),
             lambda ax: BlanketDisplay.from_estimator(selector, target=selector.trace_.data.target, ax=ax),
         ),
         (
             "The search, question by question",
-            "First every column is tried on its own, then the candidates are tried given each other, weakest first. "
-            "High points are strong evidence.",
+            "Every question in its order; the bands are the phases of the search. High points are strong evidence.",
             (7.0, 3.6),
             lambda ax: TimelineDisplay.from_estimator(selector, ax=ax),
         ),
         (
             "P-values of single columns",
             "The p-values of all columns on their own. Without any link to the target they would follow the line; "
-            "a peak at the left shows columns that predict the target.",
+            "a peak at the left is evidence of columns that predict it.",
             (7.0, 3.0),
             lambda ax: PValueDisplay.from_estimator(selector, ax=ax),
         ),

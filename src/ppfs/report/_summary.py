@@ -16,7 +16,16 @@ from ppfs._fitting import changed_parameters
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import results_of
-from ppfs.report._verdicts import at_least_of, detectable_of, measure, roles_of, sufficiency_of, update_of
+from ppfs.report._verdicts import (
+    at_least_of,
+    capitalized,
+    detectable_of,
+    doubtful_of,
+    measure,
+    roles_of,
+    sufficiency_of,
+    update_of,
+)
 
 _PACKAGES = ("ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars")
 
@@ -26,8 +35,11 @@ _MOST_EXPLAINED = 500
 # Words of notes about how models are computed: useful for measuring times, not for reading a result.
 _OF_COMPUTING = ("by the engine", "scikit-learn's interface")
 
-# How the note about an empty selection begins; "these rows find ..." follows.
+# How the note about an empty selection begins; what these rows would have found follows.
 _NONE_SELECTED = "no column was selected: "
+
+# Notes that begin like this are said in a section of their own.
+_SAID_ELSEWHERE = (_NONE_SELECTED, "confirmed on ")
 
 _CALLED = {"selection": "the selection", "all": "all columns"}
 
@@ -68,7 +80,6 @@ def summarize(
     failure = measure(selector) if with_sufficiency else ""
     result = result_of(selector)
     result["notes"] += [failure] * bool(failure)
-    selected, alpha = result["selected"], result["alpha"]
     columns = _columns(selector)
     scores = None if comparison is None else _scores(comparison)
     if comparison is not None:
@@ -82,10 +93,8 @@ def summarize(
         "format": "ppfs-report",
         "format_version": 2,
         "created": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "headline": _headline(len(selected), data.n_columns, data.target),
-        "lead": _lead(
-            len(selected), data.n_columns, alpha, trace.method, scores, result["sufficiency"], trace.notes
-        ),
+        "headline": _headline(len(result["selected"]), data.n_columns, data.target),
+        "lead": _lead(selector, result, scores),
         **result,
         "search": type(selector).__name__,
         "n_questions": int(getattr(getattr(selector, "selector_", selector), "n_tests_", 0)),
@@ -143,6 +152,7 @@ def result_of(selector: Any) -> dict[str, Any]:
         "chosen_fold": next((fold.number for fold in folds if fold.is_chosen), None),
         "confirmation": confirmation_of(selector),
         "sufficiency": sufficiency_of(selector),
+        "may_be_too_small": doubtful_of(selector),
         "detectable": detectable_of(selector),
         "at_least": at_least_of(selector),
         "roles": roles_of(selector),
@@ -169,8 +179,12 @@ def _plain(value: Any) -> Any:
 
 
 def notes_for_readers(summary: dict[str, Any]) -> list[str]:
-    """Return the notes without those about how models are computed."""
-    return [note for note in summary["notes"] if not any(words in note for words in _OF_COMPUTING)]
+    """Return the notes without those about how models are computed, and those that are said elsewhere."""
+    return [
+        note
+        for note in summary["notes"]
+        if not any(words in note for words in _OF_COMPUTING) and not note.startswith(_SAID_ELSEWHERE)
+    ]
 
 
 def confirmation_of(selector: Any) -> dict[str, Any] | None:
@@ -206,39 +220,66 @@ def _headline(n_selected: int, n_columns: int, target: str) -> str:
         return f"No column was selected to predict {target}"
     if n_selected == n_columns:
         return f"All {n_columns} columns were selected to predict {target}"
-    return f"{n_selected} of {n_columns} columns were selected to predict {target}"
+    return f"{n_selected} of {n_columns} columns {'was' if n_selected == 1 else 'were'} selected to predict {target}"
 
 
-def _lead(
-    n_selected: int,
-    n_columns: int,
-    alpha: float | None,
-    method: str,
-    scores: dict[str, Any] | None,
-    sufficiency: dict[str, Any] | None,
-    notes: list[str],
-) -> str:
-    """Return a sentence about what was tested and found, and nothing more."""
-    about_none = next((note for note in notes if note.startswith(_NONE_SELECTED)), "")
-    needed = f"T{about_none.removeprefix(_NONE_SELECTED)[1:]}. " if about_none else ""
-    n_left = n_columns - n_selected
-    if method or alpha is None:
-        found = method
-    elif not n_selected:
-        found = (
-            f"At level {alpha:g} there is no evidence that a column predicts the target better than chance. {needed}"
+def _lead(selector: Any, result: dict[str, Any], scores: dict[str, Any] | None) -> str:
+    """Return sentences about what was tested and found, and nothing more."""
+    trace = selector.trace_
+    found = trace.method if trace.method or result["alpha"] is None else _tested(selector, result)
+    whole = "" if result["sufficiency"] is None else result["sufficiency"]["summary"]
+    return " ".join(filter(None, [whole, found, "" if scores is None else _in_words(scores)]))
+
+
+def _tested(selector: Any, result: dict[str, Any]) -> str:
+    """Return which evidence there is, and how the columns were tested that are not selected."""
+    trace = selector.trace_
+    at = f"At level {result['alpha']:g}"
+    if not result["selected"]:
+        about = next((note for note in trace.notes if note.startswith(_NONE_SELECTED)), "")
+        needed = f"{capitalized(about.removeprefix(_NONE_SELECTED))}. " if about else ""
+        return (
+            f"{at} there is no evidence that a column predicts the target better than chance. {needed}"
             "More rows, or another model, may show more."
         )
-    elif not n_left:
-        found = f"At level {alpha:g} there is evidence that each column adds to the others."
+    n_left = trace.data.n_columns - len(result["selected"])
+    if not n_left:
+        return f"{at} there is evidence that each column adds to the others."
+    detectable = result["detectable"]
+    if detectable is None:
+        missed = "A weak effect can still have been missed."
     else:
-        rest = "the other column adds" if n_left == 1 else f"any of the other {n_left:,} columns adds"
-        found = (
-            f"At level {alpha:g} there is no evidence that {rest} to the selected ones. A weak effect can "
-            "still have been missed."
+        n = detectable["n_undecided"]
+        missed = (
+            f"{n:,} of them {'is' if n == 1 else 'are'} undecided: an effect like that of the weakest selected column "
+            "could have been missed."
+            if n
+            else ""
         )
-    whole = "" if sufficiency is None else sufficiency["summary"]
-    return " ".join(filter(None, [whole, found, "" if scores is None else _in_words(scores)]))
+    return f"{at} {_of_the_others(selector, n_left)} {missed}".rstrip()
+
+
+def _of_the_others(selector: Any, n_left: int) -> str:
+    """Return what columns that are not selected were tested given."""
+    trace = selector.trace_
+    asked = trace.question_arrays()
+    is_beside = np.zeros(len(trace.names), dtype=bool)
+    is_beside[asked.features[~asked.is_marginal]] = True
+    n_beside = int(is_beside[trace.features_of_columns()][~np.asarray(selector.support_)].sum())
+    if n_beside == n_left:
+        rest = "the other column adds" if n_left == 1 else f"any of the other {n_left:,} columns adds"
+        return f"there is no evidence that {rest} to the selected ones."
+    if not n_beside:
+        if n_left == 1:
+            return "there is no evidence that the other column is linked to the target. It was tested on its own only."
+        return (
+            f"there is no evidence that any of the other {n_left:,} columns is linked to the target. They were tested "
+            "on their own only."
+        )
+    return (
+        f"there is no evidence for the other {n_left:,} columns: {n_beside:,} were tested beside other columns, "
+        f"{n_left - n_beside:,} on their own only."
+    )
 
 
 def _in_words(scores: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
+from ppfs._printable import listed
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.plotting import results_of
 
@@ -101,23 +102,28 @@ def detectable_of(selector: Any) -> dict[str, Any] | None:
 
 def detectable_in_words(found: dict[str, Any]) -> str:
     """Return what the rows would have shown, in sentences."""
+    is_empty = found["weakest"] is None
     given = (
-        "" if found["given"] is None else f" ({found['given']:.3g} if the search had called it on its own)"
+        ""
+        if found["given"] is None or is_empty
+        else f", or of {found['given']:.3g} if it shows a link on its own,"
     )
     first = (
-        f"A column whose replacement by another row's value raises the risk by {found['alone']:.3g}{given} would have "
-        "been selected with probability 0.8, if its effect is a line; other shapes need more."
+        f"A column with a linear effect of {found['alone']:.3g}{given} would have been selected with probability 0.8, "
+        "in units of the importance; effects of other shapes have to be larger."
     )
-    if found["weakest"] is None or not found["n_dropped"]:
+    if is_empty or not found["n_dropped"]:
         return first
     weakest = f"The weakest selected column has {found['weakest']:.3g}."
-    if not found["n_undecided"]:
-        return f"{first} {weakest} So an effect of that size would most likely not have been missed."
     n, of = found["n_undecided"], found["n_dropped"]
-    return (
-        f"{first} {weakest} An effect of that size could have been missed: {n:,} of {of:,} columns that were not "
-        "selected are undecided."
+    if not n:
+        return f"{first} {weakest} So a linear effect of that size would most likely have been found."
+    which = (
+        "the column that was not selected is"
+        if of == 1
+        else f"{n:,} of {of:,} columns that were not selected {'is' if n == 1 else 'are'}"
     )
+    return f"{first} {weakest} An effect of that size could have been missed: {which} undecided."
 
 
 def detectable_section(found: dict[str, Any] | None) -> str:
@@ -128,6 +134,25 @@ def detectable_section(found: dict[str, Any] | None) -> str:
         f'<section id="detectable"><h2>Could more have been seen?</h2><p>{escape(detectable_in_words(found))}'
         "</p></section>"
     )
+
+
+def doubtful_of(selector: Any) -> list[str]:
+    """Return the selected features whose p-values may be too small."""
+    trace = selector.trace_
+    decided = trace.deciding_steps()
+    blanket = () if trace.outcome is None else trace.outcome.blanket
+    return [trace.names[x] for x in blanket if (step := decided.get(x)) is not None and step.is_doubtful]
+
+
+def doubts_in_words(names: list[str]) -> list[str]:
+    """Return one sentence about p-values that may be too small; none without any."""
+    if not names:
+        return []
+    whose = f"The p-value of {names[0]!r}" if len(names) == 1 else f"The p-values of {listed(names)}"
+    return [
+        f"{whose} may be too small: models of the target and of the column seem to miss the same part of what the "
+        "other columns explain. Read this as weaker evidence than it looks."
+    ]
 
 
 def roles_of(selector: Any) -> list[dict[str, Any]]:
@@ -153,11 +178,18 @@ def role_in_words(role: dict[str, Any]) -> str:
     return f"{role['feature']}: {role['role']}{f' ({arrows})' if arrows else ''}{because}"
 
 
+def roles_in_words(roles: list[dict[str, Any]]) -> list[str]:
+    """Return one line per role that was decided, and one for all others."""
+    undecided = [role["feature"] for role in roles if role["role"] == "undecided"]
+    decided = [role_in_words(role) for role in roles if role["role"] != "undecided"]
+    return [*decided, *([f"undecided: {', '.join(undecided)}"] if undecided else [])]
+
+
 #: What every list of roles has to say of itself.
 ROLES_HOLD = (
-    "An arrow holds if the answers behind it are right, if the selected columns contain all direct neighbors of the "
-    "target, and if no hidden variable acts on two of the columns. Columns called parent or child are linked to the "
-    "target in a direction that no question decided."
+    "Roles hold if the answers behind them are right, if no effects cancel each other, if the selected columns contain "
+    "all direct neighbors of the target, and if no hidden variable acts on two of the columns. Columns called parent "
+    "or child are linked to the target in a direction that no question decided; a spouse shares a child with it."
 )
 
 
@@ -165,7 +197,7 @@ def roles_section(roles: list[dict[str, Any]]) -> str:
     """Return the roles as a section."""
     if not roles:
         return ""
-    items = "".join(f"<li>{escape(role_in_words(role))}</li>" for role in roles)
+    items = "".join(f"<li>{escape(line)}</li>" for line in roles_in_words(roles))
     return f"<section><h2>Roles around the target</h2><p>{ROLES_HOLD}</p><ul>{items}</ul></section>"
 
 

@@ -267,8 +267,6 @@ def shrink_jointly(
     if not dropped:
         return list(blanket)
     test = bind(inquiry.test.table)
-    joint = replace(
-        inquiry, test=test, always_keep=tuple(blanket), alpha=_SECOND_CHANCE * inquiry.alpha / len(dropped)
-    )
+    joint = replace(inquiry, test=test, always_keep=tuple(blanket))
     waiting = least_important_first(dropped, inquiry.test.table)
-    return shrink(joint, [*waiting, *blanket], phase=JOINT_SHRINK)
+    return shrink(joint, [*waiting, *blanket], phase=JOINT_SHRINK, factor=len(dropped) / _SECOND_CHANCE)

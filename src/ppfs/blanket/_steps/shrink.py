@@ -10,7 +10,12 @@ from ppfs.blanket._steps.questions import Inquiry
 
 
 def shrink(
-    inquiry: Inquiry, members: Sequence[int], *, restart: bool = False, phase: str = "shrink"
+    inquiry: Inquiry,
+    members: Sequence[int],
+    *,
+    restart: bool = False,
+    phase: str = "shrink",
+    factor: float = 1.0,
 ) -> list[int]:
     """Drop the members that the target does not depend on given the others.
 
@@ -25,6 +30,9 @@ def shrink(
     phase : str, default="shrink"
         What the trace calls it.
 
+    factor : float, default=1.0
+        P-values are adjusted by this factor, where members share the level.
+
     Returns
     -------
     list of int
@@ -35,7 +43,7 @@ def shrink(
     with inquiry.bar(phase, len(waiting)) as bar:
         while waiting:
             n_kept = len(kept)
-            n_asked = _judge_members(inquiry, waiting, kept, bar, phase, stop_at_first=restart)
+            n_asked = _judge_members(inquiry, waiting, kept, bar, phase, factor, stop_at_first=restart)
             if not restart:
                 waiting = waiting[n_asked:]
             elif len(kept) == n_kept:
@@ -51,6 +59,7 @@ def _judge_members(
     kept: list[int],
     bar: ProgressBar,
     phase: str,
+    factor: float,
     *,
     stop_at_first: bool,
 ) -> int:
@@ -62,8 +71,9 @@ def _judge_members(
     given = inquiry.given(kept)
     for n_asked, (x, result) in enumerate(inquiry.answers(waiting, given, bar), start=1):
         # A member is not dropped because there are too few rows for a test.
-        is_independent = result.is_independent(inquiry.alpha)
-        inquiry.record(phase, x, given, result, "dropped" if is_independent else "kept")
+        is_independent = result.is_independent(inquiry.alpha / factor)
+        adjusted = min(1.0, factor * result.pvalue)
+        inquiry.record(phase, x, given, result, "dropped" if is_independent else "kept", adjusted)
         if is_independent:
             kept.remove(x)
             if stop_at_first or not result.is_inert:

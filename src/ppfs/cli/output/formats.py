@@ -75,10 +75,8 @@ def selected_rows(result: Result) -> list[dict[str, Any]]:
 
 def headline(result: Result) -> str:
     """Return the result in one line."""
-    return (
-        f"{printable(result['data'])}: {len(result['selected'])} of {len(result['columns'])} columns predict "
-        f"{printable(result['target'])}"
-    )
+    n, data, target = len(result["selected"]), printable(result["data"]), printable(result["target"])
+    return f"{data}: {n} of {len(result['columns'])} columns {'was' if n == 1 else 'were'} selected to predict {target}"
 
 
 def closing(result: Result) -> str:
