@@ -184,7 +184,7 @@ def test_no_cell_is_cut_at_desktop_width(opened):
     columns = summary["columns"]
     columns["importance"] = [0.00848] * 5
     columns["importance_low"], columns["importance_high"] = [-0.00255] * 5, [0.00848] * 5
-    columns["confirmed_pvalue"], columns["pvalue"] = [2.13e-05] * 5, [2.26e-15] * 5
+    columns["confirmed_pvalue"], columns["adjusted_pvalue"] = [2.13e-05] * 5, [2.26e-15] * 5
     columns["reason"] = ["evidence of a link given the others"] * 5
     page = opened(html_page(summary, []))
     page.set_viewport_size({"width": 1280, "height": 800})
