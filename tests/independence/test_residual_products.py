@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from reference import residual_products as twin
+from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
+from ppfs._data import read_table
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals.functions import CURVES, functions_of, n_smoothest
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
@@ -307,3 +309,22 @@ def test_a_column_adds_to_others_that_separate_the_classes():
         means = rng.normal(size=(3, 11)) * 5 / np.sqrt(10)
         n_found += ask(means[y] + rng.normal(size=(200, 11)), y).pvalue <= 0.05
     assert n_found >= 10
+
+
+@pytest.mark.parametrize("model", ["panel", DecisionTreeClassifier(max_depth=3)], ids=["panel", "tree"])
+def test_threads_change_neither_answers_nor_the_number_of_fits(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 9))
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=90) > 0).astype(int)
+    table = read_table(X, y, task="classification", owner=PPFS())
+    found = []
+    for n_jobs in (1, 2, 5):
+        bound = CrossFitPPI(model, random_state=0, n_jobs=n_jobs).bind(table)
+        n_fits, answers = [], []
+        # Columns outside of the given ones, these themselves, and again outside of what is left.
+        for xs, given in ((range(3, 9), range(3)), (range(4), range(4)), ((5, 6), range(3))):
+            answers += bound.query_many(xs, table.target, given)
+            n_fits.append(bound.n_fits)
+        found.append((answers, n_fits))
+    assert found[1] == found[0]
+    assert found[2] == found[0]

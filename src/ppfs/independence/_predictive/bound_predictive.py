@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from ppfs._conventions import root_entropy
@@ -273,16 +274,17 @@ class BoundPredictiveTest(BoundTest):
             self._drop_old_targets(keep=target)
             response_given = self.table.response_given if target == self.table.target else None
             key = len(self.models), self._problems.entropy, self._problems.fold
+            further = response_given, int(effective_n_jobs(self._n_jobs))
             sources = self._sources_of(target)
             self._products[target] = (
-                ModelProducts(self.table, sources, *key, response_given=response_given)
+                ModelProducts(self.table, sources, *key, *further)
                 if sources
                 else ResidualProducts(
                     self.table,
                     self._problems.of(target, self._models[0]),
                     self._default_members,
                     *key,
-                    response_given,
+                    *further,
                 )
             )
         return self._products[target]

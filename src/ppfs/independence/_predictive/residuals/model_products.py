@@ -9,9 +9,14 @@ import numpy as np
 
 from ppfs._conventions import Floats
 from ppfs._data import Table
-from ppfs.independence._predictive.residuals.regressions import Fit
+from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
 from ppfs.independence._predictive.residuals.regressors import unit
-from ppfs.independence._predictive.residuals.residual_products import Asked, Member, ResidualProducts
+from ppfs.independence._predictive.residuals.residual_products import (
+    Asked,
+    Member,
+    Question,
+    ResidualProducts,
+)
 from ppfs.independence._predictive.residuals.smoother import Residuals
 from ppfs.independence._predictive.residuals.statistics import Tested, prediction_test
 from ppfs.independence._predictive.risks.paired import Views
@@ -48,19 +53,22 @@ class ModelProducts(ResidualProducts):
         n_models: int,
         entropy: int,
         fold: int,
-        **further: Any,
+        *further: Any,
     ) -> None:
         problem = next(iter(sources.values())).problem
-        super().__init__(table, problem, {}, n_models, entropy, fold, **further)
+        super().__init__(table, problem, {}, n_models, entropy, fold, *further)
         self._sources = sources
         self._tested_rows = np.concatenate([split.test for split in problem.splits])
 
-    def _asked(self, x: int, others: tuple[int, ...]) -> Asked:
-        views = {
+    def _views(self, x: int, others: tuple[int, ...]) -> Mapping[int, Views]:
+        return {
             number: found
             for number, source in self._sources.items()
             if (found := source.views(x, frozenset((*others, x)))) is not None
         }
+
+    def _asked(self, question: Question, regressions: Regressions) -> Asked:
+        views = question.views
         without = [unit(self._by_row(one.without)) * _SCALE for one in views.values()]
         members = [Member(number, 1.0, self._by_row(_difference(one))) for number, one in views.items()]
         return Asked([member for member in members if member.functions.any()], without)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from ppfs import _engine
 from ppfs._conventions import Floats, stream
 from ppfs._data import Table
 from ppfs._fitting import dense
@@ -20,6 +21,7 @@ from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
 from ppfs.independence._predictive.residuals.statistics import Tested, predicted_rest, smoothest_first
+from ppfs.independence._predictive.risks.paired import Views
 
 # Of a feature of many columns this many are looked at a second time.
 _MOST_LOOKED_AT = 5
@@ -74,6 +76,39 @@ class Asked:
     more: list[Floats] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Question:
+    """A question about a feature.
+
+    Attributes
+    ----------
+    x : int
+
+    others : tuple of int
+        The features that it is asked given.
+
+    regressions : Regressions or None
+        The regression of the target on these, if it is known.
+
+    views : mapping of int to Views
+        What the caller's models predict, by their numbers.
+    """
+
+    x: int
+    others: tuple[int, ...]
+    regressions: Regressions | None
+    views: Mapping[int, Views]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer, the regression of the target that it used, and the number of regressions made for it."""
+
+    answer: Answers
+    regressions: Regressions
+    n_fits: int
+
+
 class ResidualProducts:
     """Tests x given other columns by the products of two residuals.
 
@@ -100,6 +135,9 @@ class ResidualProducts:
     response_given : callable, default=None
         Returns the target's response given the lines of some columns, where it has one of its own.
 
+    n_threads : int, default=1
+        Threads that answer questions at once. Nothing else depends on it.
+
     Attributes
     ----------
     n_fits : int
@@ -115,9 +153,11 @@ class ResidualProducts:
         entropy: int,
         fold: int,
         response_given: ResponseGiven | None = None,
+        n_threads: int = 1,
     ) -> None:
         self.problem = problem
         self.n_fits = 0
+        self._n_threads = n_threads
         self._table, self._members, self._n_models = table, members, n_models
         self._key = entropy, fold
         self._response_given = response_given
@@ -127,18 +167,46 @@ class ResidualProducts:
     def answers(self, xs: Sequence[int], given: Set[int]) -> Answers:
         """Answer about features, each given the others of `given`."""
         answers = Answers.independent(len(xs), self._n_models)
-        for number, x in enumerate(xs):
-            answers.put(np.array([number]), self._answer(x, self._table.order.canonical(given - {x})))
+        for first in range(0, len(xs), self._n_threads):
+            questions = [self._question(x, given) for x in xs[first : first + self._n_threads]]
+            found = _engine.run_tasks(self._answered, questions, self._n_threads)
+            for number, one in enumerate(found, start=first):
+                answers.put(np.array([number]), one.answer)
+                self.n_fits += one.n_fits
+            self._last = questions[-1].others, found[-1].regressions
         return answers
 
-    def _answer(self, x: int, others: tuple[int, ...]) -> Answers:
-        asked = self._asked(x, others)
+    def _question(self, x: int, given: Set[int]) -> Question:
+        """Return what the answer about a feature is computed from. Models and digests are for one thread at a time."""
+        others = self._table.order.canonical(given - {x})
+        for other in others:
+            if other not in self._columns:
+                self._columns[other] = [GivenColumn.of(*column) for column in self._columns_of(other)]
+        known = self._last[1] if self._last is not None and self._last[0] == others else None
+        if known is None and x not in given:
+            # All other questions outside `given` need it too.
+            known = self._regressions(others)
+            self._last = others, known
+            self.n_fits += self._outputs.shape[1]
+        return Question(x, others, known, self._views(x, others))
+
+    def _answered(self, question: Question) -> Answered:
+        """Answer a question: a function of the question alone."""
+        n_fits = 0
+        regressions = question.regressions
+        if regressions is None:
+            regressions = self._regressions(question.others)
+            n_fits += self._outputs.shape[1]
+        asked = self._asked(question, regressions)
         if not asked.members:
-            return _inert(self._n_models)
+            return Answered(_inert(self._n_models), regressions, n_fits)
         functions = np.hstack([member.functions for member in asked.members])
         n_own = min(_MOST_LOOKED_AT, asked.members[0].functions.shape[1])
-        fit = self._regressions(others).fit(self._centered(functions), n_own, asked.more)
-        self.n_fits += functions.shape[1]
+        fit = regressions.fit(self._centered(functions), n_own, asked.more)
+        return Answered(self._judgment(asked, fit, n_own), regressions, n_fits + functions.shape[1])
+
+    def _judgment(self, asked: Asked, fit: Fit, n_own: int) -> Answers:
+        """Return the answer that residuals give."""
         widths = [member.functions.shape[1] for member in asked.members]
         parts = [
             fit.functions.some(slice(end - width, end))
@@ -163,10 +231,14 @@ class ResidualProducts:
         joined.explained[:] = fit.target.explained.mean(), fit.functions.explained[:n_own].mean()
         return joined
 
-    def _asked(self, x: int, others: tuple[int, ...]) -> Asked:
+    def _views(self, x: int, others: tuple[int, ...]) -> Mapping[int, Views]:
+        """Return what the caller's models predict, by their numbers."""
+        return {}
+
+    def _asked(self, question: Question, regressions: Regressions) -> Asked:
         """Return the functions of x that a question is asked with."""
-        columns = self._columns_of(x)
-        made = functions_of(columns, self._regressions(others).columns)
+        columns = self._columns_of(question.x)
+        made = functions_of(columns, regressions.columns)
         return Asked(
             [
                 Member(
@@ -183,15 +255,9 @@ class ResidualProducts:
         return smoothest_first(target, part, fit.smoother, self.problem.groups, n_smoothest)
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
-        """Regress the target on some features: once for all questions given these."""
-        if self._last is None or self._last[0] != others:
-            for other in others:
-                if other not in self._columns:
-                    self._columns[other] = [GivenColumn.of(*column) for column in self._columns_of(other)]
-            columns = [column for other in others for column in self._columns[other]]
-            self._last = others, Regressions(columns, self._outputs_given(columns), self._roots)
-            self.n_fits += self._outputs.shape[1]
-        return self._last[1]
+        """Regress the target on some features."""
+        columns = [column for other in others for column in self._columns[other]]
+        return Regressions(columns, self._outputs_given(columns), self._roots)
 
     def _outputs_given(self, columns: list[GivenColumn]) -> Floats:
         """Return the target that is regressed on some columns: itself, or its own response given these."""
