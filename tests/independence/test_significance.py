@@ -162,7 +162,7 @@ def test_a_draw_that_differs_by_rounding_is_as_good():
 def test_corrected_t_adds_the_share_of_rows_that_splits_have_in_common():
     differences = rows_of("continuous", 6, n_rows=3)
     splits = [
-        Split(np.arange(n_train), np.arange(10), np.zeros((1, 10), int), np.zeros((1, 10)), 0)
+        Split(np.arange(n_train), np.arange(10), np.zeros((1, 10), int), 0)
         for n_train in (20, 40, 40, 40, 40, 40)
     ]
     # Nadeau and Bengio's factor with the mean of the ratios, by hand: five of 10 / 40 and one of 10 / 20.

@@ -1,14 +1,14 @@
 """CrossFitPPI and the conditional PPI in plain loops.
 
-Nothing is shared with the package: `reference.drawing` draws folds, shuffles, uniform numbers and seeds, and
-`reference.smooth_models` fits x given the other columns.
+Nothing is shared with the package: `reference.drawing` draws folds, shuffles and seeds, and
+`reference.conditional_draws` fits x given the other columns.
 """
 
 import math
 
 import numpy as np
+from reference.conditional_draws import law_of_quantity, probabilities
 from reference.paper import column_order
-from reference.smooth_models import law_of_quantity, probabilities
 from scipy.stats import chi2
 from scipy.stats import norm as normal
 from scipy.stats import t as student
@@ -43,7 +43,7 @@ def draws_of(x, Z, is_categorical):
         if are_few and len(split.test) >= 4 * len(set(strata)):
             return shuffled_within(x, strata, split, draw)
         if is_categorical:
-            return drawn_values(sorted(set(x)), law, split, draw)
+            return drawn_values(sorted(set(x)), codes_of(x), law, split, draw)
         expected, level, back = law
         return [
             back(expected[row] + level[split.test[j]] - expected[split.test[j]])
@@ -58,12 +58,17 @@ def codes_of(x):
     return np.array([values.index(value) for value in x])
 
 
-def drawn_values(values, shares, split, draw):
-    """Walk up the probabilities of each row until the uniform number is reached."""
+def drawn_values(values, labels, shares, split, draw):
+    """Walk up the probabilities of each row to the place that another row's value has among its probabilities."""
+    uniforms = np.random.default_rng(split.seed).random(len(split.test))
+    places = [
+        sum(shares[row][: labels[row]]) + uniform * shares[row][labels[row]]
+        for row, uniform in zip(split.test, uniforms, strict=True)
+    ]
     drawn = []
-    for row, uniform in zip(split.test, split.uniforms[draw], strict=True):
+    for row, other in zip(split.test, split.permutations[draw], strict=True):
         below, which = shares[row][0], 0
-        while uniform > below and which < len(values) - 1:
+        while places[other] > below and which < len(values) - 1:
             which += 1
             below += shares[row][which]
         drawn.append(values[which])

@@ -3,7 +3,7 @@
 Every random thing belongs to a key: a split to (fold, split), the division into folds to (fold,), the outer folds of
 a search to (). A key's stream is NumPy's default generator, seeded by ``SeedSequence(entropy, spawn_key=key)``. From
 it are taken, in this order: the seed of the division (for random splits), the first shuffle of the test part, the seed
-of the model, the other shuffles, the uniform numbers. Seeds are integers below 2**31 - 1.
+of the model, the other shuffles. Seeds are integers below 2**31 - 1.
 """
 
 from types import SimpleNamespace
@@ -52,12 +52,10 @@ def _with_shuffles(train, test, draws, n_draws):
     seed = seed_from(draws)
     for _ in range(n_draws - 1):
         shuffles.append(draws.permutation(len(test)))
-    uniforms = draws.random((n_draws, len(test)))
     return SimpleNamespace(
         train=train,
         test=test,
         permutation=shuffles[0],
         permutations=np.array(shuffles),
-        uniforms=uniforms,
         seed=seed,
     )

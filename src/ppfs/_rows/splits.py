@@ -34,9 +34,6 @@ class Split:
         One permutation per draw: at test position i, a permuted column has the value of test position
         ``permutations[draw, i]``. All columns share the permutations.
 
-    uniforms : ndarray of shape (n_draws, n_test)
-        Random numbers between 0 and 1 that decide which category is drawn.
-
     seed : int
         For estimators that draw random numbers.
     """
@@ -44,13 +41,12 @@ class Split:
     train: NDArray[np.intp]
     test: NDArray[np.intp]
     permutations: NDArray[np.intp]
-    uniforms: NDArray[np.float64]
     seed: int
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Everything but the seed."""
-        return self.train, self.test, self.permutations, self.uniforms
+        return self.train, self.test, self.permutations
 
     @property
     def permutation(self) -> NDArray[np.intp]:
@@ -103,7 +99,7 @@ def draw_splits(
 
 def _require_room(n_rows: int, n_splits: int, n_draws: int, test_size: float) -> None:
     """Raise if the splits would not fit into memory, before the first one is drawn."""
-    n_bytes = 8 * n_splits * (n_rows + 2 * n_draws * ceil(n_rows * test_size))
+    n_bytes = 8 * n_splits * (n_rows + n_draws * ceil(n_rows * test_size))
     if n_bytes > MAX_SPLIT_BYTES:
         raise InvalidInputError(
             f"{n_splits} splits of {n_rows} rows with {n_draws} draws each take {n_bytes / 2**30:,.0f} GiB of memory, "
@@ -145,7 +141,7 @@ def with_draws(
     first = generator.permutation(test.size)
     seed = integer_seed(generator)
     others = [generator.permutation(test.size) for _ in range(n_draws - 1)]
-    return Split(train, test, np.stack([first, *others]), generator.random((n_draws, test.size)), seed)
+    return Split(train, test, np.stack([first, *others]), seed)
 
 
 def require_enough_rows(n_rows: int, test_size: float) -> None:

@@ -10,7 +10,6 @@ from ppfs.independence._known_answers import KnownAnswers, Question
 from ppfs.independence._oracle import DSeparation
 from ppfs.independence._predictive.bound_predictive import MOST_ROWS_COUNTED
 from ppfs.independence._predictive.cross_fit import CrossFitPPI
-from ppfs.independence._predictive.knockoffs.one_against_rest import OneAgainstRest
 from ppfs.independence._predictive.losses import Loss, LossFunction, choose_loss, predict
 from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 from ppfs.independence._predictive.predictive_test import PredictiveTest
@@ -45,7 +44,6 @@ __all__ = [
     "Loss",
     "LossFunction",
     "OnError",
-    "OneAgainstRest",
     "PartialCorrelationT",
     "PredictiveTest",
     "Question",

@@ -12,13 +12,15 @@ from scipy.sparse.csgraph import connected_components
 from ppfs._conventions import Floats
 from ppfs._data import Table
 from ppfs.blanket._steps.column_values import numeric_columns
-from ppfs.independence import OneAgainstRest
 
 #: Columns whose correlation is at least this, in absolute value, are near copies.
 NEAR_COPY = 0.95
 
 #: Columns of whose variance the others explain at least this share, on left-out rows, are determined by them.
 DETERMINED = 0.9
+
+# Penalties of the regressions that measure this.
+_PENALTIES = np.logspace(-3, 4, 15)
 
 # Columns that are determined by others form one cluster if their correlation is at least this.
 _LINKED = 0.3
@@ -73,7 +75,7 @@ def _joined(unit: Floats) -> NDArray[np.intp]:
     copies = _components(unit, NEAR_COPY)
     # Of each cluster of near copies one column, in their order.
     ones = np.unique(copies, return_index=True)[1]
-    explained = OneAgainstRest(unit[:, ones]).explained
+    explained = _explained(unit[:, ones])
     determined = ones[np.round(explained, 9) >= DETERMINED]
     if determined.size > 1:
         tangled = _components(unit[:, determined], _LINKED)
@@ -81,6 +83,34 @@ def _joined(unit: Floats) -> NDArray[np.intp]:
             members = copies[determined[tangled == label]]
             copies[np.isin(copies, members)] = members[0]
     return copies
+
+
+def _explained(unit: Floats) -> Floats:
+    """Return the share of each column's variance that ridge regression on all others explains of left-out rows.
+
+    The regressions are those of scikit-learn's ``RidgeCV``, one per column, from one singular value decomposition
+    X = U S V'. With P = (X'X + a I)^-1, the residuals of column j given the others are (X P)_j / P_jj, and the
+    leverages of its regression are diag(X P X') - (X P)_j^2 / P_jj: both by the inverse of a matrix in blocks.
+
+    Parameters
+    ----------
+    unit : ndarray of shape (n_rows, n_columns)
+        Columns with mean 0 and length 1; a constant column is 0.
+    """
+    n_rows, n_columns = unit.shape
+    U, sizes, Vt = np.linalg.svd(unit * np.sqrt(n_rows), full_matrices=False)
+    outside = np.maximum(1.0 - (Vt**2).sum(axis=0), 0.0)
+    best = np.full(n_columns, np.inf)
+    for penalty in _PENALTIES:
+        inverse = 1.0 / (sizes**2 + penalty)
+        XP = (U * (sizes * inverse)) @ Vt
+        residuals = XP / (inverse @ Vt**2 + outside / penalty)
+        hat = ((U * sizes) ** 2 @ inverse)[:, np.newaxis] - XP * residuals
+        # The mean of the rows is fitted too: it takes 1 / n of each row's weight.
+        left_out = residuals / np.maximum(1.0 - 1.0 / n_rows - hat, 1e-12)
+        best = np.minimum(best, (left_out**2).sum(axis=0))
+    shares: Floats = 1.0 - best / n_rows
+    return shares
 
 
 def _standardized(values: Floats) -> Floats:

@@ -67,7 +67,7 @@ class BoundPredictiveTest(BoundTest):
         self._has_members = isinstance(test.estimator, str)
         self._n_jobs = binding.n_jobs if test.n_jobs is None else test.n_jobs
         entropy = root_entropy(binding.random_state if test.random_state is None else test.random_state)
-        self._problems = TargetProblems(test, table, entropy, binding.fold, is_panel)
+        self._problems = TargetProblems(test, table, entropy, binding.fold)
         # By target and model number.
         self._risks: dict[tuple[int, int], RiskSource] = {}
         self._products: dict[int, ResidualProducts] = {}

@@ -77,8 +77,8 @@ class CrossFitPPI(PredictiveTest):
 
     conditional : estimator, default=None
         The model of a feature given the others: a regressor for numbers or a classifier for categories, fitted
-        outside each fold. None is additive: ridge or logistic regression with a line or a curve per feature, whichever
-        predicts better, on the features' normal scores, fitted once on all rows (without the target).
+        outside each fold. None is ridge regression with lines, curves and products of the features, fitted once on all
+        rows (without the target).
 
     early_stop : bool, default=False
         With "randomisation", end the draws of a question as soon as 10 of them had no higher risk

@@ -78,8 +78,8 @@ class PPI(PredictiveTest):
 
     conditional : estimator, default=None
         The model of a column given the others, for the conditional knockoff: a regressor for numbers or a
-        classifier for categories, fitted in the train parts. None is additive: ridge or logistic regression with
-        a line or a curve per column, whichever predicts better, fitted once on all rows (without the target).
+        classifier for categories, fitted in the train parts. None is ridge regression
+        with lines, curves and products of the columns, fitted once on all rows (without the target).
 
     loss : str or callable, default="auto"
         For classification "log-loss", "brier", "hinge" or "zero-one", for regression "squared" or

@@ -28,7 +28,8 @@ from ppfs._fitting import (
 )
 from ppfs._rows import ClassWeight, Split, Stratify, refuse_single_use
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.knockoffs import KNOCKOFF_NAMES, Knockoff, choose_knockoff
+from ppfs.independence._predictive.conditional_draws import ConditionalKnockoff
+from ppfs.independence._predictive.draws import Knockoff, PermutationKnockoff
 from ppfs.independence._predictive.losses import LOSS_NAMES, LossFunction
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -41,7 +42,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "estimator": _MODELS,
     "marginal_estimator": _MODELS,
     "stratify": ["boolean", StrOptions({"auto"})],
-    "knockoff": [StrOptions(set(KNOCKOFF_NAMES))],
+    "knockoff": [StrOptions({"permutation", "conditional"})],
     "n_draws": [Interval(Integral, 1, None, closed="left")],
     "conditional": [IsModel(), None],
     "loss": [StrOptions(set(LOSS_NAMES)), callable],
@@ -130,7 +131,9 @@ class PredictiveTest(PanelParameters, IndependenceTest):
 
     def make_knockoff(self, n_test: int) -> Knockoff:
         """Return what replaces a feature in test parts of about `n_test` rows."""
-        return choose_knockoff(self.knockoff, self.conditional, n_test, self.impute)
+        if self.knockoff == "permutation":
+            return PermutationKnockoff()
+        return ConditionalKnockoff(self.conditional, n_test, self.impute)
 
     @abstractmethod
     def smallest_pvalue(self, n_splits: int) -> float:

@@ -16,7 +16,7 @@ from ppfs._fitting import Design, Impute, ToFrame, fitted_clone, prepared, stack
 from ppfs._parallel import small_fits
 from ppfs._rows import RowWeights, Split
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.knockoffs import Knockoff
+from ppfs.independence._predictive.draws import Knockoff
 from ppfs.independence._predictive.losses import Loss, predict
 
 

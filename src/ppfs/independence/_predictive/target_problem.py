@@ -22,7 +22,7 @@ from ppfs._fitting import (
 )
 from ppfs._rows import RowWeights, Split, require_known_labels, splits_of, weights_by_class
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.knockoffs import Knockoff, SharedKnockoff
+from ppfs.independence._predictive.draws import Knockoff
 from ppfs.independence._predictive.losses import LOSS_POWERS, choose_loss, require_measurable
 from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.problem import Problem
@@ -40,16 +40,12 @@ class TargetProblems:
 
     entropy, fold : int
         The key of the random streams.
-
-    is_panel : bool
-        Whether several models answer a question: they then share the knockoff's draws.
     """
 
     test: PredictiveTest
     table: Table
     entropy: int
     fold: int
-    is_panel: bool
     _shared: dict[int, tuple[list[Split], Knockoff]] = field(default_factory=dict)
 
     def of(self, target: int, model: Any) -> Problem:
@@ -106,7 +102,7 @@ class TargetProblems:
         if target not in self._shared:
             splits = self._splits(target, y, classes)
             knockoff = self.test.make_knockoff(min(split.test.size for split in splits))
-            self._shared[target] = splits, SharedKnockoff(knockoff) if self.is_panel else knockoff
+            self._shared[target] = splits, knockoff
         return self._shared[target]
 
     def _splits(self, target: int, y: NDArray[Any], classes: NDArray[Any]) -> list[Split]:

@@ -71,10 +71,10 @@ def cosines(values: Floats, first: int, last: int) -> Floats:
 
 
 def indicators(values: Floats) -> Floats:
-    """Return an indicator per value but the first; rare values share the first's place."""
+    """Return an indicator per value but the first; rare values share the first's place. One value has its own."""
     distinct, counts = np.unique(values, return_counts=True)
     frequent = np.sort(distinct[np.argsort(-counts, kind="stable")[:_MAX_LEVELS]])
-    kept = frequent if frequent.size < distinct.size else frequent[1:]
+    kept = frequent if frequent.size < distinct.size or frequent.size == 1 else frequent[1:]
     return np.asarray(values[:, np.newaxis] == kept, dtype=np.float64)
 
 

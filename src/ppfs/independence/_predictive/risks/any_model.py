@@ -20,7 +20,7 @@ from ppfs._printable import listed
 from ppfs._rows import Split
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.knockoffs import Draws
+from ppfs.independence._predictive.draws import Draws
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.grower import Grower

@@ -15,7 +15,7 @@ from ppfs._conventions import Floats
 from ppfs._fitting import Design, dense
 from ppfs._rows import Split
 from ppfs.independence._predictive.drawing import over_draws
-from ppfs.independence._predictive.knockoffs import Draws, PermutedValues
+from ppfs.independence._predictive.draws import Draws, PermutedValues
 from ppfs.independence._predictive.losses import Output
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.linear.categories import FittedColumns

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ppfs._conventions import Floats
 from ppfs._fitting import Design
 from ppfs._rows import Split
-from ppfs.independence._predictive.knockoffs import Draws
+from ppfs.independence._predictive.draws import Draws
 from ppfs.independence._predictive.risks.linear.members import LinearMembers, SplitData, outputs_of
 from ppfs.independence._predictive.risks.linear.steps import is_joint
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
