@@ -147,8 +147,8 @@ class ProgressBar:
         self._is_logged = progress == "log" and total > 0 and not is_watched
         self._n_fits, self._compiling = n_fits, compiling
         self._fits_before, self._compiled_before = n_fits(), compiling()
-        self._cpu_before = time.process_time()
         self._watch = _watching.get()
+        self._cpu_before = time.process_time() if self._watch is not None else 0.0
         self._phase = Phase(label, total)
         if self._watch is not None:
             self._watch.phases.append(self._phase)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
-from pickle import PicklingError
+from pickle import PickleBuffer, PicklingError
 from typing import Any
-
-import joblib
+from zlib import crc32
 
 from ppfs._conventions import n_rows_of
 from ppfs._data import is_path
@@ -26,7 +26,7 @@ class DataAtHand:
     X, y, groups, time, sample_weight : objects
         As they were passed to ``fit``.
 
-    digest : str
+    digest : int
     """
 
     X: Any
@@ -34,7 +34,7 @@ class DataAtHand:
     groups: Any
     time: Any
     sample_weight: Any
-    digest: str
+    digest: int
 
     @classmethod
     def of(
@@ -59,9 +59,14 @@ class DataAtHand:
             )
 
 
-def _digest(parts: tuple[Any, ...]) -> str | None:
+def _digest(parts: tuple[Any, ...]) -> int | None:
+    """Return a checksum of the data, which is read once and not copied where it lies in one piece."""
+    pieces: list[PickleBuffer] = []
     try:
-        return str(joblib.hash(parts))
+        digest = crc32(pickle.dumps(parts, protocol=5, buffer_callback=pieces.append))
     except (TypeError, AttributeError, ValueError, PicklingError):
         # Objects that cannot be pickled, such as lazy arrays of other libraries.
         return None
+    for piece in pieces:
+        digest = crc32(piece.raw(), digest)
+    return digest
