@@ -100,6 +100,23 @@ def test_penalties_are_those_of_left_out_rows(parts):
         np.testing.assert_allclose(residuals.values[:, column], left - left.mean(), atol=1e-8)
 
 
+def test_where_rows_belong_to_groups_whole_groups_are_left_out(parts):
+    design, output, functions = parts
+    groups = np.random.default_rng(1).permutation(np.arange(40) % 15)
+    smoother = Smoother(design, np.ones(40), groups)
+    responses = np.column_stack([output, functions])
+    residuals = smoother.residuals(responses)
+    folds = groups * 5 // 15
+    for column, response in enumerate(responses.T):
+        errors = [twin.left_out_error(design, response, penalty, folds) for penalty in twin.PENALTIES]
+        assert residuals.penalties[column] == max(int(np.argmin(errors)) - 1, 0)
+        assert residuals.explained[column] == pytest.approx(1 - min(errors) / (response @ response), abs=1e-5)
+    penalty = int(residuals.penalties[0])
+    for function in residuals.values[:, 1:].T:
+        expected = twin.group_inflation(design, twin.PENALTIES[penalty], function, groups)
+        assert smoother.group_inflation(penalty, function) == pytest.approx(expected, rel=1e-6)
+
+
 def test_more_regressors_than_rows_give_the_same_residuals_as_their_gram_matrix(parts):
     design, output, _ = parts
     rng = np.random.default_rng(0)
@@ -298,6 +315,19 @@ def test_rows_of_a_group_count_as_one():
         calls["alone"] += ask(X, y).pvalue <= 0.05
         calls["groups"] += ask(X, y, groups=groups).pvalue <= 0.05
     assert calls["groups"] <= 5 < calls["alone"]
+
+
+def test_columns_that_are_the_same_in_all_rows_of_a_group_hold_the_level():
+    """100 patients with five rows each: curves and products of three columns could fit what a patient's rows share."""
+    n_calls, groups = 0, np.repeat(np.arange(100), 5)
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 7])
+        z = rng.normal(size=(100, 3))
+        x, y = 0.6 * z[:, 0] + 0.8 * rng.normal(size=100), 0.7 * z[:, 0] + rng.normal(size=100)
+        X, y = np.column_stack([x, z])[groups], y[groups] + 0.5 * rng.normal(size=500)
+        n_calls += ask(X, y, groups=groups).pvalue <= 0.05
+    # 18 of these 20 tables had p <= .05 when rows were left out one by one.
+    assert n_calls <= 4
 
 
 def test_a_column_adds_to_others_that_separate_the_classes():

@@ -17,24 +17,33 @@ def hat(design, penalty):
     return centered @ inverse @ centered.T
 
 
-def left_out_error(design, response, penalty):
-    """Return the sum of squared errors of each row, predicted by a ridge regression of all others."""
+def left_out_error(design, response, penalty, folds=None):
+    """Return the sum of squared errors of each row, or fold of rows, predicted by a ridge regression of all others."""
     errors = []
-    for row in range(len(design)):
-        others = np.arange(len(design)) != row
+    folds = np.arange(len(design)) if folds is None else folds
+    for fold in np.unique(folds):
+        row, others = folds == fold, folds != fold
         Z, r = design[others], response[others]
         centered = Z - Z.mean(axis=0)
         slopes = np.linalg.solve(
             centered.T @ centered + penalty * np.eye(Z.shape[1]), centered.T @ (r - r.mean())
         )
         errors.append(response[row] - r.mean() - (design[row] - Z.mean(axis=0)) @ slopes)
-    return float(np.square(errors).sum())
+    return float(np.square(np.concatenate(errors)).sum())
 
 
 def penalty_of(design, response):
     """Return the penalty of a response: one step below that of the smallest left-out error, as for few rows."""
     errors = [left_out_error(design, response, penalty) for penalty in PENALTIES]
     return PENALTIES[max(int(np.argmin(errors)) - 1, 0)]
+
+
+def group_inflation(design, penalty, function, groups):
+    """Return the variance of a sum of products over the expected sum of its squares by group, for noise by group."""
+    n = len(design)
+    M = np.eye(n) - np.ones((n, n)) / n - hat(design, penalty)
+    G = (groups[:, np.newaxis] == np.unique(groups)).astype(float)
+    return ((G.T @ M @ function) ** 2).sum() / ((G.T @ np.diag(function) @ M @ G) ** 2).sum()
 
 
 def pvalue_of(design, output, functions):

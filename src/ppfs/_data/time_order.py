@@ -16,6 +16,10 @@ from scipy import special, stats
 _TIMES_PER_BLOCK = 3.0
 _FEWEST_BLOCKS = 10
 
+# Blocks of so many times the autocorrelation time share less with their neighbors, where there are so many of them.
+_TIMES_PER_LONG_BLOCK = 6.0
+_MANY_BLOCKS = 50
+
 # Neighbors are alike if their correlation is this many standard errors above 0, which by chance happens once in ten
 # thousand series, and if the correlation of successive differences is this far above -1/2, that of independent rows.
 _STANDARD_ERRORS = 3.7
@@ -44,7 +48,8 @@ class RowsInTime:
 
     block_length : int, default=None
         How many neighboring rows form a block, which no split separates. None: three times the autocorrelation time of
-        the target or of its residuals, whichever is longer, and at most a tenth of the rows.
+        the target or of its residuals, whichever is longer, and at most a tenth of the rows; up to six times where that
+        leaves 50 blocks.
 
     lags : sequence of int, default=()
         Add lagged copies of all columns: the values this many rows before. ``fit(X, y, time=..., lags=[1, 2, 7])`` is
@@ -151,7 +156,9 @@ def chosen_block_length(series: list[NDArray[np.float64]], n_rows: int) -> tuple
         The number of rows, which may be more than the series have.
     """
     longest = max(map(autocorrelation_time, series))
-    return max(1, min(ceil(_TIMES_PER_BLOCK * longest), n_rows // _FEWEST_BLOCKS)), longest
+    long = min(ceil(_TIMES_PER_LONG_BLOCK * longest), n_rows // _MANY_BLOCKS)
+    wanted = max(ceil(_TIMES_PER_BLOCK * longest), long)
+    return max(1, min(wanted, n_rows // _FEWEST_BLOCKS)), longest
 
 
 def autocorrelation_time(series: NDArray[np.float64]) -> float:

@@ -66,17 +66,27 @@ class Regressions:
 
     roots : ndarray of shape (n_rows,)
         The roots of the rows' weights.
+
+    groups : ndarray of int, shape (n_rows,), or None
+        Rows of a group are not independent. There is no second look then: it would see what the rows of a group share
+        as dependence on columns that are the same in all of them.
     """
 
-    def __init__(self, columns: list[GivenColumn], outputs: Floats, roots: Floats) -> None:
+    def __init__(
+        self,
+        columns: list[GivenColumn],
+        outputs: Floats,
+        roots: Floats,
+        groups: NDArray[np.intp] | None = None,
+    ) -> None:
         self.columns = columns
-        self._outputs, self._roots = outputs, roots
+        self._outputs, self._roots, self._groups = outputs, roots, groups
         factors = np.hstack([column.factors for column in columns])
         owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
         values = np.hstack([column.values for column in columns])
         self._look = SecondLook(factors, values, owners, roots)
         self._design = design_of(columns)
-        self._smoother = self._first = Smoother(self._design, roots)
+        self._smoother = self._first = Smoother(self._design, roots, groups)
         self._target = self._first_target = self._smoother.residuals(outputs)
         # What the first design missed of the target.
         self._missed: list[Floats] = []
@@ -127,7 +137,7 @@ class Regressions:
         if not more or _is_full(design, more):
             return None
         extended = np.hstack([design, *more])
-        smoother = Smoother(extended, self._roots)
+        smoother = Smoother(extended, self._roots, self._groups)
         target = smoother.residuals(self._outputs)
         least = _LEAST_LEFT * _sums_of_squares(self._first_target) * _is_class(self._outputs, self._roots)
         return None if (_sums_of_squares(target) < least).any() else (extended, smoother, target)
@@ -138,6 +148,8 @@ class Regressions:
         The second list holds what was missed, where a residual depends on the columns beyond doubt.
         """
         clearest: tuple[Floats, Floats, Found] | None = None
+        if self._groups is not None:
+            return [], []
         for response, residual in zip(responses.T, residuals.T, strict=False):
             # Rows with the same values have the same fit: the last bits, which depend on the response, are cut off.
             step = _GRID * max(float(np.abs(response).max()), 1e-300)

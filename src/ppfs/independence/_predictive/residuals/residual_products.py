@@ -257,7 +257,7 @@ class ResidualProducts:
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features."""
         columns = [column for other in others for column in self._columns[other]]
-        return Regressions(columns, self._outputs_given(columns), self._roots)
+        return Regressions(columns, self._outputs_given(columns), self._roots, self.problem.groups)
 
     def _outputs_given(self, columns: list[GivenColumn]) -> Floats:
         """Return the target that is regressed on some columns: itself, or its own response given these."""

@@ -19,6 +19,9 @@ _STEPS_BELOW, _FEW_ROWS = 2, 250
 # Rows are left out in this many blocks, where there are at most this many rows.
 _BLOCKS, _MOST_IN_BLOCKS = 5, 5000
 
+# Where rows belong to groups, whole groups are left out, in this many folds.
+_FOLDS = 5
+
 # Directions of the design that are smaller than this share of the largest are rounding error.
 _SMALLEST = 1e-9
 
@@ -57,10 +60,16 @@ class Smoother:
     roots : ndarray of shape (n_rows,)
         The square roots of the rows' weights. The design is multiplied by them after its weighted means are
         subtracted; so are the responses, by the caller.
+
+    groups : ndarray of int, shape (n_rows,), or None
+        Rows of a group are not independent: penalties minimize the error of groups that are left out as a whole.
     """
 
-    def __init__(self, design: Floats, roots: Floats) -> None:
+    def __init__(self, design: Floats, roots: Floats, groups: NDArray[np.intp] | None = None) -> None:
         self.n_rows = len(design)
+        self._groups = groups
+        n_units = self.n_rows if groups is None else int(groups.max()) + 1
+        self._n_below = _STEPS_BELOW - (n_units < _FEW_ROWS)
         self._own = roots**2 / (roots**2).sum()
         centered: Floats = (design - self._own @ design) * roots[:, np.newaxis]
         is_tall = design.shape[1] < self.n_rows
@@ -81,17 +90,50 @@ class Smoother:
     def residuals(self, responses: Floats) -> Residuals:
         """Return what is left of centered responses."""
         coefficients = self._basis.T @ responses
-        errors = np.empty((_PENALTIES.size, responses.shape[1]))
+        errors = np.zeros((_PENALTIES.size, responses.shape[1]))
         for number, shrinkage in enumerate(self._shrinkage.T):
             left = responses - self._basis @ (shrinkage[:, np.newaxis] * coefficients)
-            left /= self._left_out[:, [number]]
+            if self._groups is None:
+                left /= self._left_out[:, [number]]
+            else:
+                left = self._without_groups(left, number)
             errors[number] = np.einsum("ij,ij->j", left, left)
         best = errors.argmin(axis=0)
         total = np.einsum("ij,ij->j", responses, responses)
         explained = 1.0 - errors.min(axis=0) / np.where(total > 0.0, total, 1.0)
-        chosen = np.maximum(best - _STEPS_BELOW + (self.n_rows < _FEW_ROWS), 0)
+        chosen = np.maximum(best - self._n_below, 0)
         values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
         return Residuals(values, chosen, explained)
+
+    @cached_property
+    def _directions(self) -> Floats:
+        """The mean, which has no penalty, and the directions of the design: shape (n_rows, n_directions)."""
+        return np.column_stack([np.sqrt(self._own), self._basis])
+
+    def _kept(self, penalty: int) -> Floats:
+        """Return the share of each direction that a fit keeps."""
+        return np.concatenate([[1.0], self._shrinkage[:, penalty]])
+
+    @cached_property
+    def _folds(self) -> list[tuple[NDArray[np.intp], Floats]]:
+        """The rows of each fold of groups, and the products of the directions there."""
+        assert self._groups is not None
+        folds = self._groups * _FOLDS // (int(self._groups.max()) + 1)
+        rows = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+        return [(part, self._directions[part].T @ self._directions[part]) for part in rows]
+
+    def _without_groups(self, residuals: Floats, penalty: int) -> Floats:
+        """Return the residuals of each fold of groups when it is predicted by the others.
+
+        They are (I - H_BB)^-1 r_B, as in `left_out`, by the inverse of a matrix of the size of the design.
+        """
+        roots = np.sqrt(self._kept(penalty))
+        answer = np.empty_like(residuals)
+        for rows, gram in self._folds:
+            scaled = self._directions[rows] * roots
+            inner = np.eye(roots.size) * (1.0 + 1e-6) - roots[:, np.newaxis] * gram * roots
+            answer[rows] = residuals[rows] + scaled @ np.linalg.solve(inner, scaled.T @ residuals[rows])
+        return answer
 
     def left_out(self, residuals: Residuals) -> Floats:
         """Return the residuals of one response when every fifth of the rows is predicted by the others.
@@ -128,3 +170,28 @@ class Smoother:
             variance = float(mine @ theirs) + self.n_rows - 1.0 - mine.size
             self._factors[key] = max(variance, 1.0) / max(float(left[0] @ left[1]), 1e-12)
         return self._factors[key]
+
+    @cached_property
+    def _by_group(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """The rows sorted by group, where each group begins, and the sums of the directions in each group."""
+        assert self._groups is not None
+        order = np.argsort(self._groups, kind="stable")
+        starts = np.flatnonzero(np.diff(self._groups[order], prepend=-1))
+        return order, starts, np.add.reduceat(self._directions[order], starts, axis=0)
+
+    def group_inflation(self, penalty: int, function: Floats) -> float:
+        """Return what `inflation` does where the noise of the target is the same in all rows of a group.
+
+        With M = I - H of the target, whose noise is G e for the indicators G of the groups, and the residuals s of a
+        function, the sum of products s' M G e has the variance |G' M s|^2. The squares of the sums over groups add up
+        to the squared entries of G' diag(s) M G: less, where few groups determine many coefficients.
+        """
+        order, starts, sums = self._by_group
+        kept = self._kept(penalty)
+        own = np.add.reduceat(function[order], starts)
+        weighted = np.add.reduceat(function[order, np.newaxis] * self._directions[order], starts, axis=0)
+        left = own - sums @ (kept * (self._directions.T @ function))
+        fitted = weighted * kept
+        squares = own @ own - 2.0 * own @ np.einsum("ij,ij->i", fitted, sums)
+        squares += float(((fitted.T @ fitted) * (sums.T @ sums)).sum())
+        return float(left @ left) / max(float(squares), 1e-12 * float(own @ own), 1e-300)

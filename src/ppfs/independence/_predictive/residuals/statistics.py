@@ -72,9 +72,17 @@ def product_test(
         smoother.n_rows, -1
     )
     freedom = min(smoother.freedom(int(penalty)) for penalty in target.penalties)
+    both = [(int(one), int(other)) for one in target.penalties for other in functions.penalties]
+    inflation = np.array([smoother.inflation(*pair) for pair in both])
     if groups is not None:
         products = np.stack([np.bincount(groups, column) for column in products.T], axis=1)
-        freedom = min(freedom, len(products) - 1.0)
+        of_groups = [
+            smoother.group_inflation(int(penalty), function)
+            for penalty in target.penalties
+            for function in functions.values.T
+        ]
+        inflation = np.maximum(inflation, of_groups)
+        freedom = max(2.0, min(freedom, len(products) / float(inflation.max()) - 1.0))
     squares = np.einsum("ij,ij->j", products, products)
     if groups is None:
         # Few rows of a rare class, by chance with hardly any of a function's values, would have hardly any spread.
@@ -83,8 +91,7 @@ def product_test(
     kept = squares > _ROUNDING * max(float(squares.max(initial=0.0)), 1e-200)
     if not kept.any():
         return Tested(1.0, 0.0)
-    both = [(int(one), int(other)) for one in target.penalties for other in functions.penalties]
-    inflation = np.array([smoother.inflation(*pair) for pair in both])[kept]
+    inflation = inflation[kept]
     products = products[:, kept] / np.sqrt(squares[kept])
     t = products.sum(axis=0) / np.sqrt(inflation)
     if t.size == 1:
@@ -139,15 +146,20 @@ def prediction_test(
     """
     products = np.einsum("ij,ij->i", target.values, predicted.values)
     freedom = min(smoother.freedom(int(penalty)) for penalty in target.penalties)
+    both = list(zip(target.penalties.tolist(), predicted.penalties.tolist(), strict=True))
+    inflation = float(np.mean([smoother.inflation(*pair) for pair in both]))
     if groups is not None:
         products = np.bincount(groups, products)
-        freedom = min(freedom, len(products) - 1.0)
+        of_groups = [
+            smoother.group_inflation(penalty, function)
+            for penalty, function in zip(target.penalties.tolist(), predicted.values.T, strict=True)
+        ]
+        inflation = max(inflation, float(np.mean(of_groups)))
+        freedom = max(2.0, min(freedom, len(products) / inflation - 1.0))
     squares = float((products**2).sum())
     if squares <= _ROUNDING * float((target.values**2).sum() * (predicted.values**2).sum()) or not squares:
         return Tested(1.0, 0.0)
-    both = zip(target.penalties.tolist(), predicted.penalties.tolist(), strict=True)
-    inflation = _SEEN_BY_EACH_OTHER * float(np.mean([smoother.inflation(*pair) for pair in both]))
-    t = float(products.sum() / np.sqrt(squares * inflation))
+    t = float(products.sum() / np.sqrt(squares * inflation * _SEEN_BY_EACH_OTHER))
     return Tested(float(special.stdtr(freedom, -t)), t)
 
 
