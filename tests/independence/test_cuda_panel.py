@@ -251,3 +251,19 @@ def test_a_real_table(monkeypatch):
     put(simulated_device(), monkeypatch)
     X, y = load_breast_cancer(return_X_y=True)
     assert_same(X[:120], y[:120], CrossFitPPI("panel"))
+
+
+def test_a_gpu_makes_the_draws_of_independent_rows(monkeypatch):
+    device = simulated_device()
+    launched = []
+    launch = device.launch
+    device.launch = lambda kernel, *arguments: launched.append(kernel) or launch(kernel, *arguments)
+    put(device, monkeypatch)
+    X = columns(60)[:, :2]
+    y = target(columns(60), "numbers")
+    selector = PPFS.calibrated(random_state=0, growth="marginal", device="cuda")
+    selector.fit(X, y)
+    assert "screen_draws" in launched
+    launched.clear()
+    selector.fit(X, y, groups=np.arange(60) // 2)
+    assert "screen_draws" not in launched

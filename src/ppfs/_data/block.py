@@ -52,6 +52,7 @@ class Block:
     Attributes
     ----------
     X : ndarray or csc_array of shape (n_rows, n_columns)
+        Rearranged columns that a GPU made are there only: then this is `on_device`.
 
     n_levels : ndarray of shape (n_columns,)
         The number of categories of each column, 0 for numbers.

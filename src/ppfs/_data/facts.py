@@ -89,8 +89,8 @@ class ColumnFacts:
     has_infinite: NDArray[np.bool_]
     is_too_large: NDArray[np.bool_]
 
-    def of(self, columns: slice) -> ColumnFacts:
-        """Return the properties of neighboring columns."""
+    def of(self, columns: slice | NDArray[np.intp]) -> ColumnFacts:
+        """Return the properties of some of the columns."""
         return ColumnFacts(
             self.low[columns],
             self.high[columns],

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.rules import BOOSTING_LOSSES, BoostingRules
     from ppfs._engine.boosting.scores import Outcome
     from ppfs._engine.cuda.device import Device, cuda_device, cuda_devices, device_in_turn, missing_for_cuda
+    from ppfs._engine.cuda.draws import DeviceDraws
     from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
     from ppfs._engine.cuda.panel import (
         DevicePairs,
@@ -85,6 +86,7 @@ _MODULES = {
     "boosting.rules": ("BOOSTING_LOSSES", "BoostingRules"),
     "boosting.scores": ("Outcome",),
     "cuda.device": ("Device", "cuda_device", "cuda_devices", "device_in_turn", "missing_for_cuda"),
+    "cuda.draws": ("DeviceDraws",),
     "cuda.growth": ("column_risks_on", "row_losses_on"),
     "cuda.panel": (
         "DevicePairs",

@@ -30,6 +30,7 @@ from ppfs._fitting.estimators import (
 from ppfs._fitting.float32_precision import (
     block_for_float32,
     is_equivariant,
+    is_sharp,
     reads_float32,
     table_for_float32,
     target_for_float32,
@@ -92,6 +93,7 @@ __all__ = [
     "input_tags",
     "is_equivariant",
     "is_plain_lightgbm",
+    "is_sharp",
     "members_of",
     "names_of",
     "naming_the_model",

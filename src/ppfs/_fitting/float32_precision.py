@@ -82,6 +82,11 @@ def block_for_float32(block: Block) -> Block:
     return block if not moved else Block(_with_columns(block.X, moved), block.n_levels, block.names)
 
 
+def is_sharp(block: Block) -> bool:
+    """Return whether no column may lose distinct values in 32 bits, as their extremes tell."""
+    return not _may_be_blurred(block.facts, int(block.X.shape[0])).any()
+
+
 def matrix_for_float32(X: Matrix, n_levels: NDArray[np.intp]) -> Matrix:
     """Return a matrix with columns shifted and scaled that would lose distinct values; itself if there are none."""
     columns = X.tocsc() if sp.issparse(X) else X

@@ -1,6 +1,6 @@
 """Division and weights of rows: folds, splits, splitters of scikit-learn, weights."""
 
-from ppfs._rows.exchange import Exchange
+from ppfs._rows.exchange import Exchange, draw_seed
 from ppfs._rows.folds import divide_into_folds, every_class_has
 from ppfs._rows.halves import complementary_halves
 from ppfs._rows.splits import (
@@ -26,6 +26,7 @@ __all__ = [
     "complementary_halves",
     "divide_into_folds",
     "draw_folds",
+    "draw_seed",
     "draw_splits",
     "every_class_has",
     "folds_to_stratify",

@@ -93,5 +93,9 @@ class Exchange:
 
 def _shuffled(n: int, generator: Generator, n_draws: int) -> NDArray[np.intp]:
     """Draw permutations of n numbers, shape (n_draws, n)."""
-    seed = int(generator.integers(2**64, dtype=np.uint64))
-    return _engine.random_permutations(n, seed, n_draws)
+    return _engine.random_permutations(n, draw_seed(generator), n_draws)
+
+
+def draw_seed(generator: Generator) -> int:
+    """Draw the seed of permutations."""
+    return int(generator.integers(2**64, dtype=np.uint64))

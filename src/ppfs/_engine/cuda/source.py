@@ -25,6 +25,7 @@ GROUPS = {
         "splines.cu",
         "boosting.cu",
         "paired.cu",
+        "draws.cu",
     ),
 }
 

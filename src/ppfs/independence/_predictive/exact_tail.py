@@ -8,23 +8,26 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
-from ppfs._conventions import Floats, stream
-from ppfs._data import Block, Table, dense_column
+from ppfs._conventions import Floats
+from ppfs._data import Table, dense_column
 from ppfs._parallel import run_tasks
 from ppfs._printable import listed
 from ppfs._rows import Exchange
 from ppfs.independence._predictive.marginal import BlockFunction
-from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS, Screening, rearranged
+from ppfs.independence._predictive.rearranged_columns import (
+    DRAWS_AT_ONCE,
+    ROUNDING,
+    Drawing,
+    Part,
+    columns_at_once,
+    counts_of,
+)
+from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS, Screening
 from ppfs.independence._predictive.tail_bound import TailBound
 from ppfs.independence._rearrangements import CountedRearrangements, Rearrangements
 
-# One random stream makes this many rearrangements, which are screened together.
-DRAWS_AT_ONCE = 64
-
-# Bytes of rearranged columns to which models are fitted together, and such blocks per task.
-_BYTES_AT_ONCE, _BYTES_AT_ONCE_ON_DEVICE = 2**20, 2**26
+# Blocks of rearranged columns per task.
 _MOST_CHUNKS_ON_DEVICE = 512
 _BLOCKS_PER_TASK = 4
 
@@ -32,12 +35,6 @@ _BLOCKS_PER_TASK = 4
 _COLUMNS_AT_ONCE = 256
 _BYTES_PER_SCREENING = 2**25
 _BYTES_PER_ROW = 20 * 8
-
-# Chunks of draws that are screened in one step, where their results are few.
-_NUMBERS_PER_SCREENING, _MOST_CHUNKS_AT_ONCE = 2**18, 16
-
-# Equal arrangements have equal p-values up to rounding, and count as extreme.
-_ROUNDING = 1e-7
 
 # The key of this module's random streams, so that no other module draws the same numbers.
 _PURPOSE = 0x7A11
@@ -139,7 +136,7 @@ class PermutationTail:
     def _is_bounded(self) -> bool:
         return self.outputs is not None and len(self.contrasts) > 0
 
-    def _bound(self, part: _Part) -> TailBound:
+    def _bound(self, part: Part) -> TailBound:
         assert self.outputs is not None
         return TailBound.of(part.columns, self.contrasts, self.outputs, self.table.n_features)
 
@@ -167,7 +164,7 @@ class PermutationTail:
             counts[part.places] = self._counted(part, [xs[place] for place in part.places], chunks, share)
         return counts
 
-    def _counted(self, part: _Part, xs: Sequence[int], chunks: range, share: float) -> NDArray[np.intp]:
+    def _counted(self, part: Part, xs: Sequence[int], chunks: range, share: float) -> NDArray[np.intp]:
         """Count the draws of some columns that rank no lower than the columns themselves."""
         at_once = self._chunks_per_task(len(xs), share)
         tasks = [chunks[start : start + at_once] for start in range(0, len(chunks), at_once)]
@@ -176,9 +173,11 @@ class PermutationTail:
         if fresh:
             self.growth.prepare()
             drawing = self._drawing(part, self._observed(xs), share)
+            if drawing.is_on_device:
+                _ = drawing.on_devices  # Before several threads need it at once.
             names = listed([self.table.names[x] for x in xs])
             answers = run_tasks(
-                _counts_of,
+                counts_of,
                 drawing,
                 fresh,
                 n_jobs=self.n_jobs,
@@ -212,7 +211,7 @@ class PermutationTail:
             self._statistics.update(zip(some, grown.answers.pvalues.tolist(), strict=True))
         return np.array([self._statistics[x] for x in xs])
 
-    def _parts(self, xs: Sequence[int]) -> Iterator[_Part]:
+    def _parts(self, xs: Sequence[int]) -> Iterator[Part]:
         """Yield the columns, grouped by how their rows are exchanged."""
         fitting = _BYTES_PER_SCREENING // (_BYTES_PER_ROW * self.table.n_rows)
         at_once = max(1, min(_COLUMNS_AT_ONCE, fitting))
@@ -223,9 +222,9 @@ class PermutationTail:
             trades = np.array([self.exchange.trades_values(column) for column in columns])
             for by_value in np.unique(trades).tolist():
                 own = np.flatnonzero(trades == by_value)
-                yield _Part(some[own], block.take(own), columns[own], by_value)
+                yield Part(some[own], block.take(own), columns[own], by_value)
 
-    def _drawing(self, part: _Part, observed: Floats, share: float) -> _Drawing:
+    def _drawing(self, part: Part, observed: Floats, share: float) -> Drawing:
         """Prepare the comparison of some columns with their draws."""
         screening = bounds = None
         stands_out = np.ones(part.places.size, dtype=bool)
@@ -234,7 +233,7 @@ class PermutationTail:
             screening = Screening.of(part.columns, n_units, part.block.n_levels)
             bounds = screening.bounds(share, len(self.outputs))
             stands_out = screening.stands_out(self.outputs[:, np.newaxis], bounds)[:, 0]
-        return _Drawing(
+        return Drawing(
             self.growth,
             part,
             self.exchange,
@@ -242,154 +241,7 @@ class PermutationTail:
             screening,
             bounds,
             stands_out,
-            observed * (1.0 + _ROUNDING),
+            observed * (1.0 + ROUNDING),
             self._bound(part) if self._is_bounded else None,
             (self.entropy, _PURPOSE, self.fold, int(part.by_value)),
         )
-
-
-def columns_at_once(n_rows: int, *, is_on_device: bool = False) -> int:
-    """Return how many rearranged columns are tested together: a GPU is busy with many of them."""
-    n_bytes = _BYTES_AT_ONCE_ON_DEVICE if is_on_device else _BYTES_AT_ONCE
-    return max(1, n_bytes // (8 * n_rows))
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some columns whose rows are exchanged in the same way.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n_columns,)
-        The positions of these columns among those in question.
-
-    columns : ndarray of shape (n_columns, n_rows)
-
-    by_value : bool
-        See `Exchange.sources`.
-    """
-
-    places: NDArray[np.intp]
-    block: Block
-    columns: NDArray[np.generic]
-    by_value: bool
-
-    def rearranged(self, owners: NDArray[np.intp], sources: NDArray[np.intp]) -> Block:
-        """Return rearranged columns.
-
-        Parameters
-        ----------
-        owners : ndarray of int, shape (n_copies,)
-            The column of which each is a rearrangement.
-
-        sources : ndarray of int, shape (n_copies, n_rows)
-        """
-        X = self.columns[owners[:, np.newaxis], sources].T
-        if sp.issparse(self.block.X):
-            X = type(self.block.X)(X)
-        names = tuple(self.block.names[column] for column in owners.tolist())
-        return Block(X, self.block.n_levels[owners], names)
-
-
-@dataclass(frozen=True)
-class _Drawing:
-    """What all draws of some columns share: the argument of a task, in this process or another.
-
-    Attributes
-    ----------
-    screening, bounds
-        See `Screening`; None where models are fitted to all draws.
-
-    stands_out : ndarray of bool, shape (n_columns,)
-        The columns that stand out themselves; the others are no more extreme than any draw.
-
-    observed : ndarray of shape (n_columns,)
-        The statistics of the original columns.
-
-    tail_bound : TailBound or None
-        Draws with a bounded p-value are extreme.
-
-    key : tuple of int
-        The key of the random streams.
-    """
-
-    growth: BlockFunction
-    part: _Part
-    exchange: Exchange
-    outputs: Floats | None
-    screening: Screening | None
-    bounds: Floats | None
-    stands_out: NDArray[np.bool_]
-    observed: Floats
-    tail_bound: TailBound | None
-    key: tuple[int, ...]
-
-    def standing_out(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield which columns stand out in some draws, and the rows that their values come from."""
-        n_directions = 1 if self.screening is None else len(self.screening.directions)
-        at_once = int(
-            np.clip(_NUMBERS_PER_SCREENING // (n_directions * DRAWS_AT_ONCE), 1, _MOST_CHUNKS_AT_ONCE)
-        )
-        for start in range(0, len(chunks), at_once):
-            some = chunks[start : start + at_once]
-            parts = [
-                self.exchange.sources(stream(*self.key, chunk), DRAWS_AT_ONCE, by_value=self.part.by_value)
-                for chunk in some
-            ]
-            sources = parts[0] if len(parts) == 1 else np.concatenate(parts)
-            is_refitted = np.repeat(self.stands_out[:, np.newaxis], len(sources), axis=1)
-            if self.screening is not None:
-                assert self.outputs is not None
-                assert self.bounds is not None
-                is_refitted &= self.screening.stands_out(rearranged(self.outputs, sources), self.bounds)
-            column, draw = np.nonzero(is_refitted)
-            yield column, sources[draw]
-
-    def blocks(self, chunks: range) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Block]]:
-        """Yield the rearranged columns that models are fitted to, with the numbers of their columns and their rows."""
-        most = columns_at_once(self.part.columns.shape[1], is_on_device=self.growth.is_on_device)
-        owners: list[NDArray[np.intp]] = []
-        sources: list[NDArray[np.intp]] = []
-        n_waiting = 0
-        for own, source in self.standing_out(chunks):
-            owners.append(own)
-            sources.append(source)
-            n_waiting += own.size
-            if n_waiting >= most:
-                yield from self._cut(owners, sources, most)
-                owners, sources, n_waiting = [], [], 0
-        yield from self._cut(owners, sources, most)
-
-    def _cut(
-        self, owners: list[NDArray[np.intp]], sources: list[NDArray[np.intp]], most: int
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Block]]:
-        if not owners:
-            return
-        all_owners, all_sources = np.concatenate(owners), np.concatenate(sources)
-        for start in range(0, all_owners.size, most):
-            own, rows = all_owners[start : start + most], all_sources[start : start + most]
-            yield own, rows, self.part.rearranged(own, rows)
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """How many draws of each column were as extreme, and the work it took."""
-
-    counts: NDArray[np.intp]
-    n_refitted: int
-    n_fits: int
-
-
-def _counts_of(drawing: _Drawing, chunks: range) -> _Answer:
-    """Count among some draws of all columns."""
-    counts = np.where(drawing.stands_out, 0, len(chunks) * DRAWS_AT_ONCE)
-    n_refitted = n_fits = 0
-    if drawing.stands_out.any():
-        for owners, sources, block in drawing.blocks(chunks):
-            grown = drawing.growth(block)
-            n_refitted, n_fits = n_refitted + owners.size, n_fits + grown.n_fits
-            is_extreme = grown.answers.pvalues <= drawing.observed[owners]
-            if drawing.tail_bound is not None:
-                is_extreme |= drawing.tail_bound.pvalues(owners, sources) < 1.0
-            counts += np.bincount(owners[is_extreme], minlength=counts.size)
-    return _Answer(counts, n_refitted, n_fits)

@@ -106,6 +106,12 @@ class TailBound:
                     bounds[copy] = min(bounds[copy], bound)
         return bounds
 
+    @property
+    def least_squares(self) -> Floats:
+        """For each contrast, the squared sum of a view over its rows from which a p-value may be bounded."""
+        n_rows, lowest = self.directions.shape[2], np.log(self.level / (_N_WAYS * len(self.contrasts)))
+        return np.array([-2 * lowest * _variance(n_rows, members.size) for members in self.contrasts])
+
     def _stand_out(self, views: Floats) -> NDArray[np.bool_]:
         """Return which views of an arrangement, shape (2, n_rows), stand out in any screening.
 

@@ -98,7 +98,9 @@ class _OnCuda(_Twin):
         return answers.at_all(np.argsort(np.concatenate([kept, lost])))
 
     def _of_twin(self, block: Block) -> PairedRisks:
-        own = Block(block.X, block.n_levels, block.names)
+        # What the GPU has made is copied from there.
+        X = block.X.get() if hasattr(block.X, "get") else block.X
+        own = Block(X, block.n_levels, block.names)
         risks = super().risks(own)  # type: ignore[safe-super]
         if not self._is_summed_up:
             return replace(risks, by_draw=None)
