@@ -67,7 +67,7 @@ SAMPLE = {
         "export",
     ): 28,
 }
-SEED = "90317"
+SEED = "41729"
 
 # The sample is written before any test is changed because of it. The record holds all its runs, the first one included.
 DRAWN, RECORD = RESULTS / f"sample-{SEED}.jsonl", RESULTS / f"mutants-{SEED}.jsonl"
@@ -280,8 +280,9 @@ def _distance(file: str, test: str) -> int:
 
 
 def digest_of(file: str) -> str:
-    """Return a name for what a file of the package says now."""
-    return hashlib.sha256((PACKAGE / file).read_bytes()).hexdigest()[:12]
+    """Return a name for what a file of the package says now; one that is gone matches no record."""
+    path = PACKAGE / file
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.exists() else "gone"
 
 
 def read_trials() -> dict[str, Trial]:
