@@ -10,10 +10,17 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs import PPFS
 from ppfs._data import read_table
 from ppfs.independence import CrossFitPPI
-from ppfs.independence._predictive.residuals.functions import CURVES, functions_of, n_smoothest
+from ppfs.independence._predictive.residuals.functions import (
+    CURVES,
+    PRODUCTS,
+    functions_of,
+    n_smoothest,
+    weights_of_products,
+)
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import (
+    one_by_one,
     predicted_rest,
     product_test,
     smoothest_first,
@@ -70,6 +77,37 @@ def test_the_smoothest_curve_is_tested_by_itself_and_with_the_others(parts):
     assert found.statistic == (alone if alone.pvalue <= every.pvalue else every).statistic
     for n_first in (0, 3):
         assert smoothest_first(target, curves, smoother, None, n_first) == every
+
+
+def test_products_are_tested_one_by_one(parts):
+    design, output, functions = parts
+    smoother = Smoother(design, np.ones(40))
+    target, products = smoother.residuals(output[:, np.newaxis]), smoother.residuals(functions)
+    singles = np.array(
+        [product_test(target, products.some(slice(i, i + 1)), smoother, None).pvalue for i in range(3)]
+    )
+    weights = np.array([5.0, 1.0, 2.0])
+    mean = weights @ (1.0 / np.tan(np.pi * singles)) / 8.0
+    found = one_by_one(target, products, smoother, None, weights)
+    assert found.pvalue == pytest.approx(0.5 - np.arctan(mean) / np.pi)
+    every = product_test(target, products, smoother, None)
+    assert (found.statistic, found.n_directions) == (every.statistic, every.n_directions)
+
+
+def test_products_with_columns_that_the_target_depends_on_weigh_more():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(400, 3))
+    given = [GivenColumn.of(column, False) for column in Z.T]
+    output = Z[:, 0] + 0.05 * Z[:, 1] + rng.normal(size=400)
+    output = (output - output.mean())[:, np.newaxis]
+    weights = weights_of_products(6, given, output, np.ones(400))
+    scores = np.hstack([column.factors for column in given])
+    correlations = np.corrcoef(output[:, 0], scores.T)[0, 1:]
+    np.testing.assert_allclose(weights, np.tile(np.minimum(1 + 400 * correlations**2, 5.0), 2))
+    assert weights[0] == 5.0 > weights[1]
+    # Their places are those of the products, which stay where a column of x is constant.
+    columns = [(np.ones(400), False), (Z[:, 2] + rng.normal(size=400), False)]
+    assert dict(functions_of(columns, given))[PRODUCTS].shape[1] == 6
 
 
 def test_curves_begin_with_the_smoothest_of_each_column():

@@ -18,7 +18,7 @@ from ppfs.independence._predictive.residuals.regressors import (
 
 #: The number of each member in the default panel, and its weight in the combination: most links are nearly linear.
 LINE, CURVES, PRODUCTS, STEPS = range(4)
-WEIGHTS = {LINE: 6.0, CURVES: 1.6, PRODUCTS: 1.5, STEPS: 0.4}
+WEIGHTS = {LINE: 8.0, CURVES: 2.0, PRODUCTS: 1.5, STEPS: 0.3}
 
 #: The share of the line among them.
 SHARE_OF_THE_LINE = WEIGHTS[LINE] / sum(WEIGHTS.values())
@@ -34,6 +34,9 @@ _QUANTILES = (0.125, 0.25, 0.5, 0.75, 0.875)
 
 # Products are made with this many factors of the other columns; groups of more columns than _WIDE have lines only.
 _MOST_FACTORS, _WIDE = 10, 5
+
+# A product with a column that the target depends on has up to this many times the weight of one with another column.
+_MOST_INTEREST = 5.0
 
 
 def functions_of(
@@ -73,7 +76,11 @@ def functions_of(
         factors = np.hstack([column.factors for column in given])[:, :_MOST_FACTORS]
         made[PRODUCTS] = [line[:, np.newaxis] * factors for line in lines.T[:_WIDE]]
     joined = {member: unit(np.hstack(parts)) for member, parts in made.items() if parts}
-    varied = {member: values[:, values.any(axis=0)] for member, values in joined.items()}
+    varied = {
+        # Products have weights by their places, and stay there.
+        member: values if member == PRODUCTS and values.any() else values[:, values.any(axis=0)]
+        for member, values in joined.items()
+    }
     return [(member, values) for member, values in varied.items() if values.shape[1]]
 
 
@@ -84,3 +91,26 @@ def n_smoothest(columns: Sequence[tuple[Floats, bool]]) -> int:
     return sum(
         not is_category and np.unique(column[~np.isnan(column)]).size > 2 for column, is_category in columns
     )
+
+
+def weights_of_products(
+    n_products: int, given: Sequence[GivenColumn], outputs: Floats, roots: Floats
+) -> Floats:
+    """Return the weights of a feature's products with other columns, in their order.
+
+    Most interactions are with columns that the target also depends on by itself. The weight is 1 plus the statistic of
+    that dependence, whose mean is 1 without any, up to a bound. It does not depend on the feature.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n_rows, n_outputs)
+        The target, centered, times the roots.
+
+    roots : ndarray of shape (n_rows,)
+        The roots of the rows' weights.
+    """
+    factors = np.hstack([column.factors for column in given])[:, :_MOST_FACTORS] * roots[:, np.newaxis]
+    sizes = np.outer((factors**2).sum(axis=0), (outputs**2).sum(axis=0))
+    shares = (factors.T @ outputs) ** 2 / np.where(sizes > 0.0, sizes, np.inf)
+    weights = np.minimum(1.0 + len(outputs) * shares.max(axis=1), _MOST_INTEREST)
+    return np.tile(weights, n_products // weights.size)

@@ -80,7 +80,7 @@ class ModelProducts(ResidualProducts):
         answer[self._tested_rows] = np.nan_to_num(outputs, posinf=0.0, neginf=0.0)
         return answer
 
-    def _judged(self, fit: Fit, part: Residuals, n_smoothest: int) -> Tested:
+    def _judged(self, fit: Fit, part: Residuals, member: Member) -> Tested:
         return prediction_test(fit.target, part, fit.smoother, self.problem.groups)
 
 

@@ -16,11 +16,23 @@ from ppfs._fitting import dense
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.residuals.functions import CURVES, WEIGHTS, functions_of, n_smoothest
+from ppfs.independence._predictive.residuals.functions import (
+    CURVES,
+    PRODUCTS,
+    WEIGHTS,
+    functions_of,
+    n_smoothest,
+    weights_of_products,
+)
 from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
-from ppfs.independence._predictive.residuals.statistics import Tested, predicted_rest, smoothest_first
+from ppfs.independence._predictive.residuals.statistics import (
+    Tested,
+    one_by_one,
+    predicted_rest,
+    smoothest_first,
+)
 from ppfs.independence._predictive.risks.paired import Views
 
 # Of a feature of many columns this many are looked at a second time.
@@ -52,12 +64,16 @@ class Member:
 
     n_smoothest : int
         How many of them, the first ones, are also tested by themselves.
+
+    each : ndarray of shape (n_functions,), or None
+        The weights of the functions, where they are tested one by one.
     """
 
     number: int
     weight: float
     functions: Floats
     n_smoothest: int = 0
+    each: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -212,10 +228,7 @@ class ResidualProducts:
             fit.functions.some(slice(end - width, end))
             for end, width in zip(np.cumsum(widths), widths, strict=True)
         ]
-        found = [
-            self._judged(fit, part, member.n_smoothest)
-            for part, member in zip(parts, asked.members, strict=True)
-        ]
+        found = [self._judged(fit, part, member) for part, member in zip(parts, asked.members, strict=True)]
         weights = tuple(member.weight for member in asked.members)
         clearest = int(
             np.argmax([weight / max(one.pvalue, 1e-300) for weight, one in zip(weights, found, strict=True)])
@@ -242,17 +255,25 @@ class ResidualProducts:
         return Asked(
             [
                 Member(
-                    self._members[member], WEIGHTS[member], values, n_smoothest(columns) * (member == CURVES)
+                    self._members[member],
+                    WEIGHTS[member],
+                    values,
+                    n_smoothest(columns) * (member == CURVES),
+                    weights_of_products(values.shape[1], regressions.columns, self._outputs, self._roots)
+                    if member == PRODUCTS
+                    else None,
                 )
                 for member, values in made
                 if member in self._members
             ]
         )
 
-    def _judged(self, fit: Fit, part: Residuals, n_smoothest: int) -> Tested:
+    def _judged(self, fit: Fit, part: Residuals, member: Member) -> Tested:
         # The indicators of more than two classes add up to 1: one of them is left out.
         target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
-        return smoothest_first(target, part, fit.smoother, self.problem.groups, n_smoothest)
+        if member.each is not None:
+            return one_by_one(target, part, fit.smoother, self.problem.groups, member.each)
+        return smoothest_first(target, part, fit.smoother, self.problem.groups, member.n_smoothest)
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features."""

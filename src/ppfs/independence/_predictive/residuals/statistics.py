@@ -130,6 +130,26 @@ def smoothest_first(
     return replace(first if first.pvalue <= every.pvalue else every, pvalue=combined)
 
 
+def one_by_one(
+    target: Residuals,
+    functions: Residuals,
+    smoother: Smoother,
+    groups: NDArray[np.intp] | None,
+    weights: Floats,
+) -> Tested:
+    """Test functions each by itself, and combine their p-values by Cauchy's method.
+
+    Of the products with other columns one or two matter. Where there are many, a test of all directions hardly sees
+    them.
+    """
+    every = product_test(target, functions, smoother, groups)
+    singles = [
+        product_test(target, functions.some(slice(number, number + 1)), smoother, groups).pvalue
+        for number in range(weights.size)
+    ]
+    return replace(every, pvalue=float(cauchy_combination(np.array([singles]), weights.tolist())[0][0]))
+
+
 def prediction_test(
     target: Residuals, predicted: Residuals, smoother: Smoother, groups: NDArray[np.intp] | None
 ) -> Tested:
