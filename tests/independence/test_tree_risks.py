@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from ppfs import PPFS
+from ppfs import PPFS, _engine
 from ppfs.datasets import list_datasets, load_dataset
 
 # scikit-learn's tree through its public interface: 1.0 means all features, as None does, but the engine
@@ -240,3 +240,17 @@ def test_the_source_made_for_a_kind_of_model_says_what_it_refuses(wdbc, estimato
     X, y = wdbc
     (text,) = note(estimator, X[:, :3], y)
     assert text == f"{type(estimator).__name__} is fitted through scikit-learn's interface: {reason}"
+
+
+@pytest.mark.parametrize("is_sooner", [True, False])
+def test_a_fit_before_the_kernels_of_single_columns_are_compiled_has_the_same_trace(monkeypatch, is_sooner):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12)).round(1)
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    asked = []
+    compiled = PPFS(n_splits=6, random_state=0).fit(X, y)
+    monkeypatch.setattr(_engine, "is_sooner_grown", lambda n_rows: asked.append(n_rows) or is_sooner)
+    fitted = PPFS(n_splits=6, random_state=0).fit(X, y)
+    assert max(asked) == 12 * 6 * 64
+    assert fitted.trace_.to_frame().equals(compiled.trace_.to_frame())
+    assert fitted.n_fits_ == compiled.n_fits_

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ppfs._engine.linear.logistic import Likelihood, fit_scores, logistic_columns
     from ppfs._engine.linear.sparse_logistic import sparse_logistic_columns
     from ppfs._engine.linear.spline_bases import spline_values
+    from ppfs._engine.many_columns.few_columns import few_column_risks, is_sooner_grown
     from ppfs._engine.many_columns.forest_nodes import MOST_TREES
     from ppfs._engine.many_columns.forest_per_split import ForestPerSplit, ForestRules, grow_forest_per_split
     from ppfs._engine.many_columns.tree_per_split import Tree, TreePerSplit, grow_tree_per_split
@@ -118,6 +119,7 @@ _MODULES = {
     "linear.logistic": ("Likelihood", "fit_scores", "logistic_columns"),
     "linear.sparse_logistic": ("sparse_logistic_columns",),
     "linear.spline_bases": ("spline_values",),
+    "many_columns.few_columns": ("few_column_risks", "is_sooner_grown"),
     "many_columns.forest_nodes": ("MOST_TREES",),
     "many_columns.forest_per_split": ("ForestPerSplit", "ForestRules", "grow_forest_per_split"),
     "many_columns.tree_per_split": ("Tree", "TreePerSplit", "grow_tree_per_split"),

@@ -113,6 +113,13 @@ class KernelCache(caching.FunctionCache):
         self._tell = tell
         self._cache_file = files
 
+    def has_files(self) -> bool:
+        """Return whether there is compiled code for some signature."""
+        try:
+            return bool(self._cache_file._load_index())
+        except Exception:
+            return False
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code for a signature, or None if it is not in the cache."""
         try:

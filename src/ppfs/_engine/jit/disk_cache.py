@@ -30,6 +30,15 @@ def keep_on_disk(compiled: Any, stamp: Any) -> None:
         tell_once("", error)
 
 
+def is_compiled(kernel: Any) -> bool:
+    """Return whether a kernel was compiled, by this process or by another one with the same cache."""
+    if not hasattr(kernel, "signatures"):
+        # Compilation is switched off.
+        return True
+    has_files = getattr(getattr(kernel, "_cache", None), "has_files", None)
+    return bool(kernel.signatures) or (has_files is not None and has_files())
+
+
 def tell_once(folder: str, error: Exception) -> None:
     """Warn that kernels are compiled in memory, and how to fix it, the first time in a process."""
     if _told:

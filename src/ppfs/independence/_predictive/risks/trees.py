@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs import _engine
 from ppfs._conventions import Floats
-from ppfs._data import Table
+from ppfs._data import Block, Table
 from ppfs._fitting import Design, KnownParameters
 from ppfs.independence._predictive.drawing import over_draws
 from ppfs.independence._predictive.problem import Problem
@@ -223,6 +224,32 @@ class TreeGrower(EngineGrower):
 
     rules: _engine.TreeRules
     bytes_per_block = 2**21
+
+    def risks(self, block: Block) -> PairedRisks:
+        """Return the risks of questions about the columns of a block."""
+        if sp.issparse(block.X) or not self._spares_compiling(block.n_columns):
+            return super().risks(block)
+        base, permuted = _engine.few_column_risks(
+            sorted_columns(block.X),
+            self.problem.truth,
+            self.problem.classes.size,
+            engine_splits(self.problem, draw=0),
+            self.rules,
+            self.problem.weights.by_class,
+        )
+        return PairedRisks(base, permuted, np.zeros(block.n_columns, dtype=bool))
+
+    def prepare(self) -> None:
+        """Convert the problem to the arrays that kernels read, unless a few columns may be all there are."""
+        if self.is_on_device or not self._spares_compiling(1):
+            super().prepare()
+
+    def _spares_compiling(self, n_columns: int) -> bool:
+        """Return whether trees on so many columns are grown sooner than the kernels for single columns compile."""
+        problem = self.problem
+        if problem.is_by_row or problem.n_draws > 1 or not problem.classes.size:
+            return False
+        return _engine.is_sooner_grown(n_columns * sum(split.train.size for split in problem.splits))
 
     def _prepare(self, n_draws: int) -> list[_engine.PreparedColumns]:
         problem = self.problem
