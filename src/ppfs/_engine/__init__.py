@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ppfs._engine.boosting.binned_columns import BinnedColumns, bin_columns
     from ppfs._engine.boosting.column_models import boosted_column_losses
-    from ppfs._engine.boosting.linear_start import (
-        LinearStart,
-        boosted_linear_rules,
-        fit_linear,
-        fit_lines,
-        fit_starts,
-    )
-    from ppfs._engine.boosting.models import BoostedModels, Starts, grow_models
+    from ppfs._engine.boosting.linear_start import LinearStart, boosted_linear_rules, fit_linear, fit_lines
+    from ppfs._engine.boosting.models import BoostedModels, grow_models
     from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
     from ppfs._engine.boosting.rules import BOOSTING_LOSSES, BoostingRules
     from ppfs._engine.boosting.scores import Outcome
@@ -80,8 +74,8 @@ if TYPE_CHECKING:
 #: The module of every public name.
 _MODULES = {
     "boosting.binned_columns": ("BinnedColumns", "bin_columns"),
-    "boosting.linear_start": ("LinearStart", "boosted_linear_rules", "fit_linear", "fit_lines", "fit_starts"),
-    "boosting.models": ("BoostedModels", "Starts", "grow_models"),
+    "boosting.linear_start": ("LinearStart", "boosted_linear_rules", "fit_linear", "fit_lines"),
+    "boosting.models": ("BoostedModels", "grow_models"),
     "boosting.column_models": ("boosted_column_losses",),
     "boosting.problem": ("BoostingProblem", "prepare_boosting"),
     "boosting.rules": ("BOOSTING_LOSSES", "BoostingRules"),

@@ -65,10 +65,8 @@ class _BoostedLinear(BaseEstimator):
         problem = _engine.prepare_boosting(labels, n_classes, [rows], [nothing], [nothing[np.newaxis]], rules)
         kind, n_trees = int(problem.train_parts.kinds[0]), int(problem.train_parts.n_trees[0])
         self._start = _engine.fit_linear(X, problem.train_parts.labels[0], kind, n_trees, self.alpha, weights)
-        starts = _engine.Starts((self._start.raw(X).T,), np.empty((0, n_trees)))
-        self._trees = _engine.grow_models(
-            _engine.bin_columns(X, problem), problem, starts=starts, weights=weights
-        )
+        columns, starts = _engine.bin_columns(X, problem), [self._start.raw(X).T]
+        self._trees = _engine.grow_models(columns, problem, starts=starts, weights=weights)
 
     def _raw(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)

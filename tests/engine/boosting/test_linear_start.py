@@ -6,7 +6,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from engine.boosting_problems import make_problem
 from ppfs._engine import boosted_linear_rules, fit_linear, fit_lines
-from ppfs._engine.boosting.linear_start import fit_starts
 from ppfs._engine.boosting.rules import Kind
 
 
@@ -84,10 +83,12 @@ def test_a_line_is_the_linear_fit_on_its_column(n_classes, is_weighted):
     assert lines.shape == (3, len(problem.train), prepared.n_trees, 3)
     for column in range(3):
         own = problem.X[:, [column]]
-        starts = fit_starts(own, prepared, 1.5)
-        assert len(starts) == len(problem.train)
-        for split, start in enumerate(starts):
-            n_trees = len(start.intercepts)
+        for split, rows in enumerate(problem.train):
+            parts = prepared.train_parts
+            kind, n_trees = int(parts.kinds[split]), int(parts.n_trees[split])
+            weights = prepared.weights_of(split)
+            start = fit_linear(own[rows], parts.labels[split, rows], kind, n_trees, 1.5, weights)
+            assert len(start.intercepts) == n_trees
             np.testing.assert_allclose(lines[column, split, :n_trees, 0], start.intercepts, atol=1e-7)
             np.testing.assert_allclose(lines[column, split, :n_trees, 1], start.slopes[:, 0], atol=1e-7)
             np.testing.assert_allclose(lines[column, split, :, 2], start.center[0], atol=1e-12)

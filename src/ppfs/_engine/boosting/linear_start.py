@@ -4,7 +4,7 @@ The penalty applies to the coefficients of standardized columns, so it does not 
 replaced by the mean of its column.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from scipy.linalg import solve_triangular
 from ppfs._engine.boosting.problem import BoostingProblem
 from ppfs._engine.boosting.rules import BoostingRules, Kind
 from ppfs._engine.jit.kernels import Float64s
-from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.linear.least_squares import (
     independent_rows,
     products,
@@ -150,20 +149,6 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
         lines[:, split, :n_trees, 1] = slopes / scale[:, np.newaxis]
         lines[:, split, :n_trees, 0] = intercepts - lines[:, split, :n_trees, 1] * center[:, np.newaxis]
     return lines
-
-
-def fit_starts(
-    X: Float64s, problem: BoostingProblem, alpha: float, n_threads: int = 1
-) -> Sequence[LinearStart]:
-    """Fit one linear model per split."""
-
-    def run(split: int) -> LinearStart:
-        rows, train_parts = problem.train[split], problem.train_parts
-        kind, n_trees = int(train_parts.kinds[split]), int(train_parts.n_trees[split])
-        labels = train_parts.labels[split, rows]
-        return fit_linear(X[rows], labels, kind, n_trees, alpha, problem.weights_of(split))
-
-    return run_tasks(run, range(problem.n_splits), n_threads)
 
 
 def _standardized(X: Float64s, weights: Float64s | None) -> tuple[Float64s, Float64s, Float64s]:

@@ -18,22 +18,6 @@ from ppfs._engine.jit.threads import run_tasks
 
 
 @dataclass(frozen=True, eq=False)
-class Starts:
-    """Raw predictions from which the first round of each split starts.
-
-    Attributes
-    ----------
-    train : tuple of arrays of shape (n_trees, n_train)
-        Raw predictions of the train rows, one array per split.
-    test : array of shape (n_tested, n_trees)
-        Raw predictions of the test rows.
-    """
-
-    train: tuple[Float64s, ...]
-    test: Float64s
-
-
-@dataclass(frozen=True, eq=False)
 class BoostedModels:
     """One boosted model per split, all on the same columns.
 
@@ -50,8 +34,6 @@ class BoostedModels:
     raw : array of shape (n_tested, n_trees)
         Raw predictions of the test rows.
     n_threads : int
-    starts : Starts or None
-        What the first round starts from; None for the baseline of the labels.
     """
 
     problem: BoostingProblem
@@ -60,7 +42,6 @@ class BoostedModels:
     models: tuple[Model, ...]
     raw: Float64s
     n_threads: int
-    starts: Starts | None = None
 
     @property
     def used(self) -> Bools:
@@ -83,13 +64,13 @@ class BoostedModels:
         def run(split: int) -> Model:
             model, first_round = self.models[split], first_rounds[split]
             own = self.problem.weights_of(split)
-            return _grow(self.problem, self.columns, active, split, self.starts, own, model, first_round)
+            return _grow(self.problem, self.columns, active, split, None, own, model, first_round)
 
         for split, model in zip(tasks, run_tasks(run, tasks, self.n_threads), strict=True):
             models[split] = model
         raw = self.raw.copy()
         for split in tasks:
-            _predict(self.problem, self.columns, models[split], split, self.starts, raw)
+            _predict(self.problem, self.columns, models[split], split, raw)
         return replace(self, active=active, models=tuple(models), raw=raw), len(tasks)
 
     def base(self) -> Outcome:
@@ -110,9 +91,7 @@ class BoostedModels:
         add_trees(self.models[0], np.ascontiguousarray(found[:, 0]), raw)
         return raw
 
-    def replaced(
-        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
-    ) -> Outcome:
+    def replaced(self, columns: Sequence[int], values: Sequence[Float64s]) -> Outcome:
         """Return the losses of the test rows, and their losses when some columns are replaced.
 
         Parameters
@@ -121,27 +100,21 @@ class BoostedModels:
             The columns that are replaced together.
         values : sequence of arrays of shape (n_columns, n_draws, n_test)
             One per split.
-        shifts : array of shape (n_draws, n_tested, n_trees), or None
-            Further changes of the raw predictions by the replacement, such as those of a linear start.
         """
-        return self._outcome(self._raw_with(columns, values, shifts))
+        return self._outcome(self._raw_with(columns, values))
 
-    def replaced_by_draw(
-        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
-    ) -> Float64s:
+    def replaced_by_draw(self, columns: Sequence[int], values: Sequence[Float64s]) -> Float64s:
         """Return the losses with other values in some columns, draw by draw, shape (n_draws, n_pairs).
 
         The parameters are those of `replaced`, which averages the rows' losses over the draws. Each row walks down a
         tree to the first replaced column once for all draws.
         """
-        raw = self._raw_with(columns, values, shifts)
+        raw = self._raw_with(columns, values)
         return np.concatenate(
             [self._outcome(raw[[0, draw]]).replaced for draw in range(1, len(raw))],
         )
 
-    def predictions(
-        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None = None
-    ) -> Float64s:
+    def predictions(self, columns: Sequence[int], values: Sequence[Float64s]) -> Float64s:
         """Return predictions of the test rows as they are, then with other values, draw by draw; see `replaced`.
 
         Returns
@@ -149,7 +122,7 @@ class BoostedModels:
         array of shape (1 + n_draws, n_tested, n_outputs)
             The probabilities of the classes, or one number.
         """
-        raw, parts = self._raw_with(columns, values, shifts), self.problem.test_parts
+        raw, parts = self._raw_with(columns, values), self.problem.test_parts
         if not parts.truth.classes.size:
             numbers = raw[:, :, :1]
             return numbers if self.problem.rules.reduces == "squared_error" else np.exp(numbers)
@@ -167,16 +140,12 @@ class BoostedModels:
             answer[:, own, known] = shares[:, :, parts.places[split][known]]
         return answer
 
-    def _raw_with(
-        self, columns: Sequence[int], values: Sequence[Float64s], shifts: Float64s | None
-    ) -> Float64s:
+    def _raw_with(self, columns: Sequence[int], values: Sequence[Float64s]) -> Float64s:
         """Return raw predictions of the rows as they are, then of each draw: (1 + n_draws, n_tested, n_trees)."""
         numbers = np.array(columns, dtype=np.int64)
         place = np.full(self.columns.n_columns, -1, dtype=np.int64)
         place[numbers] = np.arange(numbers.size)
         raw = np.tile(self.raw, (values[0].shape[1] + 1, 1, 1))
-        if shifts is not None:
-            raw[1:] += shifts
         ends = self.problem.train_parts.ends
 
         def run(split: int) -> None:
@@ -221,8 +190,7 @@ def grow_models(
     problem: BoostingProblem,
     n_threads: int = 1,
     *,
-    starts: Starts | None = None,
-    active: Bools | None = None,
+    starts: Sequence[Float64s] | None = None,
     weights: Float64s | None = None,
 ) -> BoostedModels:
     """Fit one boosted model per split.
@@ -235,24 +203,23 @@ def grow_models(
         See `prepare_boosting`.
     n_threads : int
         The answer does not depend on it.
-    starts : Starts or None
-        Where the first round starts; None for the baseline of the labels.
-    active : array of shape (n_columns,), bool, or None
-        Columns that trees may cut; None for all.
+    starts : sequence of arrays of shape (n_trees, n_train), or None
+        Raw predictions of the train rows from which the first round starts, one array per split, where there are no
+        test rows; None for the baseline of the labels.
     weights : array of shape (n_rows,) or None
         Weights of the train rows, if they differ from those of the problem.
     """
-    is_active = np.ones(columns.n_columns, dtype=np.bool_) if active is None else active
+    is_active = np.ones(columns.n_columns, dtype=np.bool_)
 
     def run(split: int) -> Model:
         own = problem.weights_of(split) if weights is None else weights[problem.train[split]]
-        return _grow(problem, columns, is_active, split, starts, own)
+        return _grow(problem, columns, is_active, split, None if starts is None else starts[split], own)
 
     models = run_tasks(run, range(problem.n_splits), n_threads)
     raw = np.zeros((problem.n_tested, problem.n_trees))
     for split, model in enumerate(models):
-        _predict(problem, columns, model, split, starts, raw)
-    return BoostedModels(problem, columns, is_active, tuple(models), raw, n_threads, starts)
+        _predict(problem, columns, model, split, raw)
+    return BoostedModels(problem, columns, is_active, tuple(models), raw, n_threads)
 
 
 def _first_use(model: Model, columns: Sequence[int], n_trees: int) -> int:
@@ -266,7 +233,7 @@ def _grow(
     columns: BinnedColumns,
     active: Bools,
     split: int,
-    starts: Starts | None,
+    start: Float64s | None,
     weights: Float64s | None,
     before: Model | None = None,
     first_round: int = 0,
@@ -290,8 +257,8 @@ def _grow(
     rows = Rows(
         raw=(
             np.repeat(problem.baseline[split, :n_trees, np.newaxis], n_train, axis=1)
-            if starts is None
-            else np.array(starts.train[split], order="C")
+            if start is None
+            else np.array(start, order="C")
         ),
         powers=np.empty(by_tree),
         gradient=np.empty(by_tree),
@@ -329,15 +296,11 @@ def _predict(
     columns: BinnedColumns,
     model: Model,
     split: int,
-    starts: Starts | None,
     raw: npt.NDArray[np.float64],
 ) -> None:
     """Fill the part of ``raw`` (n_tested, n_trees) that belongs to a split."""
     begin, end = problem.train_parts.ends[split : split + 2]
     n_trees = int(problem.train_parts.n_trees[split])
-    if starts is None:
-        part = np.tile(problem.baseline[split, :n_trees], (end - begin, 1))
-    else:
-        part = np.array(starts.test[begin:end, :n_trees], order="C")
+    part = np.tile(problem.baseline[split, :n_trees], (end - begin, 1))
     add_trees(model, columns.splits[split].test, part)
     raw[begin:end, :n_trees] = part

@@ -346,3 +346,13 @@ class ModelRisks(RiskSource):
 
     def _design(self, x: int, given: Set[int]) -> Design:
         return Design.of(self._table, self._table.order.canonical((*given, x)))
+
+
+class GrowthRisks(ModelRisks):
+    """`ModelRisks` of models that are faster on single columns only."""
+
+    def _note(self, name: str, reason: str) -> str:
+        return (
+            f"{name} is solved for all columns at once in growth, and fitted through scikit-learn's interface on "
+            "several"
+        )

@@ -81,7 +81,7 @@ class BoostingRisks(RiskSource):
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str = "") -> None:
         super().__init__(table, problem, n_jobs, reason)
         self._n_threads = effective_n_jobs(n_jobs)
-        self._grower = self._make_grower()
+        self._grower = BoostingGrower(problem)
         self._members: Set[int] = frozenset()
         self._columns: dict[int, list[int]] = {}
         self._models: _engine.BoostedModels | None = None
@@ -120,9 +120,6 @@ class BoostingRisks(RiskSource):
             problem, _rules_of(problem)
         )
 
-    def _make_grower(self) -> BoostingGrower:
-        return BoostingGrower(self.problem)
-
     def grower(self) -> Grower:
         """Return what boosts on single columns."""
         return self._grower
@@ -140,8 +137,8 @@ class BoostingRisks(RiskSource):
         models = self._models_of(members)
         if not self._is_used(x, models):
             return None
-        values = [self._encoded(x, one) for one in self._shuffled(x)]
-        predicted = models.predictions(self._columns[x], values, self._shifts(x, values))
+        values = [np.moveaxis(one, 2, 0) for one in self._shuffled(x)]
+        predicted = models.predictions(self._columns[x], values)
         return Views(predicted[0], predicted[1:].mean(axis=0))
 
     def _is_used(self, x: int, models: _engine.BoostedModels) -> bool:
@@ -160,20 +157,11 @@ class BoostingRisks(RiskSource):
         draws = problem.knockoff(self._design, x)
 
         def evaluate(first: int, end: int) -> Floats:
-            values = [self._encoded(x, draws.values(split, first, end)) for split in problem.splits]
-            shifts = self._shifts(x, values)
-            return models.replaced_by_draw(self._columns[x], values, shifts)[np.newaxis]
+            values = [np.moveaxis(draws.values(split, first, end), 2, 0) for split in problem.splits]
+            return models.replaced_by_draw(self._columns[x], values)[np.newaxis]
 
         drawn = over_draws(problem, base[0], evaluate)
         return PairedRisks(base, drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
-
-    def _encoded(self, x: int, values: Floats) -> Floats:
-        """Return other values of a feature, shape (n_draws, n_test, width), as the models see them, columns first."""
-        return np.moveaxis(values, 2, 0)
-
-    def _shifts(self, x: int, values: list[Floats]) -> Floats | None:
-        """Return how other values change raw predictions beside the trees, shape (n_draws, n_tested, n_trees)."""
-        return None
 
     def _models_of(self, members: Set[int]) -> _engine.BoostedModels:
         models = self._models
@@ -183,14 +171,10 @@ class BoostingRisks(RiskSource):
         if models is None or len(members) + len(gone) != len(self._members):
             models = self._grow(members)
         else:
-            models = self._without(models, [column for x in gone for column in self._columns[x]])
+            models, n_grown = models.without([column for x in gone for column in self._columns[x]])
+            self.n_fits += n_grown
         self._models, self._members, self._design = models, members, None
         return models
-
-    def _without(self, models: _engine.BoostedModels, removed: list[int]) -> _engine.BoostedModels:
-        others, n_grown = models.without(removed)
-        self.n_fits += n_grown
-        return others
 
     def _grow(self, members: Set[int]) -> _engine.BoostedModels:
         design = Design.of(self._table, self._table.order.canonical(members))

@@ -10,7 +10,7 @@ from ppfs._data import Matrix, Table
 from ppfs._fitting import KnownParameters
 from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.risks.any_model import ColumnGrower, ModelRisks
+from ppfs.independence._predictive.risks.any_model import ColumnGrower, GrowthRisks
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 
@@ -31,7 +31,7 @@ _MOST_STEPS, _MOST_HALVINGS, _FLAT = 100, 30, 1e-12
 _MOST_LOG = 200.0
 
 
-class LogLinearRisks(ModelRisks):
+class LogLinearRisks(GrowthRisks):
     """`ModelRisks` of regressions with a log link, solved for all columns of a block at once in growth."""
 
     @classmethod
@@ -56,12 +56,6 @@ class LogLinearRisks(ModelRisks):
         if problem.loss.output != "values":
             return f"the engine does not predict {problem.loss.output}"
         return None
-
-    def _note(self, name: str, reason: str) -> str:
-        return (
-            f"{name} is solved for all columns at once in growth, and fitted through scikit-learn's interface on "
-            "several"
-        )
 
     def grower(self) -> Grower:
         """Return what solves models of single columns."""

@@ -12,14 +12,14 @@ from ppfs._data import Matrix, Table
 from ppfs._fitting import KnownParameters
 from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.risks.any_model import ColumnGrower, ModelRisks
+from ppfs.independence._predictive.risks.any_model import ColumnGrower, GrowthRisks
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 
 _KNOWN = KnownParameters(read=("var_smoothing",), only={"priors": (None,)}, without_effect=())
 
 
-class NaiveBayesRisks(ModelRisks):
+class NaiveBayesRisks(GrowthRisks):
     """`ModelRisks` of Gaussian naive Bayes, solved for all columns of a block at once."""
 
     @classmethod
@@ -37,12 +37,6 @@ class NaiveBayesRisks(ModelRisks):
         if problem.loss.output not in ("probabilities", "labels"):
             return f"the engine does not predict {problem.loss.output}"
         return None
-
-    def _note(self, name: str, reason: str) -> str:
-        return (
-            f"{name} is solved for all columns at once in growth, and fitted through scikit-learn's interface on "
-            "several"
-        )
 
     def grower(self) -> Grower:
         """Return what solves models of single columns."""
