@@ -64,7 +64,9 @@ def test_a_fit_selects_what_the_estimators_would_select():
         PPFS(model(), n_splits=8, random_state=0).fit(X, y)
         for model in (BoostedLinearRegressor, FittedRegressor)
     )
-    assert any("BoostedLinearRegressor is solved for all columns at once" in note for note in ours.trace_.notes)
+    assert any(
+        "BoostedLinearRegressor is solved for all columns at once" in note for note in ours.trace_.notes
+    )
     assert ours.blanket_.tolist() == theirs.blanket_.tolist()
     assert ours.n_fits_ == theirs.n_fits_
     np.testing.assert_allclose(ours.pvalues_, theirs.pvalues_, rtol=1e-6)

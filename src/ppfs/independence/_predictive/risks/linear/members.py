@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +111,6 @@ class LinearMembers:
         # Numbers are standardized where there are categories beside them, as they are for scikit-learn's models.
         self._is_encoded = recipe.is_mixed and bool(design.n_levels.any())
         self._starts = np.append(0, np.cumsum(recipe.widths(design.n_levels)))
-        self._steps: dict[int, list[Any]] = {}
         require_squarable(self._columns, design.column_names, recipe.steps, problem.estimator)
         known = None if larger is None else larger._of_some(design)
 

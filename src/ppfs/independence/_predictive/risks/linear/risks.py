@@ -13,13 +13,9 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.any_model import ModelRisks
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear.members import LinearMembers
-from ppfs.independence._predictive.risks.linear.products import JointMembers, n_products
 from ppfs.independence._predictive.risks.linear.recipe import Recipe, recipe_of
 from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
 from ppfs.independence._predictive.risks.paired import PairedRisks, Views
-
-# Models of more products are left to scikit-learn: Newton's method uses all pairs of regressors.
-_MAX_PRODUCTS = 300
 
 # Sparse members are made dense up to this many values.
 _MAX_DENSE = 2**23
@@ -45,9 +41,7 @@ class LinearRisks(ModelRisks):
 
     def _note(self, name: str, reason: str) -> str:
         note = f"{name} is a linear model and fitted by the engine"
-        if self._recipe.is_additive:
-            return note
-        return f"{note}, with more than {_MAX_PRODUCTS} products through scikit-learn's interface"
+        return note if self._recipe.is_additive else f"{note}, with products through scikit-learn's interface"
 
     def grower(self) -> Grower:
         """Return what fits all columns of a block at once."""
@@ -72,23 +66,18 @@ class LinearRisks(ModelRisks):
 
     def _can_fit(self, members: Set[int]) -> bool:
         """Return whether the engine, and not scikit-learn, fits the models of some features."""
+        if not self._recipe.is_additive:
+            return False
         n_levels = self._table.n_levels_of(tuple(members))
-        n_columns = n_levels.size
         n_rows = min(split.train.size for split in self.problem.splits)
-        is_small = not self._table.is_sparse or n_columns * self._table.n_rows <= _MAX_DENSE
-        if self._recipe.is_additive:
-            return is_small and self._recipe.solver.can_fit(int(self._recipe.widths(n_levels).sum()), n_rows)
-        n_regressors = n_products(self._recipe.steps, n_columns)
-        return (
-            is_small and n_regressors <= _MAX_PRODUCTS and self._recipe.solver.can_fit(n_regressors, n_rows)
-        )
+        is_small = not self._table.is_sparse or n_levels.size * self._table.n_rows <= _MAX_DENSE
+        return is_small and self._recipe.solver.can_fit(int(self._recipe.widths(n_levels).sum()), n_rows)
 
     def _fitted(
         self, members: Set[int], n_threads: int, larger: LinearMembers | None = None
     ) -> LinearMembers:
         design = Design.of(self._table, self._table.order.canonical(members))
-        kind = LinearMembers if self._recipe.is_additive else JointMembers
-        return kind(self.problem, self._recipe, design, n_threads, larger)
+        return LinearMembers(self.problem, self._recipe, design, n_threads, larger)
 
     def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
         if not all(self._can_fit(given | {x}) for x in xs):
