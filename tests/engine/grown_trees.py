@@ -1,8 +1,24 @@
 """scikit-learn's trees, and a comparison of trees node by node."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from reference.cart import impurity, split_gain
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from ppfs._engine.trees.nodes import LEAF
+
+
+def tree_of(forest, split):
+    """Return the tree of a split of a `TreePerSplit`: an array per property of its nodes, of which 0 is the root."""
+    nodes, stats = forest._trees[split].tree
+    is_class = forest._data.target.classes.size > 0
+    return SimpleNamespace(
+        **{name: nodes[name].copy() for name in ("feature", "threshold", "left", "missing_left")},
+        right=np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32),
+        n_samples=nodes["stop"] - nodes["start"],
+        value=stats / nodes["weight"][:, np.newaxis] if is_class else stats[:, 0] / nodes["weight"],
+    )
 
 
 def fit_sklearn(problem, split, columns):

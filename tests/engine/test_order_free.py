@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from engine.grown_trees import tree_of
 from engine.problems import CLASS_LOSSES, COLUMN_KINDS, draw_splits, single_column_risks
 from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split
 
@@ -62,7 +63,7 @@ def test_forests_on_threads(monkeypatch, build, X, arguments):
     every_column = np.arange(X.shape[1])
     for column in np.flatnonzero(forests[0].used.any(axis=0))[:3].tolist():
         for split in range(4):
-            one, two = (forest.tree(split) for forest in forests)
+            one, two = (tree_of(forest, split) for forest in forests)
             np.testing.assert_array_equal(one.feature, two.feature)
             np.testing.assert_array_equal(one.threshold, two.threshold)
         np.testing.assert_array_equal(*(forest.permuted_risk(every_column) for forest in forests))

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ppfs._engine.many_columns.few_columns import few_column_risks, is_sooner_grown
     from ppfs._engine.many_columns.forest_nodes import MOST_TREES
     from ppfs._engine.many_columns.forest_per_split import ForestPerSplit, ForestRules, grow_forest_per_split
-    from ppfs._engine.many_columns.tree_per_split import Tree, TreePerSplit, grow_tree_per_split
+    from ppfs._engine.many_columns.tree_per_split import TreePerSplit, grow_tree_per_split
     from ppfs._engine.one_column.bags import MOST_DRAWN
     from ppfs._engine.one_column.forest_risks import (
         PreparedForest,
@@ -116,7 +116,7 @@ _MODULES = {
     "many_columns.few_columns": ("few_column_risks", "is_sooner_grown"),
     "many_columns.forest_nodes": ("MOST_TREES",),
     "many_columns.forest_per_split": ("ForestPerSplit", "ForestRules", "grow_forest_per_split"),
-    "many_columns.tree_per_split": ("Tree", "TreePerSplit", "grow_tree_per_split"),
+    "many_columns.tree_per_split": ("TreePerSplit", "grow_tree_per_split"),
     "one_column.bags": ("MOST_DRAWN",),
     "one_column.forest_risks": (
         "PreparedForest",

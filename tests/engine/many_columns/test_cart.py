@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from reference.cart import grow
 from reference.single_column_tree import tree_risk
 
-from engine.grown_trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk
+from engine.grown_trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk, tree_of
 from engine.problems import COLUMN_KINDS, Problem, draw_splits, problems
 from ppfs._engine import SortedColumns, Splits, TreeRules, grow_tree_per_split
 from ppfs._engine.many_columns import cart
@@ -29,7 +29,7 @@ def _compare_with_sklearn(problem):
     comparisons = []
     for split in range(problem.splits.n_splits):
         model = fit_sklearn(problem, split, range(problem.X.shape[1]))
-        comparison = NodeComparison(problem, split, forest.tree(split), model)
+        comparison = NodeComparison(problem, split, tree_of(forest, split), model)
         if comparison.n_ties == 0:
             test = problem.splits.test[split]
             expected = sklearn_risk(problem, model, problem.X[test], problem.y[test])
@@ -84,7 +84,7 @@ def test_trees_with_ties_equal_the_slow_twin(problem):
     for split in range(problem.splits.n_splits):
         train, test = problem.splits.train[split], problem.splits.test[split]
         twin = grow(problem.X, problem.y, problem.n_classes, train, problem.rules)
-        assert_twin(forest.tree(split), 0, twin)
+        assert_twin(tree_of(forest, split), 0, twin)
         expected = tree_risk(twin, problem.X, problem.y, test, problem.rules.loss)
         assert forest.base_risk[split] == pytest.approx(expected, rel=1e-10, abs=1e-12)
         for column in every_column:
@@ -120,14 +120,14 @@ def test_a_second_attempt_with_more_room_starts_from_the_root(monkeypatch):
 
     def forests():
         whole = grow_tree_per_split(SortedColumns.from_dense(X), y, 0, splits, rules)
-        return whole, whole.without(int(whole.tree(0).feature[0]))[0]
+        return whole, whole.without(int(tree_of(whole, 0).feature[0]))[0]
 
     at_once = forests()
     monkeypatch.setattr(cart, "_USUAL_DEPTH", 0)
     attempts = forests()
     for one, other in zip(at_once, attempts, strict=True):
         for split in range(3):
-            assert_same_tree(one.tree(split), other.tree(split))
+            assert_same_tree(tree_of(one, split), tree_of(other, split))
 
 
 def assert_same_tree(one, other):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from engine.grown_trees import tree_of
 from engine.problems import draw_splits, problems, single_column_risks
 from ppfs._engine import SortedColumns, TreeRules, grow_tree_per_split
 
@@ -13,7 +14,7 @@ def _assert_same_forests(forest, other, numbers):
     """``other`` has the columns ``numbers`` of ``forest``, renumbered."""
     names = np.append(numbers, -1)
     for split in range(len(forest.base_risk)):
-        mine, theirs = forest.tree(split), other.tree(split)
+        mine, theirs = tree_of(forest, split), tree_of(other, split)
         np.testing.assert_array_equal(mine.feature, names[theirs.feature])
         for field in ("threshold", "left", "right", "n_samples", "value"):
             np.testing.assert_array_equal(getattr(mine, field), getattr(theirs, field))
@@ -91,13 +92,13 @@ def test_risks_do_not_depend_on_the_question_they_were_asked_in(forest):
 
 
 def test_a_forest_does_not_change_when_a_column_is_removed(forest):
-    trees = [forest.tree(split).feature.copy() for split in range(4)]
+    trees = [tree_of(forest, split).feature.copy() for split in range(4)]
     smaller, n_refits = forest.without(2)
     assert n_refits == forest.used[:, 2].sum() > 0
     assert not smaller.active[2]
     assert forest.active.all()
     for split in range(4):
-        np.testing.assert_array_equal(forest.tree(split).feature, trees[split])
+        np.testing.assert_array_equal(tree_of(forest, split).feature, trees[split])
 
 
 def test_an_unused_column_goes_without_a_fit(forest):
@@ -111,7 +112,7 @@ def test_a_forest_can_lose_all_its_columns(forest):
     for column in range(8):
         forest, _ = forest.without(column)
     assert not forest.used.any()
-    assert [forest.tree(split).feature.tolist() for split in range(4)] == [[-1]] * 4
+    assert [tree_of(forest, split).feature.tolist() for split in range(4)] == [[-1]] * 4
 
 
 @pytest.mark.data

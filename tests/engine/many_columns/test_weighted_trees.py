@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from reference import cart
 from reference.single_column_tree import row_loss
 
-from engine.grown_trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk
+from engine.grown_trees import NodeComparison, assert_twin, fit_sklearn, sklearn_risk, tree_of
 from engine.many_columns.test_cart import assert_same_tree
 from engine.problems import (
     SHARES_LIKE_SKLEARN,
@@ -43,7 +43,7 @@ def _compare_with_sklearn(problem):
     comparisons = []
     for split, test in enumerate(problem.splits.test):
         model = fit_sklearn(problem, split, range(problem.X.shape[1]))
-        comparison = NodeComparison(problem, split, forest.tree(split), model)
+        comparison = NodeComparison(problem, split, tree_of(forest, split), model)
         if comparison.n_ties == 0:
             expected = sklearn_risk(
                 problem, model, problem.X[test], problem.y[test], _weights_of(problem, test)
@@ -97,7 +97,7 @@ def test_trees_with_ties_equal_the_slow_twin(problem):
     permuted = forest.permuted_risk(range(problem.X.shape[1]))
     for split, train in enumerate(problem.splits.train):
         twin = cart.grow(problem.X, problem.y, problem.n_classes, train, problem.rules, problem.weights)
-        assert_twin(forest.tree(split), 0, twin, has_missing=True)
+        assert_twin(tree_of(forest, split), 0, twin, has_missing=True)
         assert forest.base_risk[split] == pytest.approx(
             _twin_risk(twin, problem, split), rel=1e-10, abs=1e-12
         )
@@ -129,7 +129,7 @@ def test_trees_do_not_depend_on_the_number_of_threads():
     problem = Problem(X, rng.normal(size=80), 0, splits, TreeRules(**REAL_NUMBERS), False, weights, True)
     one, two = (_forest(problem, n_threads=n_threads) for n_threads in (1, 2))
     for split in range(4):
-        assert_same_tree(one.tree(split), two.tree(split))
+        assert_same_tree(tree_of(one, split), tree_of(two, split))
 
 
 def test_gaps_of_either_sign_sort_behind_every_number():

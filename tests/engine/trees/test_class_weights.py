@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from reference import cart, row_losses
 from scipy import sparse
 
+from engine.grown_trees import tree_of
 from engine.problems import CLASS_LOSSES, draw_folds, problems, single_column_risks, single_column_row_losses
 from ppfs._engine import (
     SortedColumns,
@@ -48,7 +49,7 @@ def test_weighted_risks_of_forests_equal_the_slow_twin(problem, data):
     plain = grow_tree_per_split(problem.columns, *problem.arguments)
     splits, loss = problem.splits, problem.rules.loss
     for split, (train, test) in enumerate(zip(splits.train, splits.test, strict=True)):
-        np.testing.assert_array_equal(forest.tree(split).feature, plain.tree(split).feature)
+        np.testing.assert_array_equal(tree_of(forest, split).feature, tree_of(plain, split).feature)
         tree = cart.grow(problem.X, problem.y, problem.n_classes, train, problem.rules)
         losses = row_losses.losses_of_rows(tree, problem.X, problem.y, test, loss, None, weights)
         np.testing.assert_allclose(forest.row_losses()[split], losses, rtol=1e-10, atol=1e-12)

@@ -24,7 +24,7 @@ from ppfs._engine.many_columns.scored_tree import (
     replaced_predictions,
 )
 from ppfs._engine.trees.losses import make_scoring, total_weights
-from ppfs._engine.trees.nodes import LEAF, UNGROWN, Nodes, ungrown_root
+from ppfs._engine.trees.nodes import UNGROWN, Nodes, ungrown_root
 from ppfs._engine.trees.rules import TreeRules
 
 # With fewer stored entries in all trees that are grown again, starting threads takes longer than growing the trees.
@@ -32,35 +32,6 @@ _ENTRIES_FOR_THREADS = 1_000_000
 
 # Enough removals to keep every thread busy, even if each column is used by only one or two trees.
 _MOST_AHEAD = 256
-
-
-@dataclass(frozen=True)
-class Tree:
-    """One tree, for inspection.
-
-    Attributes
-    ----------
-    feature : array of shape (n_nodes,), int32
-        Column that a node splits on; -1 for a leaf.
-    threshold : array of shape (n_nodes,), float64
-        Values up to and including it go left; 0 for a leaf.
-    left, right : arrays of shape (n_nodes,), int32
-        Children; 0 for a leaf. Node 0 is the root.
-    n_samples : array of shape (n_nodes,), int32
-        Train rows.
-    value : array of shape (n_nodes, n_classes) or (n_nodes,), float64
-        Class fractions, or the mean.
-    missing_left : array of shape (n_nodes,), bool
-        Whether missing values go left; used only if rows have weights or values are missing.
-    """
-
-    feature: Int32s
-    threshold: Float64s
-    left: Int32s
-    right: Int32s
-    n_samples: Int32s
-    value: Float64s
-    missing_left: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,17 +242,6 @@ class TreePerSplit:
             used[split, grown.used] = True
             base_risk[split] = grown.risks[NOTHING]
         return TreePerSplit(active, used, base_risk, self.n_fits + len(trees), tuple(all_trees), self._data)
-
-    def tree(self, split: int) -> Tree:
-        """Return the tree of one split, for inspection."""
-        nodes, stats = self._trees[split].tree
-        n_samples = nodes["stop"] - nodes["start"]
-        right = np.where(nodes["feature"] == LEAF, 0, nodes["left"] + 1).astype(np.int32)
-        is_class = self._data.target.classes.size > 0
-        value = stats / nodes["weight"][:, np.newaxis] if is_class else stats[:, 0] / nodes["weight"]
-        names = ("feature", "threshold", "left", "missing_left")
-        feature, threshold, left, missing_left = (nodes[name].copy() for name in names)
-        return Tree(feature, threshold, left, right, n_samples, value, missing_left)
 
 
 class _Regrown(NamedTuple):
