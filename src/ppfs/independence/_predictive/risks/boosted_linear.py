@@ -11,7 +11,7 @@ import numpy as np
 from ppfs import _engine
 from ppfs._data import Block, Table
 from ppfs.independence._predictive.problem import Problem
-from ppfs.independence._predictive.risks.any_model import GrowthRisks, ModelGrower
+from ppfs.independence._predictive.risks.any_model import ModelGrower, ModelRisks
 from ppfs.independence._predictive.risks.boosting import BoostingGrower, boosting_problem, refusal_of_size
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -31,7 +31,7 @@ def most_coefficients(problem: Problem) -> float:
     return float(n_outputs * (1 + model.n_rounds * (2**model.max_depth - 1)))
 
 
-class BoostedLinearRisks(GrowthRisks):
+class BoostedLinearRisks(ModelRisks):
     """`ModelRisks` of linear fits and the trees on their residuals, which the engine fits to all columns in growth."""
 
     @classmethod
@@ -42,6 +42,9 @@ class BoostedLinearRisks(GrowthRisks):
         if problem.impute is not None or table.is_sparse:
             return "the engine fits these models to columns as they are"
         return refusal_of_target(table, problem) or refusal_of_size(problem, _rules_of(problem))
+
+    def _note(self, name: str, reason: str) -> str:
+        return f"{name} is grown by the engine"
 
     def grower(self) -> Grower:
         """Return what fits models of single columns."""
