@@ -11,6 +11,12 @@ from ppfs.cli._words import in_flags
         ('Pass impute="median", or raise n_splits.', "Pass --impute median, or raise --splits."),
         # A flag has its own words for a boolean.
         ("pass stratify=False to silence this", "pass --stratify no to silence this"),
+        ('If so, pass time="index", or', "If so, add --time index, or"),
+        ("one unit, such as a patient, pass groups.", "one unit, such as a patient, add --groups."),
+        (
+            "Use more rows, or fewer folds of the test, for example independence=CrossFitPPI(n_folds=2).",
+            "Use more rows, or a search without models, for example --method iamb.",
+        ),
         # The test's own folds are no flag: --folds are those of the search.
         ("CrossFitPPI(n_folds=5) needs 10 rows", "CrossFitPPI(n_folds=5) needs 10 rows"),
         ('n_folds=3: use PPI(impute="median")', '--folds 3: use PPI(impute="median")'),

@@ -14,6 +14,13 @@ _NAMED = re.compile(r"\b(n_splits|n_folds|n_jobs|n_draws|always_keep|min_feature
 _CALL = re.compile(r"(\b\w+\([^()]*\))")
 _YES_NO = {"True": "yes", "False": "no"}
 _QUOTED = re.compile(rf"(?:The )?'({'|'.join(_PARAMETERS)})' parameter of (\w+)")
+# What Python's arguments say that no flag has, or that flags have under another name.
+_SENTENCES = {
+    "fewer folds of the test, for example independence=CrossFitPPI(n_folds=2)": "a search without models, for example "
+    "--method iamb",
+    'pass time="index"': "add --time index",
+    "pass groups": "add --groups",
+}
 
 
 def in_flags(message: str) -> str:
@@ -24,6 +31,8 @@ def in_flags(message: str) -> str:
     >>> in_flags('Pass impute="median", or raise n_splits.')
     'Pass --impute median, or raise --splits.'
     """
+    for said, shown in _SENTENCES.items():
+        message = message.replace(said, shown)
     parts = _CALL.split(message)
     # Every other part is a call, such as CrossFitPPI(n_folds=5): Python code, which has no flags.
     parts[::2] = [_outside_calls(part) for part in parts[::2]]

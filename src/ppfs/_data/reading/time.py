@@ -182,8 +182,9 @@ def warn_if_neighbors_are_alike(table: Table) -> None:
     if any(map(are_neighbors_alike, series)):
         warn_caller(
             "Neighboring rows have similar targets, more than independent rows would, so that p-values may be too "
-            'small. If the rows are in time, pass time="index", a column or an array to fit; if several rows belong to '
-            "one unit, such as a patient, pass groups. If the order of the rows means nothing, shuffle them.",
+            'small. If the rows are in time, pass time="index", or the name of a column with their times; if several '
+            "rows belong to one unit, such as a patient, pass groups. If the order of the rows means nothing, shuffle "
+            "them.",
             DependentRowsWarning,
         )
 
