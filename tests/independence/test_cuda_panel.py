@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulator import simulated_device
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -54,6 +55,8 @@ def columns(n_rows=90, seed=0):
 def target(X, kind):
     noise = np.random.default_rng(1).normal(size=len(X))
     signal = X[:, 0] + X[:, 1] ** 2 + noise
+    if kind == "three":
+        return np.digitize(signal, np.quantile(signal, [0.3, 0.6]))
     return (signal > 1).astype(int) if kind == "classes" else signal
 
 
@@ -118,6 +121,22 @@ def test_the_answers_are_those_of_the_cpu(gpu, name, kind):
     assert_same(X, target(X, kind), MODELS[name][kind])
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_three_classes(gpu, name):
+    test = MODELS[name]["classes"]
+    if test.class_weight is not None:
+        test = clone(test).set_params(class_weight={0: 1.0, 1: 3.0, 2: 0.5})
+    X = columns()
+    assert_same(X, target(X, "three"), test)
+
+
+def test_many_classes_on_few_columns_at_a_time(gpu, monkeypatch):
+    monkeypatch.setattr("ppfs._engine.cuda.panel._SHARE_OF_MEMORY", 1e-12)
+    X = columns(140)[:, :4]
+    y = np.random.default_rng(2).permutation(140) % 5
+    assert_same(X, y, CrossFitPPI("panel"))
+
+
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_columns_of_32_bits_in_any_layout(gpu, kind):
     X = columns()
@@ -130,7 +149,7 @@ def test_columns_of_32_bits_in_any_layout(gpu, kind):
 def test_any_few_values(seed, n_rows, n_values):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, n_values, size=(n_rows, 3)) * rng.choice([1.0, 1e-3, 1e5])
-    labels = rng.permutation(n_rows) % 2
+    labels = rng.permutation(n_rows) % rng.integers(2, 4)
     with pytest.MonkeyPatch.context() as monkeypatch:
         put(simulated_device(), monkeypatch)
         for y in (labels, np.round(rng.normal(size=n_rows), 1)):
@@ -167,7 +186,7 @@ def test_categories_are_answered_by_the_cpu(gpu):
     np.testing.assert_allclose(found[1], found[0], rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize("kind", ["classes", "three", "numbers"])
 def test_the_exact_tail_counts_the_same_draws(gpu, kind):
     X = columns(60)
     y = target(X, kind)
@@ -237,11 +256,18 @@ def test_least_squares_without_a_penalty_is_refused(monkeypatch):
         answers(X, target(X, "numbers"), CrossFitPPI(LinearRegression(), device="cuda"))
 
 
-def test_more_classes_and_missing_values_are_refused(monkeypatch):
+def test_a_class_that_a_train_part_lacks_is_refused(monkeypatch):
     put(simulated_device(), monkeypatch)
     X = columns()
-    with pytest.raises(InvalidInputError, match="two classes and for numbers only"):
-        PPFS.calibrated(device="cuda").fit(X, np.arange(len(X)) % 3)
+    y = np.arange(len(X)) % 2
+    y[0] = 2
+    with pytest.raises(InvalidInputError, match="a train part lacks a class"):
+        PPFS.calibrated(device="cuda", stratify=False).fit(X, y)
+
+
+def test_missing_values_are_refused(monkeypatch):
+    put(simulated_device(), monkeypatch)
+    X = columns()
     X[0, 0] = np.nan
     with pytest.raises(InvalidInputError, match="no kernels for missing values"):
         PPFS.calibrated(device="cuda").fit(X, np.arange(len(X)) % 2)

@@ -65,6 +65,9 @@ MODELS = {
     "entropy": (PPFS(DecisionTreeClassifier(criterion="entropy"), n_splits=12), classes),
     "brier, balanced": (PPFS(loss="brier", class_weight="balanced", n_splits=12), classes),
     "several draws": (PPFS(n_splits=12, n_draws=3), classes),
+    "sums of ranks": (PPFS(n_splits=20), classes),
+    "sums of ranks, several draws": (PPFS(n_splits=14, n_draws=2), numbers),
+    "t-test": (PPFS(n_splits=20, significance="corrected-t"), classes),
     "growth alone": (
         PPFS(LogisticRegression(), growth_estimator=DecisionTreeClassifier(), n_splits=12),
         classes,

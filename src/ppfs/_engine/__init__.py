@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.scores import Outcome
     from ppfs._engine.cuda.device import Device, cuda_device, cuda_devices, device_in_turn, missing_for_cuda
     from ppfs._engine.cuda.draws import DeviceDraws
-    from ppfs._engine.cuda.growth import column_risks_on, row_losses_on
+    from ppfs._engine.cuda.growth import column_risks_on, rank_sums_on, row_losses_on
     from ppfs._engine.cuda.panel import (
         DevicePairs,
         DevicePanel,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from ppfs._engine.one_column.weighted_trees import order_columns, tree_predictions
     from ppfs._engine.tables.counting import count_cells, likelihood_ratios, rank_levels
     from ppfs._engine.tables.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
-    from ppfs._engine.tables.signed_ranks import signed_ranks
+    from ppfs._engine.tables.signed_ranks import SignedRanks, signed_ranks
     from ppfs._engine.trees.row_losses import DrawnRows
     from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules, is_exhaustive
 
@@ -82,7 +82,7 @@ _MODULES = {
     "boosting.scores": ("Outcome",),
     "cuda.device": ("Device", "cuda_device", "cuda_devices", "device_in_turn", "missing_for_cuda"),
     "cuda.draws": ("DeviceDraws",),
-    "cuda.growth": ("column_risks_on", "row_losses_on"),
+    "cuda.growth": ("column_risks_on", "rank_sums_on", "row_losses_on"),
     "cuda.panel": (
         "DevicePairs",
         "DevicePanel",
@@ -131,7 +131,7 @@ _MODULES = {
     "one_column.weighted_trees": ("order_columns", "tree_predictions"),
     "tables.counting": ("count_cells", "likelihood_ratios", "rank_levels"),
     "tables.pair_scores": ("N_QUARTERS", "score_pairs", "whole_k_log_k"),
-    "tables.signed_ranks": ("signed_ranks",),
+    "tables.signed_ranks": ("SignedRanks", "signed_ranks"),
     "trees.row_losses": ("DrawnRows",),
     "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TreeRules", "is_exhaustive"),
 }

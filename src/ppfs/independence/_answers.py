@@ -159,12 +159,14 @@ class Answers:
 
     def put(self, places: NDArray[np.intp], others: Answers) -> None:
         """Overwrite the answers at `places` with `others`."""
+        where = _as_run(places)
         for mine, theirs in zip(self._arrays(), others._arrays(), strict=True):
-            mine[places] = theirs
+            mine[where] = theirs
 
     def take(self, places: NDArray[np.intp]) -> Answers:
-        """Return the answers at `places`."""
-        return Answers(*(array[places] for array in self._arrays()))
+        """Return copies of the answers at `places`."""
+        where = _as_run(places)
+        return Answers(*(np.array(array[where]) for array in self._arrays()))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
@@ -177,3 +179,9 @@ class Answers:
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return tuple(self.arrays().values())
+
+
+def _as_run(places: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Return a slice where places follow each other: a million of them are copied several times as fast."""
+    is_run = places.size > 0 and bool((np.diff(places) == 1).all())
+    return slice(int(places[0]), int(places[0]) + places.size) if is_run else places

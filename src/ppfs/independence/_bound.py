@@ -247,8 +247,13 @@ class BoundTest(ABC):
             if self._listener is not None:
                 is_told = ~np.isin(block, list(self.failures))
                 self._listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
-            waiting = np.flatnonzero(~is_known[wanted[done:]])
-            end = done + int(waiting[0]) if waiting.size else len(wanted)
+            end = done
+            # Blocks come in the order of `wanted`: no more than the next few are looked at.
+            while end < len(wanted):
+                waiting = np.flatnonzero(~is_known[wanted[end : end + block.size]])
+                end += int(waiting[0]) if waiting.size else len(wanted[end : end + block.size])
+                if waiting.size:
+                    break
             if end > done:
                 yield wanted[done:end], answers
             done = end

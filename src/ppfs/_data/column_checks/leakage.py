@@ -82,8 +82,9 @@ def _separating(table: Table) -> list[int]:
 
 def _are_separated(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for each column whether the values of the classes are separated; the rows are sorted by class."""
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    low, high = np.fmin.reduceat(X, starts, axis=0), np.fmax.reduceat(X, starts, axis=0)
+    # One class after the other: `reduceat` takes several times as long.
+    parts = np.split(X, np.flatnonzero(np.diff(codes)) + 1)
+    low, high = (np.stack([of.reduce(part, axis=0) for part in parts]) for of in (np.fmin, np.fmax))
     return _are_apart(low, high)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine.cuda.device import Device, DeviceArray, on_device
+from ppfs._engine.inputs.permutations import random_permutations
 from ppfs._engine.jit.kernels import Float64s, Int64s
 
 
@@ -100,11 +101,25 @@ class DeviceDraws(NamedTuple):
         )
         sizes = np.int64(n_draws), np.int64(n_columns)
         device.launch_over("screen_draws", flags.size, (self.record, orders, *sizes, flags))
-        owners, draws = xp.nonzero(flags)
-        may_be_bounded = xp.flatnonzero(flags[owners, draws] == 3)
-        return StandingOut(
-            device.to_host(owners),
-            self.columns[owners, orders[:, draws]],
-            device.to_host(may_be_bounded),
-            device.to_host(orders[:, draws[may_be_bounded]].T.astype(np.int64)),
+        # The flags are few bytes; CuPy's functions would be compiled by every thread that calls them first.
+        found = device.to_host(flags)
+        owners, draws = np.nonzero(found)
+        may_be_bounded = np.flatnonzero(found[owners, draws] > 1)
+        X = xp.empty((n_rows, owners.size), dtype=self.columns.dtype)
+        places = on_device(device, np.stack([owners, draws]), np.int32)
+        kind = "floats" if X.dtype == np.float32 else "doubles"
+        arguments = (
+            self.columns,
+            orders,
+            places,
+            np.int32(n_rows),
+            np.int64(n_draws),
+            np.int64(owners.size),
+            X,
         )
+        device.launch_over(f"gather_{kind}", X.size, arguments)
+        sources = [
+            random_permutations(n_rows, int(seeds[draw // n_per_seed]), n_per_seed)[draw % n_per_seed]
+            for draw in draws[may_be_bounded].tolist()
+        ]
+        return StandingOut(owners, X, may_be_bounded, np.array(sources, dtype=np.int64).reshape(-1, n_rows))

@@ -1,6 +1,6 @@
 """Risks of trees on the columns of a matrix, wherever it is: the device's answer in the host's memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,16 +39,43 @@ def column_risks_on(device: Device, X: Any, draws: Sequence[DeviceTrees]) -> tup
         If a number is missing, infinite, or too large for 32 bits.
     """
     is_bad = device.xp.zeros(1, dtype=np.int32)
-    parts: list[tuple[DeviceArray, DeviceArray]] = []
+    parts = list(_risks_of_pieces(device, X, draws, is_bad))
+    refuse_bad(is_bad)
+    return _joined(device, [part[0] for part in parts]), _joined(device, [part[1] for part in parts])
+
+
+def rank_sums_on(device: Device, X: Any, draws: Sequence[DeviceTrees]) -> Float64s:
+    """Return what a signed-rank test over splits needs of the risks that `column_risks_on` returns.
+
+    Returns
+    -------
+    array of shape (n_columns, 5)
+        The mean difference, NaN where a risk is not finite; -1 where no pair differs, else 1; and the fields of
+        `SignedRanks`.
+    """
+    is_bad = device.xp.zeros(1, dtype=np.int32)
+    parts = []
+    for base, permuted in _risks_of_pieces(device, X, draws, is_bad):
+        n_columns, n_pairs = base.shape
+        sums = device.xp.empty((5, n_columns), dtype=np.float64)
+        arguments = (base, permuted, np.int32(n_pairs), np.int64(n_columns), sums)
+        device.launch_over("rank_sums", n_columns, arguments)
+        parts.append(sums)
+    refuse_bad(is_bad)
+    return np.concatenate([device.to_host(sums).T for sums in parts])
+
+
+def _risks_of_pieces(
+    device: Device, X: Any, draws: Sequence[DeviceTrees], is_bad: DeviceArray
+) -> Iterator[tuple[DeviceArray, DeviceArray]]:
+    """Yield the risks of some columns after the other, in the device's memory."""
     for piece in pieces_on(device, X):
         columns = sort_on_device(device, piece, is_bad)
         answers = [device_column_risks(columns, trees) for trees in draws]
         permuted = answers[0][1]
         for _, more in answers[1:]:
             permuted += more
-        parts.append((answers[0][0], permuted / len(draws) if len(draws) > 1 else permuted))
-    refuse_bad(is_bad)
-    return _joined(device, [part[0] for part in parts]), _joined(device, [part[1] for part in parts])
+        yield answers[0][0], permuted / len(draws) if len(draws) > 1 else permuted
 
 
 def row_losses_on(

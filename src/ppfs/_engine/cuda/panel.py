@@ -1,6 +1,6 @@
 """Lines, splines and boosted trees of single columns on the device: their predictions, and what tests need of these."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +24,11 @@ _MOST_THREADS = 512
 _THREADS = 128
 
 # A boosted model of one thread has these vectors over the bins, and nodes of so many numbers.
-_VECTORS_OF_BINS = 5
+_VECTORS_OF_BINS = 4
 _NODE_FIELDS = 12
+
+# The regressors of a column, with the intercept.
+_REGRESSORS = {"line": 2, "spline": 8}
 
 # Newton's method ends when a step would raise the mean log-likelihood by less than this; see the CPU's twins.
 _TOLERANCE = 1e-14
@@ -40,7 +43,7 @@ class DevicePanel(NamedTuple):
     slots : array of shape (n_splits, n_rows), int32
         The place of a row among all that are tested, or that it is in the train part.
     labels : array of shape (n_rows,), float64
-        0 and 1, or numbers.
+        Numbers of classes, or numbers.
     pairs : array, int64
         The kernels' record `Pairs`, without `is_rest`.
     kept : tuple of arrays
@@ -49,6 +52,8 @@ class DevicePanel(NamedTuple):
         Rows that are tested, or splits.
     n_train : int
         The rows of the smallest train part.
+    n_classes : int
+        0 for numbers.
     """
 
     device: Device
@@ -59,7 +64,7 @@ class DevicePanel(NamedTuple):
     n_tested: int
     n_pairs: int
     n_train: int
-    is_classes: bool
+    n_classes: int
 
     @classmethod
     def of(
@@ -71,7 +76,7 @@ class DevicePanel(NamedTuple):
         draws: Sequence[npt.NDArray[np.int64]],
         loss: str,
         *,
-        is_classes: bool,
+        n_classes: int,
         is_by_row: bool,
         weights: npt.ArrayLike | None = None,
     ) -> "DevicePanel":
@@ -80,7 +85,7 @@ class DevicePanel(NamedTuple):
         Parameters
         ----------
         labels : array of shape (n_rows,)
-            0 and 1, or numbers.
+            Numbers of classes from 0, or numbers.
         draws : sequence of arrays of shape (n_draws, n_test)
             For each split, the positions in its test part from which permuted copies take their values.
         weights : array of shape (n_rows,), default=None
@@ -104,7 +109,7 @@ class DevicePanel(NamedTuple):
             on_device(device, sources, np.int32),
             on_device(device, ends, np.int32),
         )
-        numbers = (rows.size, len(sources), len(test), int(is_classes), int(LOSSES[loss]), int(is_by_row))
+        numbers = (rows.size, len(sources), len(test), n_classes, int(LOSSES[loss]), int(is_by_row))
         return cls(
             device,
             on_device(device, slots, np.int32),
@@ -114,30 +119,45 @@ class DevicePanel(NamedTuple):
             rows.size,
             rows.size if is_by_row else len(test),
             min(learnt.size for learnt in train),
-            is_classes,
+            n_classes,
         )
 
     def record(self, *, is_scaled: bool) -> DeviceArray:
         """Write the kernels' record `Panel` to the device."""
         n_splits, n_rows = self.slots.shape
         addresses = (self.device.address(self.slots), self.device.address(self.labels))
-        numbers = (n_rows, n_splits, self.n_tested, int(self.is_classes), int(is_scaled))
+        numbers = (n_rows, n_splits, self.n_tested, self.n_classes, int(is_scaled))
         return on_device(self.device, [*addresses, *numbers], np.int64)
+
+    @property
+    def n_scores(self) -> int:
+        """Outputs of a model: one for numbers and for two classes, else one per class."""
+        return self.n_classes if self.n_classes > 2 else 1
+
+    def empty_scores(self, n_columns: int) -> DeviceArray:
+        """Allocate the outputs of the tested rows."""
+        shape = (
+            (self.n_tested, n_columns) if self.n_scores == 1 else (self.n_tested, self.n_scores, n_columns)
+        )
+        return self.device.xp.empty(shape, dtype=np.float64)
 
     def paired(self, scores: DeviceArray, *, is_rest: bool) -> "DevicePairs":
         """Return the risks of columns as they are, and permuted.
 
         Parameters
         ----------
-        scores : array of shape (n_tested, n_columns)
-            Linear outputs: numbers, or log-odds of class 1.
+        scores : array of shape (n_tested, n_columns), or (n_tested, n_classes, n_columns) for three and more classes
+            Linear outputs: numbers, log-odds of class 1, or scores of all classes, which are overwritten.
         is_rest : bool
             Whether the probability of class 0 is computed as 1 less that of class 1, as boosted trees do.
         """
-        xp, n_columns = self.device.xp, scores.shape[1]
+        xp, n_columns = self.device.xp, scores.shape[-1]
         base = xp.empty((self.n_pairs, n_columns), dtype=np.float64)
         replaced = xp.empty_like(base)
         record = on_device(self.device, [*self.pairs, int(is_rest)], np.int64)
+        if self.n_scores > 1:
+            size = self.n_tested * n_columns
+            self.device.launch_over("losses_by_class", size, (record, np.int64(n_columns), scores))
         self.device.launch_over(
             "pair_risks", base.size, (record, scores, np.int64(n_columns), base, replaced)
         )
@@ -198,13 +218,37 @@ def spline_scores(panel: DevicePanel, X: DeviceArray, penalty: float, *, is_scal
 def _linear_scores(
     kernel: str, panel: DevicePanel, X: DeviceArray, penalty: float, *, is_scaled: bool
 ) -> DeviceArray:
-    device, n_columns = panel.device, X.shape[1]
-    scores = device.xp.empty((panel.n_tested, n_columns), dtype=np.float64)
+    device, n_columns, n_splits = panel.device, X.shape[1], len(panel.slots)
+    scores = panel.empty_scores(n_columns)
     record = panel.record(is_scaled=is_scaled)
     fit = on_device(device, [penalty, _TOLERANCE * panel.n_train], np.float64)
-    arguments = (record, X, np.int64(n_columns), fit, scores)
-    device.launch_over(f"{kernel}_scores_{_kind(X)}", n_columns * len(panel.slots), arguments, _THREADS)
+    if panel.n_scores == 1:
+        arguments = (record, X, np.int64(n_columns), fit, scores)
+        device.launch_over(f"{kernel}_scores_{_kind(X)}", n_columns * n_splits, arguments, _THREADS)
+        return scores
+    n_cells = _softmax_cells(panel.n_classes, _REGRESSORS[kernel])
+    for start, end, memory in _in_parts(device, n_columns, n_splits, n_cells):
+        sizes = (np.int64(n_columns), np.int64(end - start), np.int32(kernel == "spline"))
+        own = (record, X[:, start:end], *sizes, fit, memory, scores[..., start:end])
+        device.launch_over(f"class_scores_{_kind(X)}", (end - start) * n_splits, own, _THREADS)
     return scores
+
+
+def _softmax_cells(n_classes: int, n_regressors: int) -> int:
+    """Return how many numbers a thread needs to fit a model of three and more classes: see the kernels' `Softmax`."""
+    n_scores = n_classes - 1
+    size = n_scores * n_regressors
+    return 4 * size + n_scores + size * size
+
+
+def _in_parts(
+    device: Device, n_columns: int, n_splits: int, n_cells: int
+) -> Iterator[tuple[int, int, DeviceArray]]:
+    """Yield the bounds of some columns, with memory of `n_cells` numbers for each of their models."""
+    at_once = max(1, int(device.memory * _SHARE_OF_MEMORY) // (8 * n_cells * n_splits))
+    for start in range(0, n_columns, at_once):
+        end = min(start + at_once, n_columns)
+        yield start, end, device.xp.empty(n_cells * (end - start) * n_splits, dtype=np.float64)
 
 
 def boosted_scores(
@@ -219,9 +263,9 @@ def boosted_scores(
     alpha : float or None
         The penalty of the line that the first round starts from; None starts from the baseline of the labels.
     """
-    device, xp = panel.device, panel.device.xp
+    device = panel.device
     n_rows, n_columns = X.shape
-    n_splits = len(panel.slots)
+    n_splits, n_trees = len(panel.slots), panel.n_scores
     limits = problem.rules.limits
     rules = [float(number) for number in limits[:-1]] + [float(alpha is not None)]
     most_leaves = problem.rules.most_leaves(n_rows)
@@ -229,16 +273,14 @@ def boosted_scores(
     shared = (
         on_device(device, rules, np.float64),
         on_device(device, [alpha or 0.0, _TOLERANCE_OF_STARTS * panel.n_train], np.float64),
-        on_device(device, problem.baseline[:, 0], np.float64),
+        on_device(device, problem.baseline, np.float64),
     )
-    n_cells = 2 * n_rows + _VECTORS_OF_BINS * (limits.max_bins + 2)
-    n_cells += (2 * most_leaves + 1) * _NODE_FIELDS + most_leaves + 1
+    n_cells = (n_trees + 1 + int(n_trees > 1)) * n_rows + (_VECTORS_OF_BINS + n_trees) * (limits.max_bins + 2)
+    n_cells += (2 * most_leaves + 1) * _NODE_FIELDS + most_leaves + 1 + 2 * n_trees
+    n_cells += _softmax_cells(n_trees, _REGRESSORS["line"])
     order = _ordered(device, X)
-    scores = xp.empty((panel.n_tested, n_columns), dtype=np.float64)
-    at_once = max(1, int(device.memory * _SHARE_OF_MEMORY) // (8 * n_cells * n_splits))
-    for start in range(0, n_columns, at_once):
-        end = min(start + at_once, n_columns)
-        memory = xp.empty(n_cells * (end - start) * n_splits, dtype=np.float64)
+    scores = panel.empty_scores(n_columns)
+    for start, end, memory in _in_parts(device, n_columns, n_splits, n_cells):
         device.launch_over(
             f"boosted_scores_{_kind(X)}",
             (end - start) * n_splits,
@@ -251,7 +293,7 @@ def boosted_scores(
                 *shared,
                 memory,
                 np.int64(most_leaves),
-                scores[:, start:end],
+                scores[..., start:end],
             ),
             _THREADS,
         )
@@ -259,9 +301,12 @@ def boosted_scores(
 
 
 def is_boosted_on_device(problem: BoostingProblem) -> bool:
-    """Return whether every train part has two classes, or numbers."""
-    kinds = set(problem.train_parts.kinds.tolist())
-    return kinds in ({int(Kind.TWO_CLASSES)}, {int(Kind.NUMBERS)})
+    """Return whether every train part has all classes, or numbers."""
+    parts, n_classes = problem.train_parts, problem.test_parts.places.shape[1]
+    if not n_classes:
+        return bool((parts.kinds == Kind.NUMBERS).all())
+    n_trees = n_classes if n_classes > 2 else 1
+    return bool((parts.kinds != Kind.ONE_CLASS).all() and (parts.n_trees == n_trees).all())
 
 
 def _ordered(device: Device, X: DeviceArray) -> DeviceArray:

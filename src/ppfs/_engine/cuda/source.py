@@ -15,6 +15,7 @@ GROUPS = {
         "neighbors.cu",
         "tree_rows.cu",
         "forests.cu",
+        "ranks.cu",
     ),
     "panel": (
         "device.cuh",
@@ -23,10 +24,11 @@ GROUPS = {
         "panel.cu",
         "lines.cu",
         "splines.cu",
+        "softmax.cu",
         "boosting.cu",
         "paired.cu",
-        "draws.cu",
     ),
+    "draws": ("device.cuh", "draws.cu"),
 }
 
 #: Products and sums are rounded one by one, as on the CPU: answers must not differ in their last bits.

@@ -304,8 +304,9 @@ class BaseBlanketSelector(Selector):
     def _say_roles(self) -> tuple[Role, ...]:
         """Put the roles into the explanations."""
         roles = self.roles_
-        by_name = {name: feature for feature, name in enumerate(self.trace_.names)}
         decided = [role for role in roles if role.role != "undecided"]
+        # A million names are not looked at for nothing.
+        by_name = {name: feature for feature, name in enumerate(self.trace_.names)} if decided else {}
         self.trace_.say("roles", {by_name[role.feature]: role.in_a_sentence for role in decided})
         return roles
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
 from ppfs._data import SaidTask, Table
 from ppfs._fitting import Impute
@@ -26,7 +27,7 @@ from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
-from ppfs.independence._predictive.significance import SIGNIFICANCES
+from ppfs.independence._predictive.significance import MAX_EXACT_TIED, SIGNIFICANCES, tails_of
 
 # The constraints that PPI and every search with flat parameters share.
 PPI_CONSTRAINTS: dict[str, Any] = {
@@ -247,7 +248,13 @@ class PPI(PredictiveTest):
         self, risks: PairedRisks, differences: Floats, problem: Problem, is_screened: bool
     ) -> tuple[Floats, Floats]:
         """Test the B differences of each question."""
+        if risks.moments is not None:
+            return tails_of(_engine.SignedRanks(*risks.moments.T[2:]), len(problem.splits))
         return SIGNIFICANCES[self.significance].assess(differences, problem.splits)
+
+    def ranks(self, n_splits: int) -> bool:
+        """Return whether the test needs sums of ranks only, and not which of few differences are tied."""
+        return self.significance == "wilcoxon" and n_splits > MAX_EXACT_TIED
 
     def smallest_pvalue(self, n_splits: int) -> float:
         """Return the smallest p-value that the significance test can reach with `n_splits` splits."""

@@ -89,6 +89,10 @@ class PredictiveTest(PanelParameters, IndependenceTest):
         """Whether questions given other columns are answered by products of residuals, without models of x and z."""
         return False
 
+    def ranks(self, n_splits: int) -> bool:
+        """Return whether the test needs sums of the ranks of differences only."""
+        return False
+
     @property
     def counts_draws(self) -> bool:
         """Whether p-values are counts of draws that are no worse."""

@@ -58,6 +58,9 @@ class Problem:
 
     is_counted : bool
         Whether small p-values of growth may be counted by permutations.
+
+    is_ranked : bool
+        Whether a test over splits needs no more than the ranks of differences.
     """
 
     estimator: Any
@@ -74,6 +77,7 @@ class Problem:
     frame: FrameColumns | None = None
     loss_unit: float = 1.0
     is_counted: bool = True
+    is_ranked: bool = False
 
     #: The workers that suit parallel fits of this model: None leaves the choice to joblib.
     prefers: ClassVar[Literal["threads"] | None] = None

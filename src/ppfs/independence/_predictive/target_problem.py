@@ -90,6 +90,7 @@ class TargetProblems:
             frame_for(estimator, table),
             unit ** LOSS_POWERS.get(loss.name, 0),
             is_counted=table.time is None,
+            is_ranked=test.ranks(len(splits)),
         )
 
     def forget(self, target: int) -> None:

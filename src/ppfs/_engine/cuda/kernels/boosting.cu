@@ -1,5 +1,5 @@
-// A line through a column, followed by boosted trees on bins; the twin of `boosting/column_models.py`, for two classes and
-// for numbers.
+// A line through a column, followed by boosted trees on bins; the twin of `boosting/column_models.py`. Each round has one
+// tree for numbers and for two classes, else one per class.
 
 struct Boosting {
   double learning_rate;
@@ -24,13 +24,14 @@ enum NodeField { GRADIENT, HESSIAN, VALUE, GAIN, LEFT_GRADIENT, LEFT_HESSIAN, FI
 
 // The memory of a thread.
 struct Growing {
-  Cells state;    // (n_train,) of the train rows in the order of the column: values, then raw predictions or powers
+  Cells state;    // (n_trees, n_rows) of the train rows in the order of the column: values, then raw predictions or powers
   Cells labels;   // (n_train,)
   Cells edges;    // (max_bins,)
   Cells counts;   // (max_bins + 1,) train rows below the end of a bin
   Cells gradient; // (max_bins + 1,) sums over the train rows below the end of a bin
   Cells hessian;
-  Cells table;    // (max_bins,) what the trees add to the prediction of a bin
+  Cells table;    // (n_trees, max_bins) what the trees add to the prediction of a bin
+  Cells totals;   // (n_train,) of the powers of all classes, where there are more than two
   Cells nodes;    // (2 * most leaves + 1, NODE_FIELDS)
   Cells pending;  // (most leaves + 1,)
 
@@ -71,14 +72,18 @@ DEVICE int find_edges(int n_values, const Boosting& rules, const Cells& values, 
 }
 
 // Add up gradients and hessians of the rows, rounded to 32 bits, over the bins, and make the root.
-DEVICE void add_up_bins(bool is_classes, int n_bins, const Growing& growing) {
+DEVICE void add_up_bins(int n_classes, int tree, int n_bins, const Cells& states, const Growing& growing) {
   double gradient = 0.0, hessian = 0.0;
   int row = 0;
   growing.gradient[0] = growing.hessian[0] = 0.0;
   for (int number = 0; number < n_bins; ++number) {
     for (int end = (int)growing.counts[number + 1]; row < end; ++row) {
-      double state = growing.state[row], label = growing.labels[row];
-      if (is_classes) {
+      double state = states[row], label = growing.labels[row];
+      if (n_classes > 2) {
+        double share = state / growing.totals[row];
+        gradient += (double)(float)(share - (label == (double)tree ? 1.0 : 0.0));
+        hessian += (double)(float)(share * (1.0 - share));
+      } else if (n_classes) {
         gradient += (double)(float)(((1.0 - label) - label * state) / (1.0 + state));
         hessian += (double)(float)(state / ((1.0 + state) * (1.0 + state)));
       } else {
@@ -175,19 +180,20 @@ DEVICE long long grow_boosted(const Boosting& rules, const Growing& growing) {
 }
 
 // Add the values of the leaves; returns the largest step.
-DEVICE double apply_tree(bool is_classes, long long n_nodes, const Boosting& rules, const Growing& growing) {
+DEVICE double apply_tree(int n_classes, long long n_nodes, const Boosting& rules, const Cells& states, const Cells& table,
+                         const Growing& growing) {
   double largest = 0.0;
   for (long long number = 0; number < n_nodes; ++number) {
     if (growing.node(number, IS_SPLIT) != 0.0) continue;
     double step = growing.node(number, VALUE) * rules.learning_rate;
-    double factor = is_classes ? exp(-step) : 1.0;
+    double factor = n_classes ? exp(n_classes > 2 ? step : -step) : 1.0;
     int first = (int)growing.node(number, FIRST), end = (int)growing.node(number, END);
     largest = fabs(step) > largest ? fabs(step) : largest;
     for (int row = (int)growing.counts[first]; row < (int)growing.counts[end]; ++row) {
-      if (is_classes) growing.state[row] *= factor;
-      else growing.state[row] += step;
+      if (n_classes) states[row] *= factor;
+      else states[row] += step;
     }
-    for (int bin = first; bin < end; ++bin) growing.table[bin] += step;
+    for (int bin = first; bin < end; ++bin) table[bin] += step;
   }
   return largest;
 }
@@ -195,7 +201,7 @@ DEVICE double apply_tree(bool is_classes, long long n_nodes, const Boosting& rul
 // Lay out the train rows by value, and find the bins of all rows: those of tested rows are left in `scores`.
 template <class Number>
 DEVICE int lay_out(const Task<Number>& task, const int* order, const Boosting& rules, long long n_columns,
-                   long long column, const Growing& growing, double* scores) {
+                   long long column, int n_trees, const Growing& growing, double* scores) {
   int n_known = 0;
   for (int place = 0; place < task.n_rows; ++place) {
     int row = order[place * n_columns + column];
@@ -210,10 +216,94 @@ DEVICE int lay_out(const Task<Number>& task, const int* order, const Boosting& r
     double value = task.column.at(row);
     while (current < n_edges && value > growing.edges[current]) growing.counts[++current] = (double)n_below;
     if (task.is_train(row)) ++n_below;
-    else if (task.slots[row] >= 0) scores[task.slots[row] * n_columns + column] = (double)current;
+    else if (task.slots[row] >= 0) scores[task.slots[row] * n_trees * n_columns + column] = (double)current;
   }
   while (current < n_edges + 1) growing.counts[++current] = (double)n_below;
   return n_edges + 1;
+}
+
+// Fill the lines from which the trees of a round start, in the units of the column.
+template <class Number>
+DEVICE bool fill_starts(const Panel& panel, const Task<Number>& task, const Boosting& rules, const Fit& fit,
+                        const double* baseline, int n_trees, const Cells& slopes, const Cells& intercepts, const Cells& memory) {
+  for (int tree = 0; tree < n_trees; ++tree) {
+    slopes[tree] = 0.0;
+    intercepts[tree] = baseline[tree];
+  }
+  if (rules.has_line == 0.0) return true;
+  if (n_trees == 1) {
+    FittedLine line = fitted_line(panel, task, fit);
+    slopes[0] = line.slope;
+    intercepts[0] = line.intercept;
+  } else {
+    LineBasis shape = line_basis(task);
+    Softmax softmax(n_trees, LineBasis::REGRESSORS, memory);
+    if (!fit_classes(task, shape, fit.penalty / (shape.scale * shape.scale), fit.tolerance, softmax)) return false;
+    double slope = 0.0, intercept = 0.0;
+    slopes[0] = intercepts[0] = 0.0;
+    for (int tree = 1; tree < n_trees; ++tree) {
+      slopes[tree] = softmax.theta[2 * tree - 2] / shape.scale;
+      intercepts[tree] = softmax.theta[2 * tree - 1] - slopes[tree] * shape.center;
+      slope += slopes[tree] / n_trees;
+      intercept += intercepts[tree] / n_trees;
+    }
+    // One score per class, with sum zero.
+    for (int tree = 0; tree < n_trees; ++tree) {
+      slopes[tree] -= slope;
+      intercepts[tree] -= intercept;
+    }
+  }
+  for (int tree = 0; panel.is_scaled && tree < n_trees; ++tree) {
+    slopes[tree] /= task.column.scale;
+    intercepts[tree] -= slopes[tree] * task.column.center;
+  }
+  return true;
+}
+
+// Turn values into the raw predictions of the first round, or into their powers; returns the largest prediction.
+DEVICE double start_states(int n_classes, int n_trees, int n_train, long long n_rows, const Cells& slopes,
+                           const Cells& intercepts, const Growing& growing) {
+  double size = 0.0;
+  for (int row = 0; row < n_train; ++row) {
+    double value = growing.state[row], largest = -INFINITE;
+    for (int tree = 0; tree < n_trees; ++tree) {
+      double raw = slopes[tree] != 0.0 ? intercepts[tree] + slopes[tree] * value : intercepts[tree];
+      size = fabs(raw) > size ? fabs(raw) : size;
+      largest = raw > largest ? raw : largest;
+      growing.state[tree * n_rows + row] = raw;
+    }
+    for (int tree = 0; n_classes && tree < n_trees; ++tree) {
+      double& state = growing.state[tree * n_rows + row];
+      double power = n_classes > 2 ? state - largest : -state;
+      state = exp(power < 2.0 * BOUND_OF_POWERS ? power : 2.0 * BOUND_OF_POWERS);
+    }
+  }
+  return size;
+}
+
+// All rounds. Returns false where predictions are beyond e^300: they are certain, and the CPU answers.
+DEVICE bool boost(int n_classes, int n_trees, int n_train, int n_bins, long long n_rows, double size, const Boosting& rules,
+                  const Growing& growing) {
+  long long max_bins = (long long)rules.max_bins;
+  for (int round = 0; round < (int)rules.n_rounds; ++round) {
+    if (n_classes && size > BOUND_OF_POWERS) return false;
+    for (int row = 0; n_trees > 1 && row < n_train; ++row) {
+      double total = 0.0;
+      for (int tree = 0; tree < n_trees; ++tree) total += growing.state[tree * n_rows + row];
+      growing.totals[row] = total;
+    }
+    bool is_grown = false;
+    for (int tree = 0; tree < n_trees; ++tree) {
+      Cells states = growing.state.from(tree * n_rows);
+      add_up_bins(n_classes, tree, n_bins, states, growing);
+      long long n_nodes = grow_boosted(rules, growing);
+      if (n_nodes == 1) continue;
+      is_grown = true;
+      size += apply_tree(n_classes, n_nodes, rules, states, growing.table.from(tree * max_bins), growing);
+    }
+    if (!is_grown) break;
+  }
+  return true;
 }
 
 template <class Number>
@@ -224,51 +314,37 @@ DEVICE void fill_boosted(const Panel& panel, const Number* X, long long n_column
   if (place >= n_ordered * panel.n_splits) return;
   long long column = place % n_ordered, split = place / n_ordered;
   Task<Number> task = task_of(panel, X, n_columns, column, split);
-  FittedLine line = {0.0, baseline[split]};
-  if (rules.has_line != 0.0) line = fitted_line(panel, task, fit);
-  // In the units of the column.
-  double slope = panel.is_scaled ? line.slope / task.column.scale : line.slope;
-  double intercept = panel.is_scaled ? line.intercept - slope * task.column.center : line.intercept;
+  int n_classes = (int)panel.n_classes, n_trees = n_classes > 2 ? n_classes : 1;
   Cells all = {memory + place, n_ordered * panel.n_splits};
   long long n_rows = panel.n_rows, max_bins = (long long)rules.max_bins;
   Growing growing;
   growing.state = all;
-  growing.labels = growing.state.from(n_rows);
-  growing.edges = growing.labels.from(n_rows);
+  growing.labels = growing.state.from(n_trees * n_rows);
+  growing.totals = growing.labels.from(n_rows);
+  growing.edges = growing.totals.from(n_trees > 1 ? n_rows : 0);
   growing.counts = growing.edges.from(max_bins);
   growing.gradient = growing.counts.from(max_bins + 2);
   growing.hessian = growing.gradient.from(max_bins + 1);
   growing.table = growing.hessian.from(max_bins + 1);
-  growing.nodes = growing.table.from(max_bins);
+  growing.nodes = growing.table.from(n_trees * max_bins);
   growing.pending = growing.nodes.from((2 * most_leaves + 1) * NODE_FIELDS);
-  int n_bins = lay_out(task, order, rules, n_columns, column, growing, scores);
-  bool is_classes = panel.is_classes != 0;
-  for (int bin = 0; bin < n_bins; ++bin) growing.table[bin] = intercept;
-  double size = 0.0;
-  for (int row = 0; row < task.n_train; ++row) {
-    double raw = slope != 0.0 ? intercept + slope * growing.state[row] : intercept;
-    size = fabs(raw) > size ? fabs(raw) : size;
-    double power = -raw < 2.0 * BOUND_OF_POWERS ? -raw : 2.0 * BOUND_OF_POWERS;
-    growing.state[row] = is_classes ? exp(power) : raw;
+  Cells slopes = growing.pending.from(most_leaves + 1), intercepts = slopes.from(n_trees), rest = intercepts.from(n_trees);
+  bool is_fitted = fill_starts(panel, task, rules, fit, baseline + split * n_trees, n_trees, slopes, intercepts, rest);
+  int n_bins = lay_out(task, order, rules, n_columns, column, n_trees, growing, scores);
+  for (int tree = 0; tree < n_trees; ++tree) {
+    for (int bin = 0; bin < n_bins; ++bin) growing.table[tree * max_bins + bin] = intercepts[tree];
   }
-  for (int round = 0; round < (int)rules.n_rounds; ++round) {
-    // Powers are not computed anew here: such predictions are certain, and the CPU answers.
-    if (is_classes && size > BOUND_OF_POWERS) {
-      for (int row = 0; row < task.n_rows; ++row) {
-        if (task.slots[row] >= 0) scores[task.slots[row] * n_columns + column] = NOT_A_NUMBER;
-      }
-      return;
-    }
-    add_up_bins(is_classes, n_bins, growing);
-    long long n_nodes = grow_boosted(rules, growing);
-    if (n_nodes == 1) break;
-    size += apply_tree(is_classes, n_nodes, rules, growing);
-  }
+  double size = start_states(n_classes, n_trees, task.n_train, n_rows, slopes, intercepts, growing);
+  is_fitted = is_fitted && boost(n_classes, n_trees, task.n_train, n_bins, n_rows, size, rules, growing);
   for (int row = 0; row < task.n_rows; ++row) {
     if (task.slots[row] < 0) continue;
-    double& score = scores[task.slots[row] * n_columns + column];
-    double raw = growing.table[(int)score];
-    score = slope != 0.0 ? raw + slope * task.column.at(row) : raw;
+    double* own = scores + (long long)task.slots[row] * n_trees * n_columns + column;
+    int bin = (int)own[0];
+    for (int tree = 0; tree < n_trees; ++tree) {
+      double raw = growing.table[tree * max_bins + bin];
+      double score = slopes[tree] != 0.0 ? raw + slopes[tree] * task.column.at(row) : raw;
+      own[tree * n_columns] = is_fitted ? score : NOT_A_NUMBER;
+    }
   }
 }
 

@@ -79,3 +79,23 @@ KERNEL screen_draws(const Screened* all, const int* orders, long long n_draws, l
   }
   flags[place] = (unsigned char)flag;
 }
+
+// Rearrange columns: `X` (n_rows, n_copies). `places` (2, n_copies): the column, and the draw, of each copy.
+template <class Number>
+DEVICE void gather(const Number* columns, const int* orders, const int* places, int n_rows, long long n_draws,
+                   long long n_copies, Number* X) {
+  long long place = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (place >= n_rows * n_copies) return;
+  long long copy = place % n_copies, row = place / n_copies;
+  X[place] = columns[(long long)places[copy] * n_rows + orders[row * n_draws + places[n_copies + copy]]];
+}
+
+KERNEL gather_floats(const float* columns, const int* orders, const int* places, int n_rows, long long n_draws,
+                     long long n_copies, float* X) {
+  gather(columns, orders, places, n_rows, n_draws, n_copies, X);
+}
+
+KERNEL gather_doubles(const double* columns, const int* orders, const int* places, int n_rows, long long n_draws,
+                      long long n_copies, double* X) {
+  gather(columns, orders, places, n_rows, n_draws, n_copies, X);
+}

@@ -38,8 +38,14 @@ DEVICE Slopes line_at(const Task<Number>& task, double center, double scale, dou
   return at;
 }
 
+// The mean and the standard deviation of the train rows; 0 where all are equal, and then the mean is their value.
+struct Spread {
+  double center;
+  double scale;
+};
+
 template <class Number>
-DEVICE FittedLine logistic_line(const Task<Number>& task, const Fit& fit) {
+DEVICE Spread spread_of(const Task<Number>& task) {
   double n = (double)task.n_train, center = 0.0, squares = 0.0;
   for (int row = 0; row < task.n_rows; ++row) {
     if (task.is_train(row)) center += task.column.seen(row);
@@ -55,9 +61,15 @@ DEVICE FittedLine logistic_line(const Task<Number>& task, const Fit& fit) {
     is_varied |= value != first;
     squares += away * away;
   }
-  double intercept = log_odds(task.label_mean), slope = 0.0;
-  double scale = sqrt(squares / n);
-  if (!is_varied || !(scale > 0.0)) return {0.0, intercept};
+  Spread constant = {first, 0.0}, spread = {center, sqrt(squares / n)};
+  return is_varied ? spread : constant;
+}
+
+template <class Number>
+DEVICE FittedLine logistic_line(const Task<Number>& task, const Fit& fit) {
+  Spread spread = spread_of(task);
+  double intercept = log_odds(task.label_mean), slope = 0.0, center = spread.center, scale = spread.scale;
+  if (!(scale > 0.0)) return {0.0, intercept};
   double penalty = fit.penalty / (scale * scale);
   Slopes now = line_at(task, center, scale, penalty, slope, intercept);
   for (int step = 0; step < MOST_STEPS; ++step) {
@@ -112,7 +124,7 @@ DEVICE FittedLine ridge_line(const Task<Number>& task, const Fit& fit) {
 
 template <class Number>
 DEVICE FittedLine fitted_line(const Panel& panel, const Task<Number>& task, const Fit& fit) {
-  return panel.is_classes ? logistic_line(task, fit) : ridge_line(task, fit);
+  return panel.n_classes ? logistic_line(task, fit) : ridge_line(task, fit);
 }
 
 // `scores` (n_tested, n_columns): the linear output of every tested row.

@@ -9,7 +9,7 @@ struct Pairs {
   long long n_tested;
   long long n_draws;
   long long n_splits;
-  long long is_classes;
+  long long n_classes;    // 0 for numbers
   long long loss;
   long long is_by_row;    // whether a pair is a tested row, or the mean over a test part
   long long is_rest;      // whether the probability of class 0 is 1 less that of class 1, or computed by itself
@@ -17,14 +17,47 @@ struct Pairs {
 
 DEVICE double loss_at(const Pairs& pairs, double label, double score) {
   if (score != score) return score;
-  if (!pairs.is_classes) return pairs.loss == SQUARED ? (label - score) * (label - score) : fabs(label - score);
+  if (!pairs.n_classes) return pairs.loss == SQUARED ? (label - score) * (label - score) : fabs(label - score);
   if (pairs.loss == ZERO_ONE) return (score > 0.0) == (label > 0.5) ? 0.0 : 1.0;
   double share = 1.0 / (1.0 + exp(-score));
   if (label < 0.5) share = pairs.is_rest ? 1.0 - share : 1.0 / (1.0 + exp(score));
   return pairs.loss == LOG ? log_loss(share) : 2.0 * (1.0 - share) * (1.0 - share);
 }
 
-// `scores` (n_tested, n_columns); `base` and `replaced` (n_pairs, n_columns).
+// Replace the scores of three and more classes in a tested row by the losses that rows of each class have there;
+// `scores` (n_tested, n_classes, n_columns).
+KERNEL losses_by_class(const Pairs* all, long long n_columns, double* scores) {
+  const Pairs& pairs = *all;
+  long long place = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (place >= pairs.n_tested * n_columns) return;
+  int n_classes = (int)pairs.n_classes, likeliest = 0;
+  Cells own = {scores + place / n_columns * n_classes * n_columns + place % n_columns, n_columns};
+  for (int label = 1; label < n_classes; ++label) likeliest = own[label] > own[likeliest] ? label : likeliest;
+  double top = own[likeliest], total = 0.0, squares = 0.0;
+  for (int label = 0; label < n_classes; ++label) {
+    own[label] = exp(own[label] - top);
+    total += own[label];
+  }
+  for (int label = 0; label < n_classes; ++label) {
+    own[label] /= total;
+    squares += own[label] * own[label];
+  }
+  for (int label = 0; label < n_classes; ++label) {
+    double share = own[label];
+    if (share != share) continue;
+    if (pairs.loss == LOG) own[label] = log_loss(share);
+    else if (pairs.loss == BRIER) own[label] = squares - share * share + (share - 1.0) * (share - 1.0);
+    else own[label] = label == likeliest ? 0.0 : 1.0;
+  }
+}
+
+// The loss of a row whose prediction is that of a tested row.
+DEVICE double loss_from(const Pairs& pairs, double label, const double* own, long long slot, long long n_columns) {
+  if (pairs.n_classes > 2) return own[(slot * pairs.n_classes + (int)label) * n_columns];
+  return loss_at(pairs, label, own[slot * n_columns]);
+}
+
+// `scores` (n_tested, n_columns), or what `losses_by_class` made of them; `base` and `replaced` (n_pairs, n_columns).
 KERNEL pair_risks(const Pairs* all, const double* scores, long long n_columns, double* base, double* replaced) {
   const Pairs& pairs = *all;
   long long place = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -37,9 +70,9 @@ KERNEL pair_risks(const Pairs* all, const double* scores, long long n_columns, d
   double before = 0.0, after = 0.0;
   for (int slot = first; slot < end; ++slot) {
     double label = pairs.labels[slot], weight = pairs.weights[slot], sum = 0.0;
-    before += weight * loss_at(pairs, label, own[slot * n_columns]);
+    before += weight * loss_from(pairs, label, own, slot, n_columns);
     for (int draw = 0; draw < (int)pairs.n_draws; ++draw) {
-      sum += loss_at(pairs, label, own[pairs.sources[draw * pairs.n_tested + slot] * n_columns]);
+      sum += loss_from(pairs, label, own, pairs.sources[draw * pairs.n_tested + slot], n_columns);
     }
     after += weight * (sum / (double)pairs.n_draws);
   }

@@ -4,11 +4,11 @@
 // What all columns share. `slots` says where a row is: its place among the rows that are tested, or TRAIN.
 struct Panel {
   const int* slots;      // (n_splits, n_rows)
-  const double* labels;  // (n_rows,): 0 and 1, or numbers
+  const double* labels;  // (n_rows,): numbers of classes, or numbers
   long long n_rows;
   long long n_splits;
   long long n_tested;    // over all splits
-  long long is_classes;
+  long long n_classes;   // 0 for numbers
   long long is_scaled;   // whether a StandardScaler is before the model
 };
 

@@ -20,6 +20,8 @@ struct Knots {
   double high;
   double apart;
 
+  DEVICE bool are_apart() const { return apart > 0.0 && low + apart > low && high - apart < high; }
+
   DEVICE Basis at(double x) const {
     x = x < low ? low : x > high ? high : x;
     int interval = 0;
@@ -32,6 +34,20 @@ struct Knots {
     return basis;
   }
 };
+
+// Equally spaced between the extremes of the train rows.
+template <class Number>
+DEVICE Knots knots_of(const Task<Number>& task) {
+  double low = INFINITE, high = -INFINITE;
+  for (int row = 0; row < task.n_rows; ++row) {
+    if (!task.is_train(row)) continue;
+    double value = task.column.seen(row);
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+  }
+  Knots knots = {low, high, (high - low) / (double)(KNOTS - 1)};
+  return knots;
+}
 
 // Sums over the train rows. `products[r * AT_ONCE + k]` is that of the splines r and r + k.
 struct Sums {
@@ -88,7 +104,7 @@ DEVICE void add_up(const Panel& panel, const Task<Number>& task, const Knots& kn
     if (!task.is_train(row)) continue;
     Basis basis = knots.at(task.column.seen(row));
     double score = score_of(coefficients, basis);
-    if (panel.is_classes) {
+    if (panel.n_classes) {
       double share = share_at(score, task.labels[row], likelihood);
       add_to(sums, basis, task.labels[row] - share, share * (1.0 - share));
     } else {
@@ -137,10 +153,10 @@ DEVICE bool fit_splines(const Panel& panel, const Task<Number>& task, const Knot
   double moves[UNKNOWNS], trial[UNKNOWNS];
 #pragma unroll
   for (int r = 0; r < UNKNOWNS; ++r) coefficients[r] = 0.0;
-  if (panel.is_classes) coefficients[SPLINES] = log_odds(task.label_mean);
+  if (panel.n_classes) coefficients[SPLINES] = log_odds(task.label_mean);
   Sums sums;
   add_up(panel, task, knots, fit.penalty, coefficients, sums);
-  if (!panel.is_classes) {
+  if (!panel.n_classes) {
     // The second round recovers the digits that the products lose.
     for (int round = 0; round < 2; ++round) {
       if (round) add_up(panel, task, knots, fit.penalty, coefficients, sums);
@@ -180,17 +196,9 @@ DEVICE void fill_splines(const Panel& panel, const Number* X, long long n_column
   if (place >= n_columns * panel.n_splits) return;
   long long column = place % n_columns;
   Task<Number> task = task_of(panel, X, n_columns, column, place / n_columns);
-  double low = INFINITE, high = -INFINITE;
-  for (int row = 0; row < task.n_rows; ++row) {
-    if (!task.is_train(row)) continue;
-    double value = task.column.seen(row);
-    low = value < low ? value : low;
-    high = value > high ? value : high;
-  }
-  Knots knots = {low, high, (high - low) / (double)(KNOTS - 1)};
+  Knots knots = knots_of(task);
   double coefficients[UNKNOWNS];
-  bool is_fitted = knots.apart > 0.0 && low + knots.apart > low && high - knots.apart < high;
-  is_fitted = is_fitted && fit_splines(panel, task, knots, fit, coefficients);
+  bool is_fitted = knots.are_apart() && fit_splines(panel, task, knots, fit, coefficients);
   for (int row = 0; row < task.n_rows; ++row) {
     if (task.slots[row] < 0) continue;
     double score = is_fitted ? score_of(coefficients, knots.at(task.column.seen(row))) : NOT_A_NUMBER;

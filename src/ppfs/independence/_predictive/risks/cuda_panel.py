@@ -1,4 +1,4 @@
-"""Lines, splines and boosted trees of single columns, fitted on a GPU: for two classes and for numbers."""
+"""Lines, splines and boosted trees of single columns, fitted on a GPU."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class _OnCuda(_Twin):
             [split.test for split in problem.splits],
             [split.permutations for split in problem.splits],
             problem.loss.name,
-            is_classes=bool(problem.classes.size),
+            n_classes=int(problem.classes.size),
             is_by_row=problem.is_by_row,
             weights=problem.weights.loss,
         )
@@ -172,7 +172,8 @@ class CudaLinearGrower(_OnCuda, LinearGrower):
         return panel.paired(scores, is_rest=False)
 
     def _coefficients(self, n_columns: int) -> NDArray[Any] | None:
-        return np.full(n_columns, self.recipe.n_coefficients, dtype=np.intp)
+        n_scores = max(1, self.problem.classes.size - 1)
+        return np.full(n_columns, n_scores * self.recipe.n_coefficients, dtype=np.intp)
 
 
 class CudaBoostingGrower(_OnCuda, BoostingGrower):
@@ -211,18 +212,18 @@ def refusal_of_panel(grower: Grower, table: Table, counts_draws: bool) -> str | 
         return "there are no kernels for weights of rows"
     if counts_draws:
         return "there are no kernels that count draws"
-    if problem.classes.size not in (0, 2) or problem.y.ndim > 1:
-        return "there are kernels for two classes and for numbers only"
+    if problem.y.ndim > 1:
+        return "there are kernels for one output only"
+    if any(np.unique(problem.truth[split.train]).size < problem.classes.size for split in problem.splits):
+        return "a train part lacks a class"
     if problem.loss.name not in _engine.LOSSES:
         return f"there is no kernel for loss={problem.loss.name!r}"
     if isinstance(grower, LinearGrower):
-        return _refusal_of_recipe(grower.recipe, problem)
-    if not _engine.is_boosted_on_device(grower.prepared):
-        return "a train part holds one class only"
-    return None
+        return _refusal_of_recipe(grower.recipe)
+    return None if _engine.is_boosted_on_device(grower.prepared) else "there is no kernel for such labels"
 
 
-def _refusal_of_recipe(recipe: Recipe, problem: Problem) -> str | None:
+def _refusal_of_recipe(recipe: Recipe) -> str | None:
     solver, steps = recipe.solver, list(recipe.steps)
     if not isinstance(solver, Logistic | Ridge) or getattr(solver, "class_weight", None) is not None:
         return f"there is no kernel for {type(solver).__name__} with these parameters"
@@ -238,6 +239,4 @@ def _refusal_of_recipe(recipe: Recipe, problem: Problem) -> str | None:
             return f"there is a kernel for splines with {_SPLINES} only"
     if steps:
         return f"there is no kernel for {type(steps[0]).__name__}"
-    if problem.classes.size and any(np.ptp(problem.truth[split.train]) == 0 for split in problem.splits):
-        return "a train part holds one class only"
     return None

@@ -21,10 +21,7 @@ else:
     _Twin = object
 
 #: The models whose growth has kernels, for messages.
-SERVED = (
-    "decision trees, random forests and bags of trees, and for two classes or numbers lines, splines, boosted trees, "
-    "on dense columns"
-)
+SERVED = "decision trees, random forests and bags of trees, lines, splines, boosted trees, on dense columns"
 
 
 class _OnCuda(_Twin):
@@ -40,6 +37,8 @@ class _OnCuda(_Twin):
         unused = np.zeros(block.n_columns, dtype=bool)
         with _engine.device_in_turn(X) as device:
             trees = self._trees[device.number]
+            if self.problem.is_ranked:
+                return PairedRisks.summed_up(_engine.rank_sums_on(device, X, trees))
             if not self.problem.is_by_row:
                 base, replaced = _engine.column_risks_on(device, X, trees)
                 return PairedRisks(base, replaced, unused)

@@ -52,9 +52,9 @@ class PairedRisks:
         The number of coefficients of a linear model for the feature; infinite where it is unknown for a
         question, None where it is unknown for all.
 
-    moments : ndarray of shape (n_questions, 3), default=None
-        What a t-test needs of the differences, where a GPU has summed them up: then `base` and `replaced` have no
-        pairs. See `moments_of`.
+    moments : ndarray of shape (n_questions, n_moments), default=None
+        What a test needs of the differences, where a GPU has summed them up: then `base` and `replaced` have no
+        pairs. See `moments_of` for a t-test, and `rank_sums_on` for a signed-rank test.
     """
 
     base: Floats

@@ -14,7 +14,7 @@ from ppfs._rows import Split
 
 # SciPy's rules: the normal approximation beyond 50 pairs; with ties or zeros, beyond 13.
 _MAX_EXACT = 50
-_MAX_EXACT_TIED = 13
+MAX_EXACT_TIED = 13
 
 
 def signed_rank(differences: Floats, splits: list[Split]) -> tuple[Floats, Floats]:
@@ -33,13 +33,19 @@ def signed_rank(differences: Floats, splits: list[Split]) -> tuple[Floats, Float
     """
     n_pairs = differences.shape[1]
     sums = _engine.signed_ranks(differences)
+    pvalues, rank_sums = tails_of(sums, n_pairs)
+    if n_pairs <= MAX_EXACT_TIED:
+        is_tied = ((sums.tied > 0) | (sums.zero > 0)) & (pvalues < 1.0)
+        pvalues[is_tied] = _exact_tail(differences[is_tied], sums.zero[is_tied], rank_sums[is_tied])
+    return pvalues, rank_sums
+
+
+def tails_of(sums: _engine.SignedRanks, n_pairs: int) -> tuple[Floats, Floats]:
+    """Return what `signed_rank` does from the sums of ranks; the normal approximation for all ties."""
     rank_sums = sums.positive + sums.zero / 2
     is_tied = (sums.tied > 0) | (sums.zero > 0)
-    pvalues = np.empty(len(differences))
-    if n_pairs <= _MAX_EXACT_TIED:
-        pvalues[is_tied] = _exact_tail(differences[is_tied], sums.zero[is_tied], rank_sums[is_tied])
-    else:
-        pvalues[is_tied] = _normal_tail(n_pairs, sums.tied[is_tied], rank_sums[is_tied])
+    pvalues = np.empty(len(rank_sums))
+    pvalues[is_tied] = _normal_tail(n_pairs, sums.tied[is_tied], rank_sums[is_tied])
     if n_pairs <= _MAX_EXACT:
         survival = _sign_survival(tuple(range(2, 2 * n_pairs + 1, 2)), 0)
         pvalues[~is_tied] = survival[(2 * rank_sums[~is_tied]).astype(np.intp)]
