@@ -23,7 +23,7 @@ def test_a_second_look_finds_no_more_in_noise_than_its_level():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         factors = rng.normal(size=(200, 4))
-        look = SecondLook(factors, factors, np.arange(4), np.ones(200))
+        look = SecondLook([GivenColumn.of(column, False) for column in factors.T], np.ones(200))
         n_found += look.find(rng.normal(size=200), rng.normal(size=200)) is not None
     # The level is 10 %, by Bonferroni's rule: more than 12 of 60 have a probability of .4 %.
     assert n_found <= 12
@@ -32,10 +32,10 @@ def test_a_second_look_finds_no_more_in_noise_than_its_level():
 def test_a_second_look_finds_a_product():
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(300, 4))
-    look = SecondLook(factors, factors, np.arange(4), np.ones(300))
+    look = SecondLook([GivenColumn.of(column, False) for column in factors.T], np.ones(300))
     found = look.find(np.sign(factors[:, 1] * factors[:, 3]) + 0.5 * rng.normal(size=300), np.zeros(300))
     assert found is not None
-    assert found.pairs[0] == (3, 1)
+    assert found.pair == (1, 3)
 
 
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])

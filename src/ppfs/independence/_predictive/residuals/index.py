@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.regressors import unit
+from ppfs.independence._predictive.residuals.smoother import BLOCKS
 
 # A curve is linear between knots, one for every _ROWS_PER_KNOT rows; its bends are penalized by this share of the rows
 # between two knots.
@@ -15,8 +20,14 @@ _FEWEST_KNOTS, _MOST_KNOTS, _ROWS_PER_KNOT, _BENDS = 6, 24, 15, 0.03
 # this share of the mean square.
 _GAIN, _MOST_CHANGES, _CHANGES = 0.005, 8, 0.03
 
+# The penalty of the direction that a learned sum begins with, per row.
+_PENALTY = 0.03
+
 # Steps of an index have this many rows on either side, or this share of the rows.
 _STEPS, _FEWEST_ROWS, _LEAST_SHARE = 3, 5, 0.02
+
+# From the rows to learn from to the index and the curve of all rows.
+Learn = Callable[[NDArray[np.bool_]], tuple[Floats, Floats]]
 
 
 class _Curve:
@@ -24,8 +35,6 @@ class _Curve:
 
     Attributes
     ----------
-    fitted, slopes : ndarray of shape (n_rows,)
-
     error : float
         The sum of squares that it leaves.
     """
@@ -36,9 +45,8 @@ class _Curve:
         knots = np.unique(ordered[np.linspace(0, index.size - 1, n_knots).astype(np.intp)])
         if knots.size < 2:
             knots = np.array([knots[0], knots[0] + 1.0])
-        k, widths = knots.size, np.diff(knots)
-        place = np.clip(np.searchsorted(knots, index, side="right") - 1, 0, k - 2)
-        above = (index - knots[place]) / widths[place]
+        self._knots, k = knots, knots.size
+        place, above = self._placed(index)
         below = 1.0 - above
         # The normal equations of hat functions, which overlap with their neighbors only.
         beside = np.bincount(place, below * above, k)[: k - 1]
@@ -47,71 +55,95 @@ class _Curve:
         bends = np.diff(np.eye(k), 2, axis=0)
         gram += _BENDS * index.size / k * bends.T @ bends + 1e-6 * np.eye(k)
         moments = np.bincount(place, below * response, k) + np.bincount(place + 1, above * response, k)
-        heights = np.linalg.solve(gram, moments)
-        self.fitted: Floats = heights[place] * below + heights[place + 1] * above
-        self.slopes: Floats = (np.diff(heights) / widths)[place]
-        self.error = float(((response - self.fitted) ** 2).sum())
+        self._heights: Floats = np.linalg.solve(gram, moments)
+        self.error = float(((response - self(index)) ** 2).sum())
+
+    def _placed(self, index: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """Return the knot below each value, and how far it is on the way to the next one."""
+        place = np.clip(np.searchsorted(self._knots, index, side="right") - 1, 0, self._knots.size - 2)
+        above = (index - self._knots[place]) / np.diff(self._knots)[place]
+        return place, np.clip(above, 0.0, 1.0)
+
+    def __call__(self, index: Floats) -> Floats:
+        """Return the height at each value, beyond the outer knots that of the outer knot."""
+        place, above = self._placed(index)
+        fitted: Floats = self._heights[place] * (1.0 - above) + self._heights[place + 1] * above
+        return fitted
+
+    def slopes(self, index: Floats) -> Floats:
+        """Return the slope at each value."""
+        return np.asarray((np.diff(self._heights) / np.diff(self._knots))[self._placed(index)[0]])
 
 
-def curve_of(index: Floats, response: Floats) -> Floats:
-    """Return the curve of an index that fits a response."""
-    return _Curve(_standardized(index), response).fitted
+@dataclass(frozen=True)
+class Index:
+    """Where an index of the columns begins, and what it is changed by.
 
-
-def improved(index: Floats, features: Floats, response: Floats) -> tuple[Floats, Floats]:
-    """Change an index by sums of features until a curve of it fits a response best, by Gauss and Newton's steps.
-
-    Parameters
+    Attributes
     ----------
-    index : ndarray of shape (n_rows,)
+    start : ndarray of shape (n_rows,)
 
     features : ndarray of shape (n_rows, n_features)
-
-    response : ndarray of shape (n_rows,)
-
-    Returns
-    -------
-    index, fitted : ndarray of shape (n_rows,)
-        The index, and the curve of it.
+        An index is changed by sums of these until a curve of it fits a response best, by Gauss and Newton's steps.
     """
-    index = _standardized(index)
-    curve, share = _Curve(index, response), 1.0
-    for _ in range(_MOST_CHANGES):
-        slopes = curve.slopes[:, np.newaxis] * features
-        gram = slopes.T @ slopes
-        gram[np.diag_indices_from(gram)] += _CHANGES * np.trace(gram) / len(gram) + 1e-12
-        change = features @ np.linalg.solve(gram, slopes.T @ (response - curve.fitted))
-        other = _standardized(index + share * change)
-        tried = _Curve(other, response)
-        gain = curve.error - tried.error
-        if gain > 0.0:
-            index, curve = other, tried
-        if gain < _GAIN * curve.error:
-            if share < 1.0:
-                break
-            share = 0.4
-    return index, curve.fitted
+
+    start: Floats
+    features: Floats
+
+    def error(self, response: Floats) -> float:
+        """Return the sum of squares that a curve of the start leaves."""
+        return _Curve(unit(self.start[:, np.newaxis])[:, 0], response).error
+
+    def learned(
+        self, response: Floats, rows: NDArray[np.bool_], most_changes: int = _MOST_CHANGES
+    ) -> tuple[Floats, Floats]:
+        """Learn from some rows, and return the index of all rows and the curve of it."""
+        seen, known = self.features[rows], response[rows]
+        index = _standardized(self.start, rows)
+        curve, share = _Curve(index[rows], known), 1.0
+        for _ in range(most_changes if seen.shape[1] else 0):
+            slopes = curve.slopes(index[rows])[:, np.newaxis] * seen
+            gram = slopes.T @ slopes
+            gram[np.diag_indices_from(gram)] += _CHANGES * np.trace(gram) / len(gram) + 1e-12
+            change = self.features @ np.linalg.solve(gram, slopes.T @ (known - curve(index[rows])))
+            other = _standardized(index + share * change, rows)
+            tried = _Curve(other[rows], known)
+            gain = curve.error - tried.error
+            if gain > 0.0:
+                index, curve = other, tried
+            if gain < _GAIN * curve.error:
+                if share < 1.0:
+                    break
+                share = 0.4
+        return index, curve(index)
 
 
-class PairIndices:
-    """Indices of two columns: their distance from a center, product, sum, difference, maximum and minimum."""
+def of_sum(values: Floats, response: Floats, rows: NDArray[np.bool_]) -> Index:
+    """Return the sum of columns that predicts some rows of a response best, by ridge regression."""
+    seen = values[rows]
+    gram = seen.T @ seen
+    gram[np.diag_indices_from(gram)] += _PENALTY * len(seen)
+    return Index(values @ np.linalg.solve(gram, seen.T @ response[rows]), values)
 
-    def __init__(self, first: Floats, second: Floats) -> None:
-        squares, product = (first**2, second**2), first * second
-        self._starts = (
-            squares[0] + squares[1],
-            product,
-            first + second,
-            first - second,
-            np.maximum(first, second),
-            np.minimum(first, second),
-        )
-        self._features = np.column_stack([first, second, *squares, product])
 
-    def best(self, response: Floats) -> tuple[Floats, Floats]:
-        """Return the index that fits a response best, improved, and the curve of it."""
-        start = min(self._starts, key=lambda one: _Curve(one, response).error)
-        return improved(start, self._features, response)
+def of_pair(first: Floats, second: Floats) -> list[Index]:
+    """Return indices of two columns: their distance from a center, product, sum, difference, maximum and minimum."""
+    squares, product = (first**2, second**2), first * second
+    features = np.column_stack([first, second, *squares, product])
+    starts = (squares[0] + squares[1], product, first + second, first - second)
+    return [
+        Index(start, features) for start in (*starts, np.maximum(first, second), np.minimum(first, second))
+    ]
+
+
+def cross_fitted(learn: Learn, n_rows: int) -> tuple[Floats, Floats]:
+    """Return the index and the curve of each row, learned from rows of other blocks."""
+    index, fitted = np.empty(n_rows), np.empty(n_rows)
+    for first in range(BLOCKS):
+        others = np.arange(n_rows) % BLOCKS != first
+        found = learn(others)
+        index[~others], fitted[~others] = found[0][~others], found[1][~others]
+    return index, fitted
 
 
 def best_steps(response: Floats, index: Floats) -> Floats:
@@ -134,5 +166,8 @@ def best_steps(response: Floats, index: Floats) -> Floats:
     return steps
 
 
-def _standardized(index: Floats) -> Floats:
-    return unit(index[:, np.newaxis])[:, 0]
+def _standardized(index: Floats, rows: NDArray[np.bool_]) -> Floats:
+    """Return an index with mean 0 and variance 1 over some rows."""
+    seen = index[rows]
+    deviation = seen.std()
+    return np.asarray((index - seen.mean()) / (deviation if deviation > 0.0 else 1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,37 +12,56 @@ from scipy import special
 from scipy.stats import rankdata
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.index import PairIndices, best_steps, curve_of, improved
-from ppfs.independence._predictive.residuals.regressors import cosines, normal_scores, unit
+from ppfs.independence._predictive.residuals.index import (
+    Index,
+    Learn,
+    best_steps,
+    cross_fitted,
+    of_pair,
+    of_sum,
+)
+from ppfs.independence._predictive.residuals.regressors import (
+    GivenColumn,
+    cosines,
+    normal_scores,
+    together,
+    unit,
+)
 from ppfs.independence._predictive.residuals.smoother import Smoother
+from ppfs.independence._predictive.residuals.stumps import Stumps
 
 # The chance that a residual without any dependence on the columns is called dependent; and that its fit is improved,
 # which does no harm but take time.
-_LEVEL, _LEVEL_TO_IMPROVE = 0.01, 0.1
+LEVEL, LEVEL_TO_IMPROVE = 0.01, 0.1
 
-# Cells of two columns by the number of rows: (fewest rows, bins per column).
-_BINS = ((60, 3), (150, 4), (150, 6), (400, 8))
+# Cells by the number of rows: of two columns (fewest rows, bins per column), and of one, wide and narrow ones.
+_BINS_OF_TWO = ((60, 3), (150, 4), (150, 6), (400, 8))
+_ROWS_PER_CELL = ((25, 4, 12), (6, 8, 48))
+
+# Kinds of cells: by fitted values, and by one, two and three columns.
+_KINDS = 4
+
+# Regressors made of the clearest pair of columns, where the design has no room for those of all pairs.
+_ROOM_OF_A_PAIR = 40
 
 # The variance of a cell is at least this share of that of all rows.
 _LEAST_SPREAD = 0.25
 
-# Pairs of columns that are looked at: of all pairs, those whose product is most correlated with the residual.
-_PAIRS = 10
+# Pairs and triples of columns that are looked at: of all, those whose product is most correlated with the residual.
+# Products of three are made of at most so many columns.
+_PAIRS, _TRIPLES, _MOST_FOR_TRIPLES = 10, 3, 12
 
 # This many columns are looked at one by one.
 _MOST_COLUMNS = 100
 
 # What enters the design of all responses: what is fitted to the residual, the fitted values with it, waves and steps of
 # these, and of learned indices.
-_FIT_SCALE, _WAVE_SCALE, _WAVES = 6.0, 2.0, 6
+FIT_SCALE, _WAVE_SCALE, _WAVES = 6.0, 2.0, 6
 
 # Waves of the fitted values, which are fitted to the residual beside the learned indices.
 _FITTED_WAVES, _FITTED_SCALE = 10, 3.0
 
-# The penalty of the direction that a learned sum begins with, per row.
-_PENALTY = 0.03
-
-Pair = tuple[int, int]
+Cells = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -50,24 +70,28 @@ class Found:
 
     Attributes
     ----------
-    pairs : tuple of pairs of int
-        Pairs of factors, those that the residual depends on most first.
+    pvalue : float
+        That of the clearest check, times the number of checks.
+
+    cells : ndarray of int, shape (n_rows,)
+        The cell of each row, of those that show it most clearly.
 
     column : int or None
         The factor that it depends on most.
 
-    pvalue : float
-        That of the clearest check, times the number of checks.
+    pair : pair of int or None
+        The pair of factors that it depends on most.
     """
 
-    pairs: tuple[Pair, ...]
-    column: int | None
     pvalue: float
+    cells: Cells
+    column: int | None
+    pair: tuple[int, ...] | None
 
     @property
     def is_clear(self) -> bool:
         """Whether that is beyond doubt."""
-        return self.pvalue <= _LEVEL
+        return self.pvalue <= LEVEL
 
 
 class SecondLook:
@@ -75,61 +99,85 @@ class SecondLook:
 
     Parameters
     ----------
-    factors, values : ndarray of shape (n_rows, n_factors)
-        The normal scores, or indicators, of the columns; and their values in the place of the scores.
-
-    owners : ndarray of int, shape (n_factors,)
-        The number of the column that each factor belongs to.
+    columns : list of GivenColumn
 
     roots : ndarray of shape (n_rows,)
         The roots of the rows' weights.
     """
 
-    def __init__(self, factors: Floats, values: Floats, owners: NDArray[np.intp], roots: Floats) -> None:
-        self._factors, self._values = factors, values
+    def __init__(self, columns: list[GivenColumn], roots: Floats) -> None:
+        self._columns = columns
+        # The normal scores, or indicators, and their values in the place of the scores.
+        self._factors = factors = np.hstack([column.factors for column in columns])
+        self._values = np.hstack([column.values for column in columns])
+        self._owners = owners = np.repeat(
+            np.arange(len(columns)), [column.factors.shape[1] for column in columns]
+        )
         self._roots = roots
-        self._n_rows = len(factors)
-        self._bins = [bins for least, bins in _BINS if self._n_rows >= least][-2:]
+        self._n_rows, n_factors = factors.shape
+        self._bins = [bins for least, bins in _BINS_OF_TWO if self._n_rows >= least][-2:]
         self._places = (rankdata(factors, axis=0) - 0.5) / self._n_rows
-        i, j = np.tril_indices(factors.shape[1], -1)
-        apart = owners[i] != owners[j]
-        self._pairs = np.column_stack([i[apart], j[apart]])
+        self._signs = np.sign(self._places - 0.5)
+        self._bins_of_one = sorted(
+            {int(np.clip(self._n_rows // rows, least, most)) for rows, least, most in _ROWS_PER_CELL}
+        )
+        self._stumps = Stumps(self._places)
+        self._pairs = _apart(owners, 2)
+        self._triples = _apart(owners, 3) if n_factors <= _MOST_FOR_TRIPLES else self._pairs[:0]
+
+    def predicted(self, response: Floats) -> tuple[Floats, Floats]:
+        """Predict a response by other learners: a step function per column, and a curve of a sum of all columns.
+
+        Returns
+        -------
+        left_out, fitted : ndarray of shape (n_rows, n_learners)
+            Predictions by rows of other blocks, and by all rows.
+        """
+        left_out, fitted = self._stumps.of(response)
+
+        def learn(rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+            return of_sum(self._values, response, rows).learned(response, rows, most_changes=0)
+
+        by_blocks, by_all = cross_fitted(learn, self._n_rows)[1], learn(np.ones(self._n_rows, dtype=bool))[1]
+        return np.column_stack([left_out, by_blocks]), np.column_stack([fitted, by_all])
 
     def find(self, residual: Floats, fitted: Floats) -> Found | None:
         """Return what a residual still depends on, or None.
 
-        The rows are divided into cells, by two columns or by the fitted values. Within a cell the residuals of a right
-        model add up to zero up to chance, whatever their spread.
+        The rows are divided into cells, by up to three columns or by the fitted values. Within a cell the residuals of
+        a right model add up to zero up to chance, whatever their spread.
         """
-        checks: list[tuple[float, Pair | None]] = []
-        n_bins = int(np.clip(self._n_rows // 25, 4, 12))
         fitted_places = (rankdata(fitted) - 0.5) / self._n_rows
-        checks.append((self._pvalue(residual, _cells(fitted_places, n_bins)), None))
-        by_column = [
-            self._pvalue(residual, _cells(place, n_bins)) for place in self._places.T[:_MOST_COLUMNS]
-        ]
-        checks += [(pvalue, None) for pvalue in by_column]
-        for a, b in self._promising(residual):
-            for bins in self._bins:
-                cells = _cells(self._places[:, a], bins) * bins + _cells(self._places[:, b], bins)
-                checks.append((self._pvalue(residual, cells), (a, b)))
-        n_checks = 1 + self._places.shape[1] + len(self._pairs) * len(self._bins)
-        checks.sort(key=lambda check: check[0])
-        pvalue = checks[0][0] * n_checks
-        pairs = tuple(dict.fromkeys(pair for _, pair in checks if pair is not None))
-        column = int(np.argmin(by_column)) if min(by_column) * n_checks <= _LEVEL_TO_IMPROVE else None
-        return Found(pairs, column, pvalue) if pvalue <= _LEVEL_TO_IMPROVE else None
-
-    def _promising(self, residual: Floats) -> list[Pair]:
-        """Return the pairs to look at: all of few, else those whose product is most correlated with the residual."""
-        if len(self._pairs) <= _PAIRS:
-            return [(int(a), int(b)) for a, b in self._pairs]
-        correlation = np.abs(self._factors.T @ (residual[:, np.newaxis] * self._factors))
-        order = np.argsort(-correlation[self._pairs[:, 0], self._pairs[:, 1]], kind="stable")[:_PAIRS]
-        return [(int(a), int(b)) for a, b in self._pairs[order]]
-
-    def _pvalue(self, residual: Floats, cells: NDArray[np.intp]) -> float:
+        n_columns = self._places.shape[1]
+        ones = [((j,), bins) for j in range(min(n_columns, _MOST_COLUMNS)) for bins in self._bins_of_one]
+        twos = product(_promising(self._pairs, self._factors, residual, _PAIRS), self._bins)
+        threes = product(_promising(self._triples, self._signs, residual, _TRIPLES), (2,))
+        looks: list[tuple[tuple[int, ...], Cells]] = [((), _cells(fitted_places, self._bins_of_one[0]))]
+        looks += [(some, self._cells(some, bins)) for some, bins in chain(ones, twos, threes)]
+        # By the number of columns, each kind of cells has the same share of the level.
+        n_checks = _KINDS * np.array(
+            [1, n_columns * len(self._bins_of_one), len(self._pairs) * len(self._bins), len(self._triples)]
+        )
         square = residual**2
+        pvalues = np.array(
+            [n_checks[len(some)] * self._pvalue(residual, square, cells) for some, cells in looks]
+        )
+        order = np.argsort(pvalues, kind="stable")
+        if pvalues[order[0]] > LEVEL_TO_IMPROVE:
+            return None
+        clear = [looks[k][0] for k in order if pvalues[k] <= LEVEL_TO_IMPROVE]
+        column = next((some[0] for some in clear if len(some) == 1), None)
+        pair = next((looks[k][0] for k in order if len(looks[k][0]) == 2), None)
+        return Found(float(pvalues[order[0]]), looks[order[0]][1], column, pair)
+
+    def _cells(self, columns: tuple[int, ...], n_bins: int) -> Cells:
+        """Return the cell of each row, of bins of some columns."""
+        cells = np.zeros(self._n_rows, dtype=np.intp)
+        for column in columns:
+            cells = cells * n_bins + _cells(self._places[:, column], n_bins)
+        return cells
+
+    def _pvalue(self, residual: Floats, square: Floats, cells: Cells) -> float:
         sums, squares, counts = np.bincount(cells, residual), np.bincount(cells, square), np.bincount(cells)
         # Cells without spread, as of a class that is certain there, would show errors that are too small to matter.
         squares = np.maximum(squares, _LEAST_SPREAD * float(square.mean()) * counts)
@@ -137,21 +185,36 @@ class SecondLook:
         return float(special.chdtrc(filled.sum(), (sums[filled] ** 2 / squares[filled]).sum()))
 
     def regressors(self, residual: Floats, fitted: Floats, found: Found) -> Floats:
-        """Fit what is left of a residual, and return columns that let a design express it: first, what was fitted."""
-        learned = [_shapes(*one) for one in self._learned(residual, fitted, found)]
+        """Fit what is left of a residual, and return columns that let a design express it: first, what was fitted.
+
+        Of a class, each row has what rows of other blocks predict, and the columns hold that prediction only: a class
+        that the columns nearly separate would be fitted exactly, and nothing would be left of it for x to explain.
+        """
+        is_left_out = is_class(fitted + residual, self._roots)
+        learned = [_shapes(*one) for one in self._learned(residual, fitted, found, is_left_out)]
         scale = _FITTED_SCALE / np.sqrt(np.arange(1, _FITTED_WAVES + 1))
         waves = unit(cosines(normal_scores(fitted), 1, _FITTED_WAVES)) * scale
-        smoother = Smoother(np.hstack([waves, *learned]), self._roots)
+        levels = unit((found.cells[:, np.newaxis] == np.unique(found.cells)).astype(np.float64))
+        smoother = Smoother(np.hstack([waves, *learned, levels]), self._roots)
         centered = residual[:, np.newaxis] - residual.mean()
         left = smoother.residuals(centered)
-        # Classes that are nearly certain would be fitted exactly: each row as rows of other blocks predict it.
-        is_class = np.unique(np.round((fitted + residual) / self._roots, 9)).size == 2
-        rest = centered - (smoother.left_out(left)[:, np.newaxis] if is_class else left.values)
-        total = fitted + rest[:, 0]
-        return np.hstack([unit(rest) * _FIT_SCALE, _shapes(fitted + residual, total, total), *learned])
+        rest = centered[:, 0] - (smoother.left_out(left) if is_left_out else left.values[:, 0])
+        total = fitted + rest
+        stacked = unit(np.column_stack([rest, total])) * FIT_SCALE
+        if is_left_out:
+            return stacked
+        return np.hstack(
+            [stacked, _shapes(fitted + residual, total, total), *learned, levels, *self._of_pair(found)]
+        )
+
+    def _of_pair(self, found: Found) -> list[Floats]:
+        """Return regressors made of the clearest pair, unless two columns are all that there are."""
+        if found.pair is None or len(self._columns) <= 2:
+            return []
+        return together([self._columns[self._owners[one]] for one in found.pair], _ROOM_OF_A_PAIR)
 
     def _learned(
-        self, residual: Floats, fitted: Floats, found: Found
+        self, residual: Floats, fitted: Floats, found: Found, is_left_out: bool
     ) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Learn indices of the columns: a sum of all, the clearest one, and one of the clearest pair.
 
@@ -160,26 +223,59 @@ class SecondLook:
         response, index, fitted : ndarray of shape (n_rows,)
             What the index was fitted to, the index, and the curve of it.
         """
-        response = fitted + residual
-        gram = self._values.T @ self._values
-        gram[np.diag_indices_from(gram)] += _PENALTY * self._n_rows
-        direction = self._values @ np.linalg.solve(gram, self._values.T @ response)
-        yield response, *improved(direction, self._values, response)
+        n, response = self._n_rows, fitted + residual
+
+        def learned(learn: Learn) -> tuple[Floats, Floats]:
+            return cross_fitted(learn, n) if is_left_out else learn(np.ones(n, dtype=bool))
+
+        yield (
+            response,
+            *learned(lambda rows: of_sum(self._values, response, rows).learned(response, rows)),
+        )
         if found.column is not None:
-            index = self._values[:, found.column]
-            yield residual, index, curve_of(index, residual)
-        for a, b in found.pairs[:1]:
-            of_pair = PairIndices(self._values[:, a], self._values[:, b])
-            both = [(left, *of_pair.best(left)) for left in (residual, response)]
-            yield min(both, key=lambda one: float(((one[0] - one[2]) ** 2).sum()))
+            alone = Index(self._values[:, found.column], np.empty((n, 0)))
+            yield residual, *learned(lambda rows: alone.learned(residual, rows))
+        if found.pair is not None:
+            indices = of_pair(*self._values[:, found.pair].T)
+            left, index = min(product((residual, response), indices), key=lambda one: one[1].error(one[0]))
+            yield left, *learned(lambda rows: index.learned(left, rows))
+
+
+def is_class(response: Floats, roots: Floats) -> bool:
+    """Return whether a response has two values, before it was multiplied by the roots of weights."""
+    return bool(np.unique(np.round(response / roots, 9)).size == 2)
 
 
 def _shapes(response: Floats, index: Floats, fitted: Floats) -> Floats:
     """Return regressors made of an index: the curve that was fitted to a response, waves, and steps."""
     waves = unit(cosines(normal_scores(index), 1, _WAVES)) * _WAVE_SCALE
     return np.hstack(
-        [unit(fitted[:, np.newaxis]) * _FIT_SCALE, waves, unit(best_steps(response, index)) * _FIT_SCALE]
+        [unit(fitted[:, np.newaxis]) * FIT_SCALE, waves, unit(best_steps(response, index)) * FIT_SCALE]
     )
+
+
+def _apart(owners: NDArray[np.intp], n_together: int) -> NDArray[np.intp]:
+    """Return the sets of factors that belong to different columns, a row each."""
+    sets = np.array(list(combinations(range(owners.size), n_together)), dtype=np.intp).reshape(-1, n_together)
+    of_sets = np.sort(owners[sets], axis=1)
+    apart: NDArray[np.intp] = sets[(of_sets[:, 1:] != of_sets[:, :-1]).all(axis=1)]
+    return apart
+
+
+def _promising(sets: NDArray[np.intp], factors: Floats, residual: Floats, most: int) -> list[tuple[int, ...]]:
+    """Return the sets to look at: all of few, else those whose product is most correlated with the residual."""
+    if len(sets) > most:
+        products = np.abs(_product_sums(sets, factors, residual))
+        sets = sets[np.argsort(-products, kind="stable")[:most]]
+    return [tuple(int(one) for one in some) for some in sets]
+
+
+def _product_sums(sets: NDArray[np.intp], factors: Floats, residual: Floats) -> Floats:
+    """Return the sums over rows of the residual times the factors of each set."""
+    if sets.shape[1] == 2:
+        sums: Floats = factors.T @ (residual[:, np.newaxis] * factors)
+        return sums[sets[:, 0], sets[:, 1]]
+    return np.asarray(residual @ factors[:, sets].prod(axis=2))
 
 
 def _cells(places: Floats, n_bins: int) -> NDArray[np.intp]:

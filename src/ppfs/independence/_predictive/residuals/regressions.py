@@ -7,10 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.leftovers import Found, SecondLook
-from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
+from ppfs.independence._predictive.residuals.leftovers import (
+    FIT_SCALE,
+    LEVEL,
+    LEVEL_TO_IMPROVE,
+    Found,
+    SecondLook,
+    is_class,
+)
+from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
 from ppfs.independence._predictive.residuals.smoother import Residuals, Smoother
 
 # How often the fit of a response is improved by what a second look finds.
@@ -18,10 +26,6 @@ _LOOKS = 3
 
 # A design has at most this many regressors per row, and this many outputs of the target are looked at.
 _MOST_PER_ROW, _MOST_OUTPUTS = 0.8, 5
-
-# What is added to the design of classes leaves at least this share of their sum of squares. More is explained only by
-# a fit to single rows: a step of the fitted values equals a class that they separate, and no column could add to it.
-_LEAST_LEFT = 0.5
 
 # Fitted values are rounded to this share of the largest response.
 _GRID = 2.0**-30
@@ -49,6 +53,15 @@ class Fit:
     target: Residuals
     functions: Residuals
     may_be_too_small: bool
+
+
+@dataclass(frozen=True)
+class _State:
+    """A design, its smoother, and what that leaves of the target."""
+
+    design: Floats
+    smoother: Smoother
+    target: Residuals
 
 
 class Regressions:
@@ -81,24 +94,13 @@ class Regressions:
     ) -> None:
         self.columns = columns
         self._outputs, self._roots, self._groups = outputs, roots, groups
-        factors = np.hstack([column.factors for column in columns])
-        owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
-        values = np.hstack([column.values for column in columns])
-        self._look = SecondLook(factors, values, owners, roots)
-        self._design = design_of(columns)
-        self._smoother = self._first = Smoother(self._design, roots, groups)
-        self._target = self._first_target = self._smoother.residuals(outputs)
-        # What the first design missed of the target.
-        self._missed: list[Floats] = []
-        self._is_clear = False
-        for number in range(_LOOKS):
-            more, missed = self._found(outputs, self._target.values[:, :_MOST_OUTPUTS])
-            self._missed = self._missed if number else missed
-            self._is_clear = not missed
-            extended = self._extended(self._design, more)
-            if extended is None:
-                break
-            self._design, self._smoother, self._target = extended
+        self._look = SecondLook(columns, roots)
+        self._first = self._state_of(design_of(columns))
+        some = slice(_MOST_OUTPUTS)
+        # The design with what was found, what the first one missed of the target, and whether nothing is missed now.
+        self._state, self._missed, self._is_clear = self._improved(
+            self._first, self._first, outputs[:, some], self._first.target.some(some)
+        )
 
     def fit(self, functions: Floats, n_own: int, more: Sequence[Floats] = ()) -> Fit:
         """Regress functions of x; improve the fit where residuals of the first `n_own` depend on the columns.
@@ -108,70 +110,118 @@ class Regressions:
         more : sequence of ndarray of shape (n_rows, n_more)
             Further regressors.
         """
-        smoother, target, design = self._smoother, self._target, self._design
-        if (extended := self._extended(design, more)) is not None:
-            design, smoother, target = extended
-        residuals = smoother.residuals(functions)
-        own = residuals.values[:, :n_own]
-        if self._smoother is not self._first:
-            own = self._first.residuals(functions[:, :n_own]).values
-        is_missed, is_clear = _any_correlated(own, self._missed), False
-        for number in range(_LOOKS):
-            found, missed = self._found(functions, own)
-            if not number:
-                is_missed |= _any_correlated(self._first_target.values, missed)
-            is_clear = not missed
-            extended = self._extended(design, found)
+        base = start = self._first
+        if more and not _is_full(base.design, more):
+            base = start = self._state_of(np.hstack([base.design, *more]))
+        if self._state is not self._first:
+            start = self._extended(self._state, base, more) or self._state
+        first = base.smoother.residuals(functions)
+        own = first.some(slice(n_own))
+        state, missed, is_clear = self._improved(start, base, functions[:, :n_own], own)
+        is_missed = _any_correlated(own.values, self._missed) or _any_correlated(base.target.values, missed)
+        residuals = first if state is base else state.smoother.residuals(functions, first.penalties)
+        return Fit(state.smoother, state.target, residuals, is_missed or not (is_clear or self._is_clear))
+
+    def _improved(
+        self, state: _State, base: _State, responses: Floats, first: Residuals
+    ) -> tuple[_State, list[Floats], bool]:
+        """Look for dependence of residuals on the columns, and add what is found to the design.
+
+        Parameters
+        ----------
+        state, base : _State
+            The design to extend, and the first one, whose residuals are looked at first.
+
+        first : Residuals
+            Of the responses, by the first design.
+
+        Returns
+        -------
+        state : _State
+
+        missed : list of ndarray of shape (n_rows,)
+            What the first design missed.
+
+        is_clear : bool
+            Whether residuals of the last design do not depend on the columns beyond doubt.
+        """
+        if self._groups is not None:
+            return state, [], True
+        more, missed = self._predicted(responses, first, base.smoother)
+        state = self._extended(state, base, more) or state
+        # A design that was learned from all blocks no longer leaves one out: classes are looked at once.
+        is_clear, has_classes = False, any(is_class(response, self._roots) for response in responses.T)
+        for number in range(min(_LOOKS, 1) if has_classes else _LOOKS):
+            smoother = state.smoother if number else base.smoother
+            residuals = smoother.residuals(responses, first.penalties) if number else first
+            more, now = self._found(responses, residuals, smoother)
+            missed = missed if number else [*missed, *now]
+            is_clear = not now
+            extended = self._extended(state, base, more)
             if extended is None:
                 break
-            design, smoother, target = extended
-            residuals = smoother.residuals(functions)
-            own = residuals.values[:, :n_own]
-        return Fit(smoother, target, residuals, is_missed or not (is_clear or self._is_clear))
+            state = extended
+        return state, missed, is_clear
 
-    def _extended(self, design: Floats, more: Sequence[Floats]) -> tuple[Floats, Smoother, Residuals] | None:
-        """Return a design with more columns, its smoother and what it leaves of the target.
+    def _predicted(
+        self, responses: Floats, residuals: Residuals, smoother: Smoother
+    ) -> tuple[list[Floats], list[Floats]]:
+        """Return predictions of other learners that residuals of the first design are correlated with.
 
-        None where there are no more columns, or these would leave too few rows per column or too little of a class.
+        The second list holds what was missed, where they are so beyond doubt.
         """
-        if not more or _is_full(design, more):
+        more, missed = [], []
+        for response, residual in zip(responses.T, residuals.values.T, strict=False):
+            predicted, fitted = self._look.predicted(response)
+            weights = self._roots**2
+            centered = (predicted - weights @ predicted / weights.sum()) * self._roots[:, np.newaxis]
+            left = smoother.residuals(centered).values
+            products = left * residual[:, np.newaxis]
+            spread = np.sqrt(np.einsum("ij,ij->j", products, products))
+            pvalues = special.ndtr(-products.sum(axis=0) / np.where(spread > 0.0, spread, np.inf))
+            pvalues = pvalues * predicted.shape[1]
+            helpful = predicted if is_class(response, self._roots) else fitted
+            more.append(unit(helpful[:, pvalues <= LEVEL_TO_IMPROVE]) * FIT_SCALE)
+            if pvalues.min() <= LEVEL:
+                missed.append(left[:, pvalues.argmin()])
+        return ([np.hstack(more)] if any(part.shape[1] for part in more) else []), missed
+
+    def _state_of(self, design: Floats, penalties: NDArray[np.intp] | None = None) -> _State:
+        smoother = Smoother(design, self._roots, self._groups)
+        return _State(design, smoother, smoother.residuals(self._outputs, penalties))
+
+    def _extended(self, state: _State, base: _State, more: Sequence[Floats]) -> _State | None:
+        """Return a design with more columns; None without any, or where they would leave too few rows per column.
+
+        What was learned from the same rows fits too well to choose penalties by: those of the first design are kept.
+        """
+        if not more or _is_full(state.design, more):
             return None
-        extended = np.hstack([design, *more])
-        smoother = Smoother(extended, self._roots, self._groups)
-        target = smoother.residuals(self._outputs)
-        least = _LEAST_LEFT * _sums_of_squares(self._first_target) * _is_class(self._outputs, self._roots)
-        return None if (_sums_of_squares(target) < least).any() else (extended, smoother, target)
+        return self._state_of(np.hstack([state.design, *more]), base.target.penalties)
 
-    def _found(self, responses: Floats, residuals: Floats) -> tuple[list[Floats], list[Floats]]:
-        """Return columns for a design that let it express the residual which depends on the columns most clearly.
+    def _found(
+        self, responses: Floats, residuals: Residuals, smoother: Smoother
+    ) -> tuple[list[Floats], list[Floats]]:
+        """Return columns for a design that let it express what residuals depend on.
 
-        The second list holds what was missed, where a residual depends on the columns beyond doubt.
+        Those of all classes, or of the residual which depends on the columns most clearly. The second list holds what
+        was missed, where a residual depends on them beyond doubt.
         """
-        clearest: tuple[Floats, Floats, Found] | None = None
-        if self._groups is not None:
-            return [], []
-        for response, residual in zip(responses.T, residuals.T, strict=False):
+        every: list[tuple[Floats, Floats, Found]] = []
+        has_classes = False
+        for number, response in enumerate(responses.T):
+            left = residuals.some(slice(number, number + 1))
+            is_left_out = is_class(response, self._roots)
+            has_classes |= is_left_out
+            residual = smoother.left_out(left) if is_left_out else left.values[:, 0]
             # Rows with the same values have the same fit: the last bits, which depend on the response, are cut off.
             step = _GRID * max(float(np.abs(response).max()), 1e-300)
             fitted = np.rint((response - residual) / step) * step
             found = self._look.find(residual, fitted)
-            if found is not None and (clearest is None or found.pvalue < clearest[2].pvalue):
-                clearest = residual, fitted, found
-        if clearest is None:
-            return [], []
-        more = self._look.regressors(*clearest)
-        return [more], [more[:, 0]] * clearest[2].is_clear
-
-
-def _sums_of_squares(residuals: Residuals) -> Floats:
-    sums: Floats = np.einsum("ij,ij->j", residuals.values, residuals.values)
-    return sums
-
-
-def _is_class(outputs: Floats, roots: Floats) -> NDArray[np.bool_]:
-    """Return which outputs have two values, before they were multiplied by the roots of weights."""
-    values = np.round(outputs / roots[:, np.newaxis], 9)
-    return np.array([np.unique(column).size == 2 for column in values.T])
+            every += [(residual, fitted, found)] if found is not None else []
+        every.sort(key=lambda one: one[2].pvalue)
+        more = [self._look.regressors(*one) for one in (every if has_classes else every[:1])]
+        return more, [part[:, 0] for part, one in zip(more, every, strict=False) if one[2].is_clear]
 
 
 def _is_full(design: Floats, more: Sequence[Floats]) -> bool:

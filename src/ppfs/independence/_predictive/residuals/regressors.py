@@ -17,7 +17,7 @@ from ppfs._conventions import Floats
 _FEW_VALUES = 10
 
 # Categories beyond the most frequent ones share their coefficient; products are made of this many at most.
-_MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 30, 9
+_MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 100, 9
 
 # Where products of so many do not fit, they are made of this many categories.
 _FEWER_LEVELS = 3
@@ -172,6 +172,21 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
     curves = [column.curves[:, :n_curves] if n_curves > 1 else column.curves[:, :0] for column in columns]
     parts = [*(column.lines for column in columns), *curves]
     room -= sum(part.shape[1] for part in curves)
+    parts += together(columns, room)
+    if len(columns) > 2:
+        parts.append(_common_curve(np.hstack([column.factors for column in columns])))
+    return np.hstack(parts)
+
+
+def together(columns: Sequence[GivenColumn], room: int) -> list[Floats]:
+    """Return regressors made of two and three columns: products, slopes that change, waves, sums and differences.
+
+    Parameters
+    ----------
+    room : int
+        The number of regressors that there may be. Those that do not fit are left out, the most complicated first.
+    """
+    n_rows = len(columns[0].lines)
     owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
     n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
     if n_pairs > room:
@@ -179,33 +194,31 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
         columns = [column if column.is_waves else column.simpler() for column in columns]
         owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
         n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
-    if 0 < n_pairs <= room:
-        factors = np.hstack([column.factors for column in columns])
-        i, j = (where[owners[where_j] != owners[where]] for where, where_j in _both_ways(owners.size))
-        products = unit(factors[:, i] * factors[:, j])
-        parts.append(products * _PRODUCT)
-        room -= i.size
-        lines = np.hstack([column.values for column in columns])
-        of_values = unit(lines[:, i] * lines[:, j])
-        differs = np.abs((of_values * products).mean(axis=0)) < _SAME
-        if differs.sum() <= room:
-            parts.append(of_values[:, differs] * _PRODUCT)
-            room -= int(differs.sum())
-        n_waves = _SLOPE_WAVES * (1 + (n_rows >= _MANY_ROWS))
-        if 2 * i.size * n_waves <= room // 2:
-            parts += _changing_slopes(lines, factors, i, j, n_waves)
-            room -= 2 * i.size * n_waves
-        triples = _triples(factors, owners)
-        if 0 < triples.shape[1] <= room // 2:
-            parts.append(triples * _PRODUCT)
-            room -= triples.shape[1]
-        if i.size * len(_TILES) <= room // 8:
-            parts += _tiles(factors, i, j)
-            room -= i.size * len(_TILES)
-        parts += _directions(factors, i, j, room)
-    if len(columns) > 2:
-        parts.append(_common_curve(np.hstack([column.factors for column in columns])))
-    return np.hstack(parts)
+    if not 0 < n_pairs <= room:
+        return []
+    factors = np.hstack([column.factors for column in columns])
+    i, j = (where[owners[where_j] != owners[where]] for where, where_j in _both_ways(owners.size))
+    products = unit(factors[:, i] * factors[:, j])
+    parts = [products * _PRODUCT]
+    room -= i.size
+    lines = np.hstack([column.values for column in columns])
+    of_values = unit(lines[:, i] * lines[:, j])
+    differs = np.abs((of_values * products).mean(axis=0)) < _SAME
+    if differs.sum() <= room:
+        parts.append(of_values[:, differs] * _PRODUCT)
+        room -= int(differs.sum())
+    n_waves = _SLOPE_WAVES * (1 + (n_rows >= _MANY_ROWS))
+    if 2 * i.size * n_waves <= room // 2:
+        parts += _changing_slopes(lines, factors, i, j, n_waves)
+        room -= 2 * i.size * n_waves
+    triples = _triples(factors, owners)
+    if 0 < triples.shape[1] <= room // 2:
+        parts.append(triples * _PRODUCT)
+        room -= triples.shape[1]
+    if i.size * len(_TILES) <= room // 8:
+        parts += _tiles(factors, i, j)
+        room -= i.size * len(_TILES)
+    return parts + _directions(factors, i, j, room)
 
 
 def _changing_slopes(

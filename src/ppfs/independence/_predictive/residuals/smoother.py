@@ -17,7 +17,7 @@ _PENALTIES = np.logspace(-3, 4, 15)
 _STEPS_BELOW, _FEW_ROWS = 2, 250
 
 # Rows are left out in this many blocks, where there are at most this many rows.
-_BLOCKS, _MOST_IN_BLOCKS = 5, 5000
+BLOCKS, _MOST_IN_BLOCKS = 5, 5000
 
 # Where rows belong to groups, whole groups are left out, in this many folds.
 _FOLDS = 5
@@ -87,9 +87,21 @@ class Smoother:
         left: Floats = 1.0 - self._own[:, np.newaxis] - self._shares @ self._shrinkage
         return np.maximum(left, 1e-6)
 
-    def residuals(self, responses: Floats) -> Residuals:
-        """Return what is left of centered responses."""
+    def residuals(self, responses: Floats, penalties: NDArray[np.intp] | None = None) -> Residuals:
+        """Return what is left of centered responses.
+
+        Parameters
+        ----------
+        penalties : ndarray of int, shape (n_responses,), default=None
+            The number of the penalty of each; those of the smallest error of left-out rows by default.
+        """
         coefficients = self._basis.T @ responses
+        total = np.einsum("ij,ij->j", responses, responses)
+        total = np.where(total > 0.0, total, 1.0)
+        if penalties is not None:
+            values = responses - self._basis @ (self._shrinkage[:, penalties] * coefficients)
+            left = values / self._left_out[:, penalties]
+            return Residuals(values, penalties, 1.0 - np.einsum("ij,ij->j", left, left) / total)
         errors = np.zeros((_PENALTIES.size, responses.shape[1]))
         for number, shrinkage in enumerate(self._shrinkage.T):
             left = responses - self._basis @ (shrinkage[:, np.newaxis] * coefficients)
@@ -98,12 +110,9 @@ class Smoother:
             else:
                 left = self._without_groups(left, number)
             errors[number] = np.einsum("ij,ij->j", left, left)
-        best = errors.argmin(axis=0)
-        total = np.einsum("ij,ij->j", responses, responses)
-        explained = 1.0 - errors.min(axis=0) / np.where(total > 0.0, total, 1.0)
-        chosen = np.maximum(best - self._n_below, 0)
+        chosen = np.maximum(errors.argmin(axis=0) - self._n_below, 0)
         values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
-        return Residuals(values, chosen, explained)
+        return Residuals(values, chosen, 1.0 - errors.min(axis=0) / total)
 
     @cached_property
     def _directions(self) -> Floats:
@@ -146,8 +155,8 @@ class Smoother:
             return values
         scaled = self._basis * self._shrinkage[:, residuals.penalties[0]]
         means = np.sqrt(self._own)
-        for first in range(_BLOCKS):
-            block = slice(first, None, _BLOCKS)
+        for first in range(BLOCKS):
+            block = slice(first, None, BLOCKS)
             hat = scaled[block] @ self._basis[block].T + np.outer(means[block], means[block])
             values[block] = np.linalg.solve(np.eye(len(hat)) * (1.0 + 1e-6) - hat, values[block])
         return values
