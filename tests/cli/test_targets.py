@@ -37,6 +37,27 @@ def test_survival_is_a_time_and_an_event(ppfs, followed):
     assert done.stdout.split() == ["dose"]
 
 
+def test_methods_are_compared_on_survival_times(ppfs, followed):
+    done = ppfs(
+        *(
+            "compare",
+            followed,
+            "-t",
+            "days",
+            "--event",
+            "died",
+            "--drop",
+            "visits,date",
+            "--methods",
+            "all,ppfs,l1",
+        ),
+        *("--estimator", "linear", "--cv", 3, "--random-state", 0, "--format", "json"),
+    )
+    assert done.exit_code == 0, done.stderr
+    methods = json.loads(done.stdout)["methods"]
+    assert all(method["score"] > 0.6 for method in methods)
+
+
 def test_counts_in_time(ppfs, followed):
     done = ppfs(
         *("select", followed, "-t", "visits", "--task", "count", "--drop", "days,died"),

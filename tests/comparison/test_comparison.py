@@ -150,3 +150,60 @@ def test_stability_of_disjoint_and_empty_selections():
         2 / 3
     )
     assert np.isnan(MethodScores("m", (1,), (("a",),), (0,)).stability)
+
+
+@pytest.fixture
+def followed():
+    """Columns, and a time and an event that depend on the first of them."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(150, 3)), columns=["dose", "age", "shoe"])
+    time, censored = rng.exponential(size=(2, 150))
+    time, censored = time * np.exp(-1.5 * X["dose"]), 2 * censored
+    y = pd.DataFrame({"days": np.minimum(time, censored), "died": (time <= censored).astype(int)})
+    return X, y
+
+
+def test_methods_select_for_survival_times_and_a_model_of_them_is_scored_by_itself(followed):
+    linear_model = pytest.importorskip("sksurv.linear_model")
+    X, y = followed
+    result = compare(
+        *(X, y),
+        methods=["all", "ppfs", "ppfs-cv", "univariate", "l1"],
+        estimator=linear_model.CoxPHSurvivalAnalysis(),
+        task="survival",
+        cv=3,
+        random_state=0,
+    )
+    assert [method.note for method in result.methods] == [""] * 5
+    assert result.scoring == "the model's own score"
+    assert all("dose" in selected for selected in result["ppfs"].selected)
+    assert result["ppfs"].score > 0.7
+
+
+def test_without_a_model_the_response_of_a_count_is_scored(followed):
+    X, _ = followed
+    rng = np.random.default_rng(1)
+    y = pd.DataFrame({"visits": rng.poisson(2 * np.exp(X["dose"])), "years": np.full(150, 2.0)})
+    result = compare(X, y, methods=["all", "ppfs", "ppfs-cv", "l1"], task="count", cv=3, random_state=0)
+    assert [method.note for method in result.methods] == [""] * 4
+    assert result.scoring == "r2"
+    assert all(selected == ("dose",) for selected in result["ppfs"].selected)
+
+
+def test_where_nothing_is_selected_all_rows_have_the_same_hazard(followed):
+    linear_model = pytest.importorskip("sksurv.linear_model")
+    X, y = followed
+    result = compare(
+        X[["shoe"]],
+        y,
+        methods=["ppfs"],
+        estimator=linear_model.CoxPHSurvivalAnalysis(),
+        task="survival",
+        cv=3,
+        random_state=0,
+    )
+    assert result["ppfs"].note == ""
+    assert [
+        score for score, one in zip(result["ppfs"].scores, result["ppfs"].selected, strict=True) if not one
+    ] == [0.5] * sum(not one for one in result["ppfs"].selected)
+    assert not all(result["ppfs"].selected)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from ppfs._comparison.methods import ALL, methods_of, ready
+from ppfs._comparison.methods import ALL, methods_of, ready, selects_for_a_model
 from ppfs._comparison.peers import PEERS, selected_by_peer
 from ppfs._comparison.result import Comparison, MethodScores
 from ppfs._conventions import Progress, ProgressBar, RandomStateLike, integer_seed, root_entropy, stream
@@ -76,13 +76,16 @@ def compare(
         The model that is scored. None is a random forest.
 
     scoring : str or callable, default=None
-        As in scikit-learn; None is accuracy for classification and r2 for regression.
+        As in scikit-learn; None is accuracy for classification, r2 for regression, and the model's own score for
+        counts, amounts, ordered classes and survival times. Without a model of your own, the r2 of these is that of
+        the response which this package predicts: see `task`.
 
     cv : int, default=5
         Number of folds: shuffled, stratified if every class has enough rows, with groups kept together.
 
-    task : {"auto", "classification", "regression"}, default="auto"
-        "auto" follows the estimator, or else the target.
+    task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
+        "auto" follows the estimator, or else the target. Methods of this library select for this kind of target; other
+        methods, and models that are not given by `estimator`, get its response, one number per row.
 
     time_limit : float, default=None
         Seconds for all methods together. Each has an equal share; a method that would exceed it is not run on further
@@ -135,13 +138,14 @@ def compare(
         groups=groups,
         time=time,
     )
+    kind = None if table.target_kind is None else table.target_kind.name
     if estimator is None:
         table = table.with_response()
     entropy = root_entropy(random_state)
     seed = integer_seed(stream(entropy))
     model = _model(estimator, table, seed)
     scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
-    race = _Race(X, y, groups, time, sample_weight, table, model, scorer, scoring, seed, n_jobs)
+    race = _Race(X, y, groups, time, sample_weight, table, model, scorer, scoring, seed, n_jobs, kind)
     tallies = [_Tally(name, method) for name, method in named.items()]
     share = None if time_limit is None else time_limit / len(tallies)
     divisions = _divisions(table, cv, seed)
@@ -153,7 +157,7 @@ def compare(
                 bar.advance()
     return Comparison(
         methods=tuple(tally.result() for tally in tallies),
-        scoring=_OWN_SCORES[table.task] if scoring is None else getattr(scoring, "__name__", str(scoring)),
+        scoring=_called(scoring, table),
         task=table.task,
         n_rows=table.n_rows,
         n_columns=table.n_features,
@@ -200,6 +204,7 @@ class _Race:
     scoring: Any
     seed: int
     n_jobs: int | None
+    kind: str | None
 
     def run(self, tally: _Tally, train: Rows, test: Rows) -> None:
         """Select in the rows `train` and score on the rows `test`; a method that fails is noted, and stops."""
@@ -223,8 +228,15 @@ class _Race:
             if method == ALL:
                 return list(range(self.table.n_features))
             if method in PEERS:
-                return selected_by_peer(method, self.table.rows(train), self.seed)
-        selector = ready(method, model=self.model, scoring=self.scoring, seed=self.seed, n_jobs=self.n_jobs)
+                return selected_by_peer(method, self.table.with_response().rows(train), self.seed)
+        selector = ready(
+            method,
+            model=self.model,
+            scoring=self.scoring,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            kind=self.kind,
+        )
         rows = train if self.table.kept_rows is None else self.table.kept_rows[train]
         known = {"groups": self.groups, "sample_weight": self.sample_weight}
         given = {name: only_rows(value, rows) for name, value in known.items() if value is not None}
@@ -232,8 +244,21 @@ class _Race:
             given = {}
         elif self.time is not None:
             given["time"] = time_of_rows(self.time, rows)
-        selector.fit(only_rows(self.X, rows), only_rows(self.y, rows), **given)
+        y = only_rows(self.y, rows)
+        if self.kind is not None and (selects_for_a_model(selector) or not hasattr(selector, "task")):
+            y = self.table.y[train]
+            if self.table.weights is not None:
+                # Exposures of counts are among them.
+                given["sample_weight"] = self.table.weights[train]
+        selector.fit(only_rows(self.X, rows), y, **given)
         return [int(column) for column in np.flatnonzero(selector.get_support())]
+
+
+def _called(scoring: Any, table: Table) -> str:
+    """Return what the scores are called."""
+    if scoring is not None:
+        return str(getattr(scoring, "__name__", scoring))
+    return "the model's own score" if table.target_kind is not None else _OWN_SCORES[table.task]
 
 
 def _model(estimator: Any, table: Table, seed: int) -> Any:

@@ -88,13 +88,21 @@ def _method(method: Any) -> Any:
     raise InvalidInputError(f"There is no method {method!r}.{hint} The methods are {', '.join(METHODS)}.")
 
 
-def ready(selector: Any, *, model: Any, scoring: Any, seed: int, n_jobs: int | None) -> Any:
-    """Return a copy of a selector with its open parameters set: model, scoring, seed and workers."""
+def selects_for_a_model(selector: Any) -> bool:
+    """Return whether a selector selects for the model that will be scored."""
+    return isinstance(selector, PPFSCV | Stepwise | SubsetSearch | PermutationImportance)
+
+
+def ready(
+    selector: Any, *, model: Any, scoring: Any, seed: int, n_jobs: int | None, kind: str | None = None
+) -> Any:
+    """Return a copy of a selector with its open parameters set: model, scoring, seed, workers and kind of target."""
     selector = clone(selector)
     known = set(signature(type(selector).__init__).parameters)
     wanted = {"random_state": seed, "n_jobs": n_jobs}
-    if isinstance(selector, PPFSCV | Stepwise | SubsetSearch | PermutationImportance):
-        # These select for a model: the one that will be scored.
+    if selects_for_a_model(selector):
         wanted |= {"estimator": model, "scoring": scoring}
+    elif kind is not None and getattr(selector, "task", None) == "auto":
+        selector.set_params(task=kind)
     left_open = {name for name in wanted if name in known and getattr(selector, name) is None}
     return selector.set_params(**{name: wanted[name] for name in left_open})

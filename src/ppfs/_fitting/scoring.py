@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils.parallel import Parallel, delayed
@@ -89,7 +90,7 @@ def seen_by(
 ) -> tuple[Matrix, Any]:
     """Return the matrix of some features and the unfitted model for it; without features, a constant model."""
     if not features:
-        return np.zeros((table.n_rows, 1)), constant_model(table.task)
+        return np.zeros((table.n_rows, 1)), constant_model(table.task, table.task_name)
     # In canonical order, so that the model does not depend on the caller's order.
     ordered = table.order.canonical(features)
     return table.take(ordered), prepared_for(estimator, table, ordered, impute)
@@ -147,8 +148,26 @@ def scorer_for(estimator: Any, scoring: str | Callable[..., float] | None, *, is
     return scorer
 
 
-def constant_model(task: Task) -> Any:
+class SameHazard(BaseEstimator):
+    """A model of survival times that uses no columns: all rows have the same hazard."""
+
+    def fit(self, X: Matrix, y: NDArray[Any]) -> SameHazard:
+        """Learn nothing."""
+        return self
+
+    def predict(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the logarithm of the relative hazard, 0."""
+        return np.zeros(X.shape[0])
+
+    def score(self, X: Matrix, y: NDArray[Any]) -> float:
+        """Return the concordance index of equal predictions."""
+        return 0.5
+
+
+def constant_model(task: Task, kind: str = "") -> Any:
     """Return the unfitted model that uses no columns."""
+    if kind == "survival":
+        return SameHazard()
     return DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
 
 

@@ -100,14 +100,8 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
     given = {name: value for name in plain if (value := getattr(request, name)) is not None}
     if request.correction is not None:
         given["correction"] = None if request.correction == "none" else request.correction
-    if request.task not in (None, "auto"):
-        given["task"] = request.task
-    if data.event is not None and given.setdefault("task", "survival") != "survival":
-        raise UsageFailure(
-            f"--event is for survival times, but --task is {request.task}. Leave one of them out."
-        )
-    if data.exposure is not None and given.setdefault("task", "count") != "count":
-        raise UsageFailure(f"--exposure is for counts, but --task is {request.task}. Leave one of them out.")
+    if (task := data.said_task(request.task)) != "auto":
+        given["task"] = task
     if request.stratify is not None:
         given["stratify"] = {"auto": "auto", "yes": True, "no": False}[request.stratify]
     if request.class_weight is not None:

@@ -59,7 +59,9 @@ class RefittedModel:
         columns = np.flatnonzero(self.support_).tolist()
         self._reader = NewRows.like(table, columns)
         if not columns:
-            self.estimator_ = constant_model(table.task).fit(np.zeros((table.n_rows, 1)), table.y)
+            self.estimator_ = constant_model(table.task, table.task_name).fit(
+                np.zeros((table.n_rows, 1)), table.y
+            )
             return
         y = table.y
         if table.labels is not None and isinstance(model, LabelProbabilities):

@@ -6,16 +6,19 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ppfs.cli._json import JSON
 from ppfs.cli._terminal import printable, say, writing
 from ppfs.cli.flags.data import DataRequest, data_flags
-from ppfs.cli.flags.parameters import jobs_flag, seed_flag
+from ppfs.cli.flags.parameters import TASK_CHOICES, jobs_flag, seed_flag
 from ppfs.cli.flags.sections import SectionedCommand, debug_flag, flag, gathered
 from ppfs.cli.flags.written_files import written_file
+
+if TYPE_CHECKING:
+    from ppfs._data import SaidTask
 
 _COMPARE, _RUN, _OUTPUT = "Comparison", "Running", "Output"
 
@@ -42,7 +45,7 @@ class CompareRequest:
         Number of folds.
 
     task : str or None
-        Classification or regression.
+        The kind of target.
 
     time_limit : float or None
         Seconds for all methods together.
@@ -108,8 +111,8 @@ _FLAGS = [
     flag(
         _COMPARE,
         "--task",
-        type=click.Choice(["auto", "classification", "regression"]),
-        help="Classification or regression.  [default: auto]",
+        type=click.Choice(TASK_CHOICES),
+        help="Kind of target; survival needs --event.  [default: auto]",
     ),
     flag(
         _RUN,
@@ -162,13 +165,18 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
     if not wanted.quiet:
         for note in data.notes:
             say(note)
-    task = data.task(wanted.task)
+    task = data.said_task(wanted.task)
     if wanted.estimator_params and wanted.estimator is None:
         raise UsageFailure("--estimator-params needs a model: add --estimator.")
     estimator = (
         None
         if wanted.estimator is None
-        else model(wanted.estimator, "--estimator", task, wanted.estimator_params)
+        else model(
+            wanted.estimator,
+            "--estimator",
+            "survival" if task == "survival" else data.task(task),
+            wanted.estimator_params,
+        )
     )
     methods = (
         None
@@ -183,7 +191,7 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
             estimator=estimator,
             scoring=wanted.scoring,
             cv=wanted.cv,
-            task=task,
+            task=cast("SaidTask", task),
             time_limit=wanted.time_limit,
             random_state=wanted.random_state,
             n_jobs=wanted.n_jobs,

@@ -23,6 +23,9 @@ SHORT_NAMES = {
     "independence": "--test",
 }
 
+#: The values of --task.
+TASK_CHOICES = ["auto", "classification", "regression", "count", "positive", "ordinal", "survival"]
+
 #: Searches, by the names of the command line.
 METHODS = {
     "ppfs": "ppfs.blanket:PPFS",
@@ -254,9 +257,7 @@ _FLAGS = [
     flag(
         _TEST,
         "--task",
-        type=click.Choice(
-            ["auto", "classification", "regression", "count", "positive", "ordinal", "survival"]
-        ),
+        type=click.Choice(TASK_CHOICES),
         help="Kind of target; survival needs --event.  [default: auto]",
     ),
     flag(_TEST, "--loss", metavar="NAME", help="Loss function.  [default: auto]"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
+from ppfs.cli._failures import UsageFailure
 from ppfs.cli.input.columns import resolve
 
 
@@ -124,6 +125,18 @@ class Input:
             for name, dtype in self.X.dtypes.items()
             if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype))
         ]
+
+    def said_task(self, wanted: str | None) -> str:
+        """Return the kind of target that ``--task``, ``--event`` and ``--exposure`` name; "auto" if none does."""
+        said = wanted or "auto"
+        for column, flag, kind, what in (
+            (self.event, "--event", "survival", "survival times"),
+            (self.exposure, "--exposure", "count", "counts"),
+        ):
+            if column is not None and said not in ("auto", kind):
+                raise UsageFailure(f"{flag} is for {what}, but --task is {wanted}. Leave one of them out.")
+            said = kind if column is not None else said
+        return said
 
     def task(self, wanted: str | None) -> Literal["classification", "regression"]:
         """Return whether the target is for classification or regression."""
