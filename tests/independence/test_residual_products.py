@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs import PPFS
 from ppfs._data import read_table
 from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.residuals import smoother as smoother_module
 from ppfs.independence._predictive.residuals.functions import (
     CURVES,
     PRODUCTS,
@@ -407,3 +408,16 @@ def test_threads_change_neither_answers_nor_the_number_of_fits(model):
         found.append((answers, n_fits))
     assert found[1] == found[0]
     assert found[2] == found[0]
+
+
+def test_rows_in_blocks_give_the_same_regressions(parts, monkeypatch):
+    design, output, functions = parts
+    whole = Smoother(design, np.ones(40))
+    monkeypatch.setattr(smoother_module, "_ROWS_AT_ONCE", 9)
+    blocks = Smoother(design, np.ones(40))
+    for responses in (output[:, np.newaxis], functions):
+        one, other = whole.residuals(responses), blocks.residuals(responses)
+        np.testing.assert_allclose(other.values, one.values, rtol=0, atol=1e-10)
+        np.testing.assert_array_equal(other.penalties, one.penalties)
+        np.testing.assert_allclose(other.explained, one.explained, atol=1e-10)
+    assert blocks.inflation(3, 5) == pytest.approx(whole.inflation(3, 5), rel=1e-9)

@@ -22,6 +22,9 @@ BLOCKS, _MOST_IN_BLOCKS = 5, 5000
 # Where rows belong to groups, whole groups are left out, in this many folds.
 _FOLDS = 5
 
+# Rows that are copied at once.
+_ROWS_AT_ONCE = 2**14
+
 # Directions of the design that are smaller than this share of the largest are rounding error.
 _SMALLEST = 1e-9
 
@@ -71,20 +74,37 @@ class Smoother:
         n_units = self.n_rows if groups is None else int(groups.max()) + 1
         self._n_below = _STEPS_BELOW - (n_units < _FEW_ROWS)
         self._own = roots**2 / (roots**2).sum()
-        centered: Floats = (design - self._own @ design) * roots[:, np.newaxis]
-        is_tall = design.shape[1] < self.n_rows
-        sizes, vectors = np.linalg.eigh(centered.T @ centered if is_tall else centered @ centered.T)
-        kept = sizes > _SMALLEST * max(sizes[-1], 1e-300)
-        sizes, vectors = sizes[kept], vectors[:, kept]
-        self._basis: Floats = centered @ vectors / np.sqrt(sizes) if is_tall else vectors
-        self._shares = self._basis**2
+        means = self._own @ design
+
+        def centered(rows: slice) -> Floats:
+            block: Floats = (design[rows] - means) * roots[rows, np.newaxis]
+            return block
+
+        if design.shape[1] < self.n_rows:
+            first, *others = [part.T @ part for part in map(centered, self._blocks)]
+            sizes, vectors = _directions(sum(others, first))
+            self._basis: Floats = np.empty((self.n_rows, sizes.size))
+            for rows in self._blocks:
+                self._basis[rows] = centered(rows) @ vectors / np.sqrt(sizes)
+        else:
+            everything = centered(slice(None))
+            sizes, self._basis = _directions(everything @ everything.T)
         self._shrinkage: Floats = sizes[:, np.newaxis] / (sizes[:, np.newaxis] + _PENALTIES)
         self._factors: dict[tuple[int, int], float] = {}
+
+    @property
+    def _blocks(self) -> list[slice]:
+        """The rows in blocks: in a table of a million rows each copy of a design would take half a gigabyte."""
+        return [slice(first, first + _ROWS_AT_ONCE) for first in range(0, self.n_rows, _ROWS_AT_ONCE)]
+
+    def _leverage(self, shares: Floats) -> Floats:
+        """Return each row's leverage in a fit that keeps these shares of the directions, (n_directions,) or more."""
+        return np.concatenate([self._basis[rows] ** 2 @ shares for rows in self._blocks])
 
     @cached_property
     def _left_out(self) -> Floats:
         """One minus the leverage of each row, for each penalty."""
-        left: Floats = 1.0 - self._own[:, np.newaxis] - self._shares @ self._shrinkage
+        left: Floats = 1.0 - self._own[:, np.newaxis] - self._leverage(self._shrinkage)
         return np.maximum(left, 1e-6)
 
     def residuals(self, responses: Floats, penalties: NDArray[np.intp] | None = None) -> Residuals:
@@ -175,7 +195,7 @@ class Smoother:
         key = penalty, other
         if key not in self._factors:
             mine, theirs = ((1.0 - self._shrinkage[:, number]) ** 2 for number in key)
-            left = [1.0 - self._own - self._shares @ (1.0 - kept) for kept in (mine, theirs)]
+            left = [1.0 - self._own - self._leverage(1.0 - kept) for kept in (mine, theirs)]
             variance = float(mine @ theirs) + self.n_rows - 1.0 - mine.size
             self._factors[key] = max(variance, 1.0) / max(float(left[0] @ left[1]), 1e-12)
         return self._factors[key]
@@ -204,3 +224,10 @@ class Smoother:
         squares = own @ own - 2.0 * own @ np.einsum("ij,ij->i", fitted, sums)
         squares += float(((fitted.T @ fitted) * (sums.T @ sums)).sum())
         return float(left @ left) / max(float(squares), 1e-12 * float(own @ own), 1e-300)
+
+
+def _directions(gram: Floats) -> tuple[Floats, Floats]:
+    """Return the eigenvalues of a matrix that are more than rounding error, and their vectors."""
+    sizes, vectors = np.linalg.eigh(gram)
+    kept = sizes > _SMALLEST * max(sizes[-1], 1e-300)
+    return sizes[kept], vectors[:, kept]
