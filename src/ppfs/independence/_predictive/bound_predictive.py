@@ -15,10 +15,10 @@ from ppfs._fitting import DefaultMember, encoding_name, names_of, table_for_floa
 from ppfs._rows import Exchange
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, Answers, IndependenceResult
 from ppfs.independence._bound import Binding, BoundTest, growing_batches
-from ppfs.independence._predictive.combined_models import PanelGrowth, PanelMembers
+from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.devices import DeviceChoice, choose_device
 from ppfs.independence._predictive.exact_tail import PermutationTail
-from ppfs.independence._predictive.marginal import COLUMN_ERRORS, BlockFunction, Growth, grow_blocks, judged
+from ppfs.independence._predictive.marginal import COLUMN_ERRORS, Growth, grow_blocks, judged
 from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.residuals import ModelProducts, ResidualProducts
 from ppfs.independence._predictive.risks.registry import risk_source
@@ -71,7 +71,7 @@ class BoundPredictiveTest(BoundTest):
         # By target and model number.
         self._risks: dict[tuple[int, int], RiskSource] = {}
         self._products: dict[int, ResidualProducts] = {}
-        self._growths: dict[int, BlockFunction] = {}
+        self._growths: dict[int, Growth] = {}
         self._tails: dict[int, PermutationTail] = {}
         # Models of the growth phase, and of targets whose models were dropped.
         self._n_grown = 0
@@ -173,14 +173,14 @@ class BoundPredictiveTest(BoundTest):
         for is_single, run in groupby(xs.tolist(), self.table.is_single):
             yield is_single, np.array(list(run), dtype=np.intp)
 
-    def _growth(self, target: int) -> BlockFunction:
+    def _growth(self, target: int) -> Growth:
         """Return what answers questions given nothing, prepared once."""
         if target not in self._growths:
             members = self._panel_of(n_others=0)
             sources = self._risks_of(target, members)
             device = self._device if target == self.table.target else self._choose_device(target)
-            parts = tuple(Growth(self._test, source.problem, device.grower(source)) for source in sources)
-            self._growths[target] = PanelGrowth(parts, members) if self.models else parts[0]
+            growers = tuple(device.grower(source) for source in sources)
+            self._growths[target] = Growth(self._test, growers, members)
         return self._growths[target]
 
     def _choose_device(self, target: int) -> DeviceChoice:

@@ -14,7 +14,7 @@ from ppfs._data import Table, dense_column
 from ppfs._parallel import run_tasks
 from ppfs._printable import listed
 from ppfs._rows import Exchange
-from ppfs.independence._predictive.marginal import BlockFunction
+from ppfs.independence._predictive.marginal import Growth
 from ppfs.independence._predictive.rearranged_columns import (
     DRAWS_AT_ONCE,
     ROUNDING,
@@ -64,7 +64,7 @@ class PermutationTail:
 
     Attributes
     ----------
-    growth : BlockFunction
+    growth : Growth
         Answers questions about a block of columns.
 
     outputs : ndarray of shape (n_outputs, n_rows) or None
@@ -94,7 +94,7 @@ class PermutationTail:
 
     draws_at_once: ClassVar[int] = DRAWS_AT_ONCE
 
-    growth: BlockFunction
+    growth: Growth
     table: Table
     outputs: Floats | None
     exchange: Exchange

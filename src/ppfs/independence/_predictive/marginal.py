@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import ClassVar, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
-from ppfs._data import AnyBlock, Table
+from ppfs._data import AnyBlock, Block, Table
 from ppfs._fitting import block_for_float32, reads_float32
 from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
 from ppfs._printable import listed
 from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
 from ppfs.independence._answers import CANNOT_TELL, Answers
 from ppfs.independence._bound import OnError
+from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.problem import Problem
+from ppfs.independence._predictive.risks.cuda_panel import uploaded
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._predictive.significance import risk_differences
@@ -57,87 +59,109 @@ class Grown:
     failures: dict[int, str] = field(default_factory=dict)
 
 
-class BlockFunction(Protocol):
-    """Answers questions about a block of columns, given nothing."""
-
-    @property
-    def n_models(self) -> int: ...
-
-    @property
-    def bytes_per_block(self) -> int: ...
-
-    @property
-    def prefers(self) -> Literal["threads"] | None: ...
-
-    @property
-    def takes_views(self) -> bool: ...
-
-    @property
-    def is_on_device(self) -> bool: ...
-
-    def prepare(self) -> None: ...
-
-    def quick_part(self) -> BlockFunction | None: ...
-
-    def __call__(self, unread: AnyBlock) -> Grown: ...
-
-
 @dataclass(frozen=True)
 class Growth:
     """A pure function of a block of columns: all that growth needs beside the columns, prepared once.
 
-    The same function is used in memory, on files, in other processes and on other machines.
+    The same function is used in memory, on files, in other processes and on other machines. Several models read the
+    columns of a block once.
+
+    Attributes
+    ----------
+    test : Assessor
+
+    growers : tuple of Grower
+        One per model.
+
+    members : PanelMembers
+        Which models of a panel they are.
+
+    of_categories : Growth or None
+        What answers about columns of categories, if that is not this.
     """
 
     test: Assessor
-    problem: Problem
-    grower: Grower
+    growers: tuple[Grower, ...]
+    members: PanelMembers
+    of_categories: Growth | None = None
 
     def __call__(self, unread: AnyBlock) -> Grown:
         """Answer whether each column of a block is independent of the target; raise if a model fails on one."""
         block = unread.read()
-        if reads_float32(self.problem.estimator):
-            block = block_for_float32(block)
-        answers = Answers.independent(block.n_columns)
-        varied = np.flatnonzero(~block.facts.is_constant)
-        if varied.size:
-            some = block.take(varied)
-            risks = self.grower.risks(some)
-            answers.put(varied, judged(self.test, self.problem, risks, some.names, is_screened=True))
-        return Grown(answers, varied.size * len(self.problem.splits))
+        if self.of_categories is not None and block.n_levels.any():
+            return self._by_kind(block, self.of_categories)
+        if self.is_on_device and len(self.growers) > 1:
+            block = uploaded(block)
+        answers, n_fits = [], 0
+        for grower in self.growers:
+            problem = grower.problem
+            own = block_for_float32(block) if reads_float32(problem.estimator) else block
+            answers.append(Answers.independent(block.n_columns))
+            varied = np.flatnonzero(~own.facts.is_constant)
+            if varied.size:
+                some = own.take(varied)
+                risks = grower.risks(some)
+                answers[-1].put(varied, judged(self.test, problem, risks, some.names, is_screened=True))
+            n_fits += varied.size * len(problem.splits)
+        return Grown(self.members.joined(answers), n_fits)
 
-    n_models: ClassVar[int] = 0
+    def _by_kind(self, block: Block, of_categories: Growth) -> Grown:
+        """Answer about numbers with all models, and about categories with some of them."""
+        places = [np.flatnonzero(is_asked) for is_asked in (block.n_levels == 0, block.n_levels > 0)]
+        asked = [
+            (own, growth(block.take(own)))
+            for own, growth in zip(places, (self, of_categories), strict=True)
+            if own.size
+        ]
+        return _joined([own for own, _ in asked], [grown for _, grown in asked], self.n_models)
+
+    @property
+    def n_models(self) -> int:
+        """How many p-values of single models an answer holds."""
+        return self.members.n_models
 
     @property
     def bytes_per_block(self) -> int:
         """How many bytes of columns are best processed together."""
-        return self.grower.bytes_per_block
+        return min(grower.bytes_per_block for grower in self.growers)
 
     @property
     def prefers(self) -> Literal["threads"] | None:
-        """The kind of workers that suits the model."""
-        return self.grower.prefers
+        """The kind of workers that suits all models."""
+        return "threads" if all(grower.prefers == "threads" for grower in self.growers) else None
 
     @property
     def takes_views(self) -> bool:
         """Whether blocks may be views of the caller's array."""
-        return self.grower.takes_views
+        return all(grower.takes_views for grower in self.growers)
 
     @property
     def is_on_device(self) -> bool:
-        """Whether the models are fitted on a GPU."""
-        return self.grower.is_on_device
+        """Whether models are fitted on a GPU."""
+        return any(grower.is_on_device for grower in self.growers)
 
     def prepare(self) -> None:
         """Make what all blocks share, before several threads need it at once."""
-        self.grower.prepare()
+        for grower in self.growers:
+            grower.prepare()
 
     def quick_part(self) -> Growth | None:
-        """Return the part that is fast enough for very many rearranged columns, or None."""
-        return self if self.grower.is_quick else None
+        """Return the models that are refitted quickly; None if none is, or if scikit-learn fits some."""
+        quick = [number for number, grower in enumerate(self.growers) if grower.is_quick]
+        if not quick or self.prefers != "threads":
+            return None
+        # A line through the dummies of a column takes any shape, so that it sees what slower models see.
+        always = [number for number in quick if self.growers[number].is_quick_with_categories]
+        of_categories = self._some(always) if 0 < len(always) < len(quick) else None
+        return replace(self._some(quick), of_categories=of_categories)
+
+    def _some(self, numbers: Sequence[int]) -> Growth:
+        return Growth(
+            self.test, tuple(self.growers[number] for number in numbers), self.members.some(numbers)
+        )
 
 
-def without_failures(growth: BlockFunction, unread: AnyBlock) -> Grown:
+def without_failures(growth: Growth, unread: AnyBlock) -> Grown:
     """Answer about the columns of a block that models can be fitted to."""
     try:
         return grown(growth, unread)
@@ -150,7 +174,7 @@ def without_failures(growth: BlockFunction, unread: AnyBlock) -> Grown:
     return _joined(halves, found, growth.n_models)
 
 
-def grown(growth: BlockFunction, unread: AnyBlock) -> Grown:
+def grown(growth: Growth, unread: AnyBlock) -> Grown:
     """Answer about the columns of a task, in blocks of the size that is fastest."""
     block = unread.read()
     pieces = cut(np.arange(block.n_columns), block.nbytes // block.n_columns, growth.bytes_per_block, 1)
@@ -229,7 +253,7 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
 
 
 def grow_blocks(
-    growth: BlockFunction,
+    growth: Growth,
     table: Table,
     xs: NDArray[np.intp],
     n_jobs: int | None,

@@ -16,7 +16,7 @@ from ppfs._conventions import Floats, stream
 from ppfs._data import Block
 from ppfs._fitting import is_sharp
 from ppfs._rows import Exchange, draw_seed
-from ppfs.independence._predictive.marginal import BlockFunction
+from ppfs.independence._predictive.marginal import Growth
 from ppfs.independence._predictive.screening import Screening, rearranged
 from ppfs.independence._predictive.tail_bound import TailBound
 
@@ -98,7 +98,7 @@ class Drawing:
         The key of the random streams.
     """
 
-    growth: BlockFunction
+    growth: Growth
     part: Part
     exchange: Exchange
     outputs: Floats | None

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 from ppfs._data import Block
+from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 
 
@@ -16,6 +17,8 @@ class Grower(ABC):
 
     Attributes
     ----------
+    problem : Problem
+
     bytes_per_block : int
         How many bytes of columns are best processed together.
 
@@ -29,6 +32,7 @@ class Grower(ABC):
         Whether the models are fitted on a GPU, which needs many columns at a time.
     """
 
+    problem: Problem
     bytes_per_block: ClassVar[int]
     prefers: ClassVar[Literal["threads"] | None]
     takes_views: ClassVar[bool] = False
