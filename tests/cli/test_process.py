@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from checks.systems import needs_signals
 
-from ppfs.cli import main
-
 SELECT = [sys.executable, "-m", "ppfs", "select"]
 # A model that loads no compiled kernels.
 FAST = ["--test", "paper", "--splits", "5", "--estimator", "sklearn.naive_bayes:GaussianNB", "--quiet"]
@@ -163,14 +161,6 @@ def is_running(number):
     return state != "Z"
 
 
-def test_a_search_that_is_interrupted(ppfs, table, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("ppfs.PPFS.fit", interrupt)
-    assert ppfs("select", table, "-t", "ill").exit_code == 130
-
-
 def test_a_reader_that_has_seen_enough_is_no_error(table):
     with subprocess.Popen(
         [*SELECT, table, "-t", "ill", "--format", "json", *FAST],
@@ -209,43 +199,6 @@ def test_the_first_run_says_that_it_compiles(table, tmp_path):
     ]
     assert ["ppfs: compiling, which takes up to a minute" in lines for lines in said] == [True, False]
     assert "to compile, once" not in said[1]
-
-
-def test_an_error_that_nobody_expected_asks_for_debug(ppfs, table, monkeypatch):
-    def fail(*_, **__):
-        raise RuntimeError("boom")
-
-    monkeypatch.setattr("ppfs.PPFS.fit", fail)
-    result = ppfs("select", table, "-t", "ill")
-    assert result.exit_code == 1
-    assert "RuntimeError: boom\nppfs: " not in result.stderr
-    assert "run again with --debug" in result.stderr
-
-
-@pytest.mark.parametrize(("words", "said"), [((), "fewer splits, columns or rows"), (("5 GiB",), "5 GiB")])
-def test_too_little_memory_says_what_helps(ppfs, table, monkeypatch, words, said):
-    def fail(*_, **__):
-        raise MemoryError(*words)
-
-    monkeypatch.setattr("ppfs.PPFS.fit", fail)
-    result = ppfs("select", table, "-t", "ill")
-    assert result.exit_code == 1
-    assert said in result.stderr
-
-
-def test_progress_goes_to_stderr_in_lines_where_nobody_watches(ppfs, table):
-    result = ppfs("select", table, "-t", "ill", "--test", "paper", "--splits", 5)
-    assert result.stdout == "bmi\n"
-    assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["growth", "shrink"]
-
-
-def test_a_missing_library_is_named_with_the_way_to_get_it(monkeypatch, capsys):
-    monkeypatch.delitem(sys.modules, "ppfs.cli._app", raising=False)
-    monkeypatch.setitem(sys.modules, "click", None)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 1
-    assert "needs click, which is not installed. Run: pip install 'ppfs[cli]'" in capsys.readouterr().err
 
 
 def test_a_closed_output_is_named_and_the_result_saved(table):

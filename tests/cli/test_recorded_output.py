@@ -69,6 +69,9 @@ def write_tables():
     odd.assign(risk=odd["price"]).to_csv("price.csv", index=False)
     odd.assign(risk=odd["stray"]).to_csv("stray.csv", index=False)
     small.assign(risk=np.where(np.arange(N) == 5, np.nan, small["risk"])).to_csv("missing.csv", index=False)
+    small[:9].assign(risk=[1.5, None, *range(7)]).to_excel("missing.xlsx", index=False)
+    small.set_index("sex").to_parquet("indexed.parquet")
+    small.assign(risk=np.sin(np.arange(N) ** 2).round(3)).to_csv("noise.csv", index=False)
     small.assign(risk=1).to_csv("constant.csv", index=False)
     small.assign(risk=[f"name {number}" for number in range(N)]).to_csv("names.csv", index=False)
     small.assign(risk=np.arange(N) % 2, when=np.arange(N), exposure=1 + np.arange(N) % 3).to_csv(
@@ -121,6 +124,17 @@ COMMANDS = [
     "update out.json new.csv --data people.csv --format json",
     "explain --from out.json -x age",
     "explain --from out.json -x bmi",
+    "explain --from step.json -x age",
+    "explain --from step.json -x bmi",
+    "explain --from nothing.json -x bmi",
+    "update step.json new.csv --data people.csv",
+    "apply step.json few.csv",
+    "select people.jsonl -t risk -q --na f --format table --seed 1",
+    "select missing.xlsx -t risk -q",
+    "select indexed.parquet -t risk -q --seed 1",
+    "select noise.csv -t risk --seed 1",
+    f"select {PEOPLE} -q --save out.json --report report.md",
+    f"select {PEOPLE} --method iamb --alpha 1e-9",
     f"explain {PEOPLE} -q -x 'bmi copy'",
     f"explain {PEOPLE} -q -x agee",
     "compare people.csv -t ill --drop risk -q --methods ppfs,all --cv 3 --seed 1 --estimator linear --format markdown",
@@ -207,8 +221,10 @@ def here(folder, monkeypatch, ppfs):
     monkeypatch.setenv("COLUMNS", "100")
     if not (folder / "saved.json").exists():
         assert ppfs(*shlex.split(f"select {PEOPLE} -q --save saved.json")).exit_code == 0
+        assert ppfs(*shlex.split(f"select {PEOPLE} -q --save first.json --method stepwise")).exit_code == 0
     # Some commands change it.
-    (folder / "out.json").write_bytes((folder / "saved.json").read_bytes())
+    for first, copy in (("saved.json", "out.json"), ("first.json", "step.json")):
+        (folder / copy).write_bytes((folder / first).read_bytes())
     return folder
 
 
