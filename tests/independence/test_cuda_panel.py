@@ -163,6 +163,35 @@ def test_a_column_that_varies_in_one_row_only(gpu):
     assert_same(X, target(columns(), "numbers"), test)
 
 
+@pytest.mark.parametrize("kind", ["classes", "three", "numbers"])
+@pytest.mark.parametrize("model", ["panel", "boosted", "splines"])
+def test_weights_of_rows(gpu, kind, model):
+    X = columns()
+    y, weights = target(X, kind), np.random.default_rng(3).uniform(0.5, 3.0, size=len(X))
+    last = Ridge() if kind == "numbers" else LogisticRegression()
+    estimator = {
+        "panel": "panel",
+        "boosted": BOOSTED[int(kind == "numbers")],
+        "splines": make_pipeline(StandardScaler(), SplineTransformer(), last),
+    }[model]
+    found = [
+        PPFS(estimator, independence="cross-fit-ppi", random_state=0, correction="bonferroni", device=device)
+        .fit(X, y, sample_weight=weights)
+        .results_["pvalue"]
+        for device in ("cpu", "cuda")
+    ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-7, atol=1e-9)
+
+
+def test_weights_of_rows_that_make_bins_are_refused(monkeypatch):
+    put(simulated_device(), monkeypatch)
+    X = columns()
+    monkeypatch.setattr("ppfs.independence._predictive.risks.boosting.are_bins_weighted", lambda: True)
+    selector = PPFS(HistGradientBoostingRegressor(**SMALL_BOOSTING), device="cuda")
+    with pytest.raises(InvalidInputError, match="no kernels for bins by weight"):
+        selector.fit(X, target(X, "numbers"), sample_weight=np.linspace(1, 2, len(X)))
+
+
 def test_groups_of_rows_are_added_up(gpu):
     X = columns()
     y, groups = target(X, "classes"), np.arange(len(X)) // 3

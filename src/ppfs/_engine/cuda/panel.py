@@ -50,8 +50,10 @@ class DevicePanel(NamedTuple):
         What the record points to.
     n_pairs : int
         Rows that are tested, or splits.
-    n_train : int
-        The rows of the smallest train part.
+    weights : array of shape (n_rows,), float64, or None
+        Weights of the rows in the fit.
+    n_train : float
+        The rows, or their weight, of the smallest train part.
     n_classes : int
         0 for numbers.
     """
@@ -59,11 +61,12 @@ class DevicePanel(NamedTuple):
     device: Device
     slots: DeviceArray
     labels: DeviceArray
+    weights: DeviceArray | None
     pairs: tuple[int, ...]
     kept: tuple[DeviceArray, ...]
     n_tested: int
     n_pairs: int
-    n_train: int
+    n_train: float
     n_classes: int
 
     @classmethod
@@ -79,6 +82,7 @@ class DevicePanel(NamedTuple):
         n_classes: int,
         is_by_row: bool,
         weights: npt.ArrayLike | None = None,
+        fit_weights: npt.ArrayLike | None = None,
     ) -> "DevicePanel":
         """Upload a problem.
 
@@ -88,8 +92,8 @@ class DevicePanel(NamedTuple):
             Numbers of classes from 0, or numbers.
         draws : sequence of arrays of shape (n_draws, n_test)
             For each split, the positions in its test part from which permuted copies take their values.
-        weights : array of shape (n_rows,), default=None
-            Factors of the losses.
+        weights, fit_weights : arrays of shape (n_rows,), default=None
+            Factors of the losses, and of the rows in the fit.
         """
         own = np.asarray(labels, dtype=np.float64)
         by_row = np.ones(own.size) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -114,19 +118,25 @@ class DevicePanel(NamedTuple):
             device,
             on_device(device, slots, np.int32),
             on_device(device, own, np.float64),
+            None if fit_weights is None else on_device(device, fit_weights, np.float64),
             (*map(device.address, kept), *numbers),
             kept,
             rows.size,
             rows.size if is_by_row else len(test),
-            min(learnt.size for learnt in train),
+            min(
+                learnt.size if fit_weights is None else float(np.sum(np.asarray(fit_weights)[learnt]))
+                for learnt in train
+            ),
             n_classes,
         )
 
-    def record(self, *, is_scaled: bool) -> DeviceArray:
+    def record(self, *, is_scaled: bool, is_scaled_by_weight: bool = False) -> DeviceArray:
         """Write the kernels' record `Panel` to the device."""
         n_splits, n_rows = self.slots.shape
         addresses = (self.device.address(self.slots), self.device.address(self.labels))
-        numbers = (n_rows, n_splits, self.n_tested, self.n_classes, int(is_scaled))
+        weights = 0 if self.weights is None else self.device.address(self.weights)
+        scaling = 2 if is_scaled_by_weight else int(is_scaled)
+        numbers = (n_rows, n_splits, self.n_tested, self.n_classes, weights, scaling)
         return on_device(self.device, [*addresses, *numbers], np.int64)
 
     @property
@@ -269,13 +279,14 @@ def boosted_scores(
     limits = problem.rules.limits
     rules = [float(number) for number in limits[:-1]] + [float(alpha is not None)]
     most_leaves = problem.rules.most_leaves(n_rows)
-    record = panel.record(is_scaled=alpha is not None)
+    record = panel.record(is_scaled=alpha is not None, is_scaled_by_weight=alpha is not None)
     shared = (
         on_device(device, rules, np.float64),
         on_device(device, [alpha or 0.0, _TOLERANCE_OF_STARTS * panel.n_train], np.float64),
         on_device(device, problem.baseline, np.float64),
     )
-    n_cells = (n_trees + 1 + int(n_trees > 1)) * n_rows + (_VECTORS_OF_BINS + n_trees) * (limits.max_bins + 2)
+    n_vectors = n_trees + 1 + int(n_trees > 1) + int(panel.weights is not None)
+    n_cells = n_vectors * n_rows + (_VECTORS_OF_BINS + n_trees) * (limits.max_bins + 2)
     n_cells += (2 * most_leaves + 1) * _NODE_FIELDS + most_leaves + 1 + 2 * n_trees
     n_cells += _softmax_cells(n_trees, _REGRESSORS["line"])
     order = _ordered(device, X)
@@ -301,7 +312,9 @@ def boosted_scores(
 
 
 def is_boosted_on_device(problem: BoostingProblem) -> bool:
-    """Return whether every train part has all classes, or numbers."""
+    """Return whether every train part has all classes, or numbers, and bins count rows."""
+    if problem.bin_weights is not None:
+        return False
     parts, n_classes = problem.train_parts, problem.test_parts.places.shape[1]
     if not n_classes:
         return bool((parts.kinds == Kind.NUMBERS).all())

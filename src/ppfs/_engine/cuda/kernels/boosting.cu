@@ -26,6 +26,8 @@ enum NodeField { GRADIENT, HESSIAN, VALUE, GAIN, LEFT_GRADIENT, LEFT_HESSIAN, FI
 struct Growing {
   Cells state;    // (n_trees, n_rows) of the train rows in the order of the column: values, then raw predictions or powers
   Cells labels;   // (n_train,)
+  Cells weights;  // (n_train,), where rows have weights
+  bool is_weighted;
   Cells edges;    // (max_bins,)
   Cells counts;   // (max_bins + 1,) train rows below the end of a bin
   Cells gradient; // (max_bins + 1,) sums over the train rows below the end of a bin
@@ -79,16 +81,17 @@ DEVICE void add_up_bins(int n_classes, int tree, int n_bins, const Cells& states
   for (int number = 0; number < n_bins; ++number) {
     for (int end = (int)growing.counts[number + 1]; row < end; ++row) {
       double state = states[row], label = growing.labels[row];
+      double weight = growing.is_weighted ? growing.weights[row] : 1.0;
       if (n_classes > 2) {
         double share = state / growing.totals[row];
-        gradient += (double)(float)(share - (label == (double)tree ? 1.0 : 0.0));
-        hessian += (double)(float)(share * (1.0 - share));
+        gradient += (double)(float)(weight * (share - (label == (double)tree ? 1.0 : 0.0)));
+        hessian += (double)(float)(weight * (share * (1.0 - share)));
       } else if (n_classes) {
-        gradient += (double)(float)(((1.0 - label) - label * state) / (1.0 + state));
-        hessian += (double)(float)(state / ((1.0 + state) * (1.0 + state)));
+        gradient += (double)(float)(weight * (((1.0 - label) - label * state) / (1.0 + state)));
+        hessian += (double)(float)(weight * (state / ((1.0 + state) * (1.0 + state))));
       } else {
-        gradient += (double)(float)(state - label);
-        hessian += 1.0;
+        gradient += (double)(float)(weight * (state - label));
+        hessian += (double)(float)weight;
       }
     }
     growing.gradient[number + 1] = gradient;
@@ -207,6 +210,7 @@ DEVICE int lay_out(const Task<Number>& task, const int* order, const Boosting& r
     int row = order[place * n_columns + column];
     if (!task.is_train(row)) continue;
     growing.state[n_known] = task.column.at(row);
+    if (growing.is_weighted) growing.weights[n_known] = task.weights[row];
     growing.labels[n_known++] = task.labels[row];
   }
   int n_edges = find_edges(n_known, rules, growing.state, growing.edges), current = 0, n_below = 0;
@@ -321,7 +325,9 @@ DEVICE void fill_boosted(const Panel& panel, const Number* X, long long n_column
   growing.state = all;
   growing.labels = growing.state.from(n_trees * n_rows);
   growing.totals = growing.labels.from(n_rows);
-  growing.edges = growing.totals.from(n_trees > 1 ? n_rows : 0);
+  growing.weights = growing.totals.from(n_trees > 1 ? n_rows : 0);
+  growing.is_weighted = panel.weights != 0;
+  growing.edges = growing.weights.from(growing.is_weighted ? n_rows : 0);
   growing.counts = growing.edges.from(max_bins);
   growing.gradient = growing.counts.from(max_bins + 2);
   growing.hessian = growing.gradient.from(max_bins + 1);

@@ -23,9 +23,9 @@ DEVICE Slopes line_at(const Task<Number>& task, double center, double scale, dou
   LogProduct likelihood = {0.0, 1.0};
   for (int row = 0; row < task.n_rows; ++row) {
     if (!task.is_train(row)) continue;
-    double x = (task.column.seen(row) - center) / scale, label = task.labels[row];
-    double share = share_at(slope * x + intercept, label, likelihood);
-    double rest = label - share, joint = share * (1.0 - share);
+    double x = (task.column.seen(row) - center) / scale, label = task.labels[row], weight = task.weight(row);
+    double share = share_at(slope * x + intercept, label, weight, likelihood);
+    double rest = weight * (label - share), joint = weight * (share * (1.0 - share));
     at.gradient[0] += x * rest;
     at.gradient[1] += rest;
     at.information[0] += x * joint * x;
@@ -99,7 +99,7 @@ DEVICE FittedLine logistic_line(const Task<Number>& task, const Fit& fit) {
 
 template <class Number>
 DEVICE FittedLine ridge_line(const Task<Number>& task, const Fit& fit) {
-  double mean = 0.0, first = 0.0;
+  double mean = 0.0, first = 0.0, weights = 0.0;
   bool is_varied = false;
   int n_seen = 0;
   for (int row = 0; row < task.n_rows; ++row) {
@@ -107,15 +107,16 @@ DEVICE FittedLine ridge_line(const Task<Number>& task, const Fit& fit) {
     double value = task.column.seen(row);
     if (!n_seen++) first = value;
     is_varied |= value != first;
-    mean += value;
+    mean += task.weight(row) * value;
+    weights += task.weight(row);
   }
-  mean /= (double)task.n_train;
+  mean /= weights;
   double pull = 0.0, squares = 0.0;
   for (int row = 0; row < task.n_rows; ++row) {
     if (!task.is_train(row)) continue;
-    double centered = task.column.seen(row) - mean;
-    pull += (task.labels[row] - task.label_mean) * centered;
-    squares += centered * centered;
+    double centered = task.column.seen(row) - mean, weighted = task.weight(row) * centered;
+    pull += (task.labels[row] - task.label_mean) * weighted;
+    squares += weighted * centered;
   }
   double own = squares + fit.penalty;
   double slope = is_varied && own > 0.0 ? pull / own : 0.0;

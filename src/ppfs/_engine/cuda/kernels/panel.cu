@@ -9,7 +9,8 @@ struct Panel {
   long long n_splits;
   long long n_tested;    // over all splits
   long long n_classes;   // 0 for numbers
-  long long is_scaled;   // whether a StandardScaler is before the model
+  const double* weights; // (n_rows,) of the rows in the fit, or null
+  long long is_scaled;   // 1: a StandardScaler is before the model; 2: one that weighs rows
 };
 
 // How a model is fitted: the penalty on the squares of its coefficients, and when Newton's method has converged.
@@ -44,11 +45,13 @@ struct Task {
   Column<Number> column;
   const int* slots;
   const double* labels;
+  const double* weights;
   int n_rows;
   int n_train;
   double label_mean;
 
   DEVICE bool is_train(int row) const { return slots[row] == TRAIN; }
+  DEVICE double weight(int row) const { return weights ? weights[row] : 1.0; }
 };
 
 // Prepare the column and split of this thread, scaled as scikit-learn's StandardScaler does it.
@@ -56,23 +59,26 @@ template <class Number>
 DEVICE Task<Number> task_of(const Panel& panel, const Number* X, long long n_columns, long long column, long long split) {
   int n_rows = (int)panel.n_rows;
   Column<Number> numbers = {X + column, n_columns, 0.0, 1.0, panel.is_scaled != 0};
-  Task<Number> task = {numbers, panel.slots + split * panel.n_rows, panel.labels, n_rows, 0, 0.0};
-  double total = 0.0, labels = 0.0;
+  Task<Number> task = {numbers, panel.slots + split * panel.n_rows, panel.labels, panel.weights, n_rows, 0, 0.0};
+  bool is_weighted = panel.is_scaled == 2;
+  double total = 0.0, labels = 0.0, weights = 0.0, n = 0.0;
   for (int row = 0; row < n_rows; ++row) {
     if (!task.is_train(row)) continue;
+    double weight = task.weight(row), share = is_weighted ? weight : 1.0;
     ++task.n_train;
-    total += numbers.at(row);
-    labels += task.labels[row];
+    n += share;
+    total += share * numbers.at(row);
+    weights += weight;
+    labels += weight * task.labels[row];
   }
-  double n = (double)task.n_train;
-  task.label_mean = labels / n;
+  task.label_mean = labels / weights;
   if (!panel.is_scaled) return task;
   double mean = total / n, sum = 0.0, squares = 0.0;
   for (int row = 0; row < n_rows; ++row) {
     if (!task.is_train(row)) continue;
-    double away = numbers.at(row) - mean;
-    sum += away;
-    squares += away * away;
+    double away = numbers.at(row) - mean, share = is_weighted ? task.weight(row) : 1.0;
+    sum += share * away;
+    squares += share * away * away;
   }
   double variance = (squares - sum * sum / n) / n, least = n * mean * EPSILON;
   bool is_constant = variance <= EPSILON * n * variance + least * least;
@@ -89,7 +95,11 @@ struct LogProduct {
   double total;
   double factors;
 
-  DEVICE void add(double factor) {
+  DEVICE void add(double factor, double weight) {
+    if (weight != 1.0) {
+      total += weight * log(factor);
+      return;
+    }
     factors *= factor;
     if (factors > 1e250) {
       total += log(factors);
@@ -101,11 +111,11 @@ struct LogProduct {
 };
 
 // The probability of class 1 at a score, and what the row adds to the negative log-likelihood.
-DEVICE double share_at(double score, double label, LogProduct& likelihood) {
+DEVICE double share_at(double score, double label, double weight, LogProduct& likelihood) {
   double small = exp(-fabs(score)), total = 1.0 + small;
   bool is_right = (score >= 0.0) == (label > 0.5);
-  likelihood.total += is_right ? 0.0 : fabs(score);
-  likelihood.add(total);
+  likelihood.total += is_right ? 0.0 : weight * fabs(score);
+  likelihood.add(total, weight);
   return score >= 0.0 ? 1.0 / total : small / total;
 }
 

@@ -82,7 +82,7 @@ DEVICE double objective_at(const Task<Number>& task, const Shape& shape, double 
     if (!task.is_train(row)) continue;
     int places[Shape::NONZERO], label = (int)task.labels[row];
     double values[Shape::NONZERO], top = 0.0;
-    double x = task.column.seen(row);
+    double x = task.column.seen(row), weight = task.weight(row);
     shape.at(x, places, values);
     scores_at(shape, x, theta, n_scores, shares);
     for (int a = 0; a < n_scores; ++a) top = shares[a] > top ? shares[a] : top;
@@ -91,13 +91,13 @@ DEVICE double objective_at(const Task<Number>& task, const Shape& shape, double 
       shares[a] = exp(shares[a] - top);
       total += shares[a];
     }
-    value += top - chosen + log(total);
+    value += weight * (top - chosen + log(total));
     for (int a = 0; a < n_scores; ++a) shares[a] /= total;
     for (int a = 0; a < n_scores; ++a) {
-      double own = shares[a], rest = (label == a + 1 ? 1.0 : 0.0) - own;
+      double own = shares[a], rest = weight * ((label == a + 1 ? 1.0 : 0.0) - own);
       for (int k = 0; k < Shape::NONZERO; ++k) softmax.gradient[a * n_regressors + places[k]] += values[k] * rest;
       for (int b = 0; b <= a; ++b) {
-        double joint = own * ((a == b ? 1.0 : 0.0) - shares[b]);
+        double joint = weight * (own * ((a == b ? 1.0 : 0.0) - shares[b]));
         for (int k = 0; k < Shape::NONZERO; ++k) {
           for (int l = 0; l < Shape::NONZERO; ++l) {
             int r = a * n_regressors + places[k], s = b * n_regressors + places[l];
@@ -166,8 +166,8 @@ DEVICE bool fit_classes(const Task<Number>& task, const Shape& shape, double pen
   for (int row = 0; row < task.n_rows; ++row) {
     if (!task.is_train(row)) continue;
     int label = (int)task.labels[row];
-    if (label) softmax.shares[label - 1] += 1.0;
-    else n_first += 1.0;
+    if (label) softmax.shares[label - 1] += task.weight(row);
+    else n_first += task.weight(row);
   }
   for (int a = 0; a < n_scores; ++a) softmax.theta[(a + 1) * Shape::REGRESSORS - 1] = log(softmax.shares[a] / n_first);
   double value = objective_at(task, shape, penalty, softmax.theta, softmax);

@@ -103,12 +103,12 @@ DEVICE void add_up(const Panel& panel, const Task<Number>& task, const Knots& kn
   for (int row = 0; row < task.n_rows; ++row) {
     if (!task.is_train(row)) continue;
     Basis basis = knots.at(task.column.seen(row));
-    double score = score_of(coefficients, basis);
+    double score = score_of(coefficients, basis), weight = task.weight(row);
     if (panel.n_classes) {
-      double share = share_at(score, task.labels[row], likelihood);
-      add_to(sums, basis, task.labels[row] - share, share * (1.0 - share));
+      double share = share_at(score, task.labels[row], weight, likelihood);
+      add_to(sums, basis, weight * (task.labels[row] - share), weight * (share * (1.0 - share)));
     } else {
-      add_to(sums, basis, task.labels[row] - task.label_mean - score, 1.0);
+      add_to(sums, basis, weight * (task.labels[row] - task.label_mean - score), weight);
     }
   }
   sums.value = likelihood.value();

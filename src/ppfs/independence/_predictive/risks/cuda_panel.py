@@ -139,6 +139,7 @@ class _OnCuda(_Twin):
             n_classes=int(problem.classes.size),
             is_by_row=problem.is_by_row,
             weights=problem.weights.loss,
+            fit_weights=problem.weights.fit,
         )
 
     @abstractmethod
@@ -208,8 +209,6 @@ def refusal_of_panel(grower: Grower, table: Table, counts_draws: bool) -> str | 
         return "there are kernels for dense columns only"
     if table.has_missing:
         return "there are no kernels for missing values"
-    if problem.weights.fit is not None:
-        return "there are no kernels for weights of rows"
     if counts_draws:
         return "there are no kernels that count draws"
     if problem.y.ndim > 1:
@@ -220,7 +219,9 @@ def refusal_of_panel(grower: Grower, table: Table, counts_draws: bool) -> str | 
         return f"there is no kernel for loss={problem.loss.name!r}"
     if isinstance(grower, LinearGrower):
         return _refusal_of_recipe(grower.recipe)
-    return None if _engine.is_boosted_on_device(grower.prepared) else "there is no kernel for such labels"
+    return (
+        None if _engine.is_boosted_on_device(grower.prepared) else "there are no kernels for bins by weight"
+    )
 
 
 def _refusal_of_recipe(recipe: Recipe) -> str | None:
