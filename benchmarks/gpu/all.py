@@ -15,9 +15,16 @@ from time import perf_counter
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
-_TESTS = ["tests/engine/cuda", "tests/independence/test_devices.py", "tests/independence/test_cuda_panel.py"]
+_PANEL, _DEVICES, _DRAWS = (
+    "tests/independence/test_cuda_panel.py",
+    "tests/independence/test_devices.py",
+    "tests/engine/cuda/test_draws.py",
+)
+_TESTS = ["tests/engine/cuda", _DEVICES, _PANEL]
 _PYTEST = [PYTHON, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider"]
-_SOME = [*_PYTEST, "tests/independence/test_cuda_panel.py", "-k", "panel-classes or panel-numbers"]
+# What every kernel of the panel, of draws and of ranks takes part in.
+_CHOSEN = "panel-classes or panel-numbers or (three or weights) and panel or missed or ranks"
+_SOME = [*_PYTEST, _PANEL, _DEVICES, _DRAWS, "-k", _CHOSEN]
 
 #: The command of each step, and how many seconds it may take.
 STEPS: dict[str, tuple[list[str], int]] = {
@@ -26,7 +33,7 @@ STEPS: dict[str, tuple[list[str], int]] = {
     "tests": ([*_PYTEST, *_TESTS], 150),
     "memcheck": (["compute-sanitizer", "--tool", "memcheck", *_SOME], 60),
     "racecheck": (["compute-sanitizer", "--tool", "racecheck", *_SOME], 60),
-    "kernels": ([PYTHON, "benchmarks/gpu/panel.py", "--tables", "kernels"], 60),
+    "kernels": ([PYTHON, "benchmarks/gpu/panel.py", "--tables", "kernels"], 90),
     "noise": ([PYTHON, "benchmarks/gpu/panel.py", "--tables", "noise", "--noise-tables", "40"], 90),
     "cores": (
         [PYTHON, "benchmarks/scale/cores.py", "--size", "0.3", "--threads", "1", "2", "4", "8", "16"],

@@ -294,12 +294,17 @@ def test_a_class_that_a_train_part_lacks_is_refused(monkeypatch):
         PPFS.calibrated(device="cuda", stratify=False).fit(X, y)
 
 
-def test_missing_values_are_refused(monkeypatch):
-    put(simulated_device(), monkeypatch)
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_columns_with_missing_values_are_answered_by_the_cpu(gpu, kind):
     X = columns()
-    X[0, 0] = np.nan
-    with pytest.raises(InvalidInputError, match="no kernels for missing values"):
-        PPFS.calibrated(device="cuda").fit(X, np.arange(len(X)) % 2)
+    y = target(X, kind)
+    X[::7, [0, 4]] = np.nan
+    found = [
+        PPFS.calibrated(random_state=0, growth="marginal", device=device).fit(X, y)
+        for device in ("cpu", "cuda")
+    ]
+    np.testing.assert_allclose(found[1].pvalues_, found[0].pvalues_, rtol=1e-7, atol=1e-9)
+    assert any("missing values are fitted by the CPU" in note for note in found[1].trace_.notes)
 
 
 def test_a_real_table(monkeypatch):

@@ -252,8 +252,15 @@ def test_models_without_kernels_are_refused_by_name(gpu, model, why):
 def test_weights_of_rows_are_refused(gpu):
     X, y = load_iris(return_X_y=True)
     weights = np.linspace(1, 2, len(y))
-    with pytest.raises(InvalidInputError, match="kernels for"):
+    with pytest.raises(InvalidInputError, match="no kernels for trees of rows with weights"):
         PPFS(RandomForestClassifier(5), device="cuda").fit(X, y, sample_weight=weights)
+
+
+def test_missing_values_of_trees_are_refused(gpu):
+    X, y = load_iris(return_X_y=True)
+    X[3, 2] = np.nan
+    with pytest.raises(InvalidInputError, match=r"no kernels for trees .* with missing values"):
+        PPFS(device="cuda", n_splits=12).fit(X, y)
 
 
 def test_sparse_columns_are_refused(gpu):

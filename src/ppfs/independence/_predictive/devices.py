@@ -84,7 +84,8 @@ def choose_device(
         return DeviceChoice(False, f"device='auto' took the CPU for growth: {refusal}")
     devices = _engine.cuda_devices()
     several = f"{len(devices)} devices, the first of them " if len(devices) > 1 else ""
-    return DeviceChoice(True, f"device={device!r}: growth ran on {several}{devices[0].name}")
+    missing_too = "; columns with missing values are fitted by the CPU" if table.has_missing else ""
+    return DeviceChoice(True, f"device={device!r}: growth ran on {several}{devices[0].name}{missing_too}")
 
 
 def _refusal(sources: Sequence[RiskSource], table: Table, counts_draws: bool) -> str | None:

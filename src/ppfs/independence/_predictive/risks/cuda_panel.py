@@ -13,6 +13,7 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from ppfs import _engine
 from ppfs._data import Block, Table
+from ppfs._fitting import Medians
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosted_linear import BoostedLinearGrower
 from ppfs.independence._predictive.risks.boosting import BoostingGrower
@@ -51,7 +52,8 @@ def uploaded(block: Block) -> Block:
 class _OnCuda(_Twin):
     """Fits models to each column of a block on a GPU.
 
-    The grower that it extends answers where the kernels cannot: about categories, and where a risk is not finite.
+    The grower that it extends answers where the kernels cannot: about categories and columns with missing values, and
+    where a risk is not finite.
     """
 
     bytes_per_block = 2**28
@@ -61,7 +63,7 @@ class _OnCuda(_Twin):
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
-        is_number = block.n_levels == 0
+        is_number = (block.n_levels == 0) & ~block.facts.has_missing
         largest = np.maximum(np.abs(block.facts.low), np.abs(block.facts.high)).astype(np.float64)
         is_here = is_number & (largest <= LARGEST_SQUARABLE)
         if not is_here.all():
@@ -207,8 +209,6 @@ def refusal_of_panel(grower: Grower, table: Table, counts_draws: bool) -> str | 
     problem = grower.problem
     if table.is_sparse:
         return "there are kernels for dense columns only"
-    if table.has_missing:
-        return "there are no kernels for missing values"
     if counts_draws:
         return "there are no kernels that count draws"
     if problem.y.ndim > 1:
@@ -230,6 +230,8 @@ def _refusal_of_recipe(recipe: Recipe) -> str | None:
         return f"there is no kernel for {type(solver).__name__} with these parameters"
     if not (solver.has_intercept and solver.penalty > 0.0):
         return "there are kernels for models with an intercept and a penalty only"
+    if steps and isinstance(steps[0], Medians):
+        steps.pop(0)  # They fill missing values, and columns without any stay as they are.
     if steps and isinstance(steps[0], StandardScaler):
         scaler = steps.pop(0)
         if not (scaler.with_mean and scaler.with_std):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ppfs import _engine
 from ppfs._data import Block, Table
+from ppfs.independence._predictive.risks.column_trees import ColumnTreeGrower
 from ppfs.independence._predictive.risks.engine import EngineGrower
 from ppfs.independence._predictive.risks.forests import ForestGrower, cuts_at_random, forest_rules
 from ppfs.independence._predictive.risks.grower import Grower
@@ -82,15 +83,18 @@ def cuda_grower(grower: Grower) -> Grower:
 
 def refusal_on_cuda(grower: Grower, table: Table) -> str | None:
     """Return why these models cannot be grown on a GPU, or None if they can."""
+    weighted = "there are no kernels for trees of rows with weights, or of columns with missing values"
+    if isinstance(grower, ColumnTreeGrower):
+        return weighted
     if not isinstance(grower, TreeGrower | ForestGrower):
         return f"there are kernels for {SERVED} only"
+    if grower.problem.weights.fit is not None:
+        return weighted
     if table.is_sparse:
         return "there are kernels for dense columns only"
     problem = grower.problem
     if cuts_at_random(problem.estimator):
         return "there are no kernels for random cuts"
-    if problem.weights.fit is not None:
-        return "there are no kernels for weights of rows"
     rules = grower.rules if isinstance(grower, TreeGrower) else forest_rules(problem)
     if rules.criterion in ("entropy", "log_loss") and not _engine.is_exhaustive(rules.limits(table.n_rows)):
         # The logarithm of a GPU differs in its last bit, which may decide between two cuts.
