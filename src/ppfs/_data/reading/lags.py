@@ -244,7 +244,10 @@ def _with_copies(
                 known = nw.from_native(
                     known.to_native().set_axis(earlier.to_native().index), series_only=True
                 )
-            earlier = earlier.with_columns(nw.when(known).then(nw.col(name)).alias(name) for name in columns)
+            # As a column: narwhals before 2.0 takes no series as a condition. No column has a longer name.
+            mark = max(columns, key=len, default="") + "_known"
+            kept = (nw.when(nw.col(mark)).then(nw.col(name)).alias(name) for name in columns)
+            earlier = earlier.with_columns(known.alias(mark)).with_columns(kept).drop(mark)
         renamed = earlier.rename({name: name_of_copy(name, lag) for name in columns})
         if nw.dependencies.is_pandas_dataframe(renamed.to_native()):
             renamed = nw.from_native(
