@@ -8,6 +8,8 @@ from pickle import PickleBuffer, PicklingError
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+
 from ppfs._conventions import n_rows_of
 from ppfs._data import is_path
 from ppfs.exceptions import InvalidInputError
@@ -62,8 +64,10 @@ class DataAtHand:
 def _digest(parts: tuple[Any, ...]) -> int | None:
     """Return a checksum of the data, which is read once and not copied where it lies in one piece."""
     pieces: list[PickleBuffer] = []
+    # Memory maps are copied when they are pickled, and arrays are not.
+    plain = [np.asarray(part) if isinstance(part, np.memmap) else part for part in parts]
     try:
-        digest = crc32(pickle.dumps(parts, protocol=5, buffer_callback=pieces.append))
+        digest = crc32(pickle.dumps(plain, protocol=5, buffer_callback=pieces.append))
     except (TypeError, AttributeError, ValueError, PicklingError):
         # Objects that cannot be pickled, such as lazy arrays of other libraries.
         return None
