@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 _NARROW = 64
 _ROWS_TURNED = 2**13
 _VALUES_AT_ONCE = 2**18
-_BYTES_FOR_THREADS, _MOST_THREADS = 2**28, 4
+_BYTES_FOR_THREADS, _MOST_THREADS, _PARTS_PER_TASK = 2**28, 8, 16
 
 # Rows in which most columns already show that they do not have a property.
 _FIRST_ROWS = 4
@@ -140,19 +140,22 @@ def _extremes(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         width = max(_NARROW, _VALUES_AT_ONCE // X.shape[0])
         low, high = np.empty(X.shape[1], dtype=X.dtype), np.empty(X.shape[1], dtype=X.dtype)
 
-        def look(start: int) -> None:
-            part = X[:, start : start + width]
-            part.min(axis=0, out=low[start : start + width])
-            part.max(axis=0, out=high[start : start + width])
+        def look(starts: range) -> None:
+            for start in starts:
+                part = X[:, start : start + width]
+                part.min(axis=0, out=low[start : start + width])
+                part.max(axis=0, out=high[start : start + width])
 
         starts = range(0, X.shape[1], width)
         if X.nbytes < _BYTES_FOR_THREADS:
-            for start in starts:
-                look(start)
+            look(starts)
         else:
             # A core does not read as fast as memory is.
+            tasks = [
+                starts[first : first + _PARTS_PER_TASK] for first in range(0, len(starts), _PARTS_PER_TASK)
+            ]
             with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
-                list(pool.map(look, starts))
+                list(pool.map(look, tasks))
         return low, high
     # NumPy is slow along the first axis of a narrow matrix: transposed copies of a few rows at a time are faster.
     low, high = X[0].copy(), X[0].copy()
