@@ -72,7 +72,7 @@ class ContentOrder:
         wanted, last = frozenset(listed), self._last
         if len(wanted) == len(listed) and wanted.issubset(last):
             return tuple(variable for variable in last if variable in wanted)
-        ordered = tuple(sorted(listed, key=self.by_content))
+        ordered = tuple(sorted(listed, key=lambda variable: (self.key(variable), variable)))
         self._last = dict.fromkeys(ordered)
         return ordered
 

@@ -129,6 +129,7 @@ class BoundTest(ABC):
         self._on_error = binding.on_error
         self.failures: dict[int, str] = {}
         self._asked_sets: set[tuple[int, int]] = set()
+        self._last_given: tuple[set[int], int] = set(), 0
 
     @property
     def smallest_pvalue(self) -> float:
@@ -184,12 +185,12 @@ class BoundTest(ABC):
         IndependenceResult
             One for each of `xs`.
         """
-        inside = set(map(int, given))
-        if not inside:
+        if not len(given):
             for places, answers in self.marginal_answers(xs, target):
                 yield from answers.take(places)
             return
-        shared = self._binding.salt + sum(map(fingerprint, inside))
+        inside, total = self._with_fingerprint(given)
+        shared = self._binding.salt + total
 
         def question(x: int) -> Question:
             return target, shared if x in inside else shared + fingerprint(x), x
@@ -215,6 +216,18 @@ class BoundTest(ABC):
                 self._remember(wanted if other == x else question(other), result)
                 known = result if other == x else self.known.get(wanted)
             yield known
+
+    def _with_fingerprint(self, given: Collection[int]) -> tuple[set[int], int]:
+        """Return columns as a set, and the sum of their fingerprints: the last sum, changed by what came and went.
+
+        The shrink phase removes one of thousands of columns at a time.
+        """
+        last, total = self._last_given
+        now = set(given)
+        gone, came = last - now, set(map(int, now - last))
+        inside = (last - gone) | came
+        self._last_given = inside, total + sum(map(fingerprint, came)) - sum(map(fingerprint, gone))
+        return self._last_given
 
     def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
         """Answer whether each x is independent of `target` given nothing, block by block.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from ppfs._engine.inputs.bit_sets import Words
 from ppfs._engine.inputs.column_store import ColumnStore, make_store
 from ppfs._engine.inputs.random_keys import column_keys
 from ppfs._engine.inputs.sorted_columns import SortedColumns
-from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int64s
+from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int32s, Int64s
 from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.many_columns.forest_growth import grow_all_trees
 from ppfs._engine.many_columns.forest_memory import NOTHING, make_forest_memory
@@ -86,6 +87,12 @@ class ScoredForest:
     sums: Int64s  # (n_test, n_outputs)
     losses: Float64s  # (n_test,)
     risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
+
+    @cached_property
+    def used(self) -> Int32s:
+        """The columns that any tree splits on, ascending."""
+        feature = self.trees.nodes["feature"]
+        return np.unique(feature[feature >= 0])
 
     def uses(self, column: int) -> bool:
         """Return whether any tree splits on a column."""
@@ -396,8 +403,7 @@ def _noted(data: ForestsData, active: Bools, forests: Sequence[ScoredForest], n_
     used = np.zeros((data.n_splits, data.columns.n_columns), dtype=np.bool_)
     base_risk = np.empty(data.n_splits)
     for split, scored in enumerate(forests):
-        feature = scored.trees.nodes["feature"]
-        used[split, feature[feature >= 0]] = True
+        used[split, scored.used] = True
         weight = data.prepared.shared.total_weights[split]
         base_risk[split] = weighted_mean(scored.losses, weight, np.empty(2))
     return ForestPerSplit(active, used, base_risk, n_fits, tuple(forests), data)

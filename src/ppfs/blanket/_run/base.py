@@ -189,7 +189,7 @@ class BaseBlanketSelector(Selector):
 
     def _conclude(self, searched: Searched, special: SpecialColumns, trace: Trace, table: Table) -> None:
         """Choose among the folds' blankets and set the fitted attributes from the chosen fold's answers."""
-        concluded = conclude(searched, special, trace, table, self.n_folds, self.min_features)
+        concluded = conclude(searched, special, trace, table, self.n_folds, self.min_features, self.n_jobs)
         callers = CallersColumns.of(table)
         self.folds_ = tuple(
             replace(fold, blanket=tuple(callers.numbers(fold.blanket))) for fold in concluded.folds

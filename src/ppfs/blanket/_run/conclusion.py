@@ -51,6 +51,7 @@ def conclude(
     table: Table,
     n_folds: int,
     min_features: int,
+    n_jobs: int | None = None,
 ) -> Conclusion:
     """Choose among the folds' blankets, fill up the chosen one, and write the outcome into the trace."""
     folds = aggregate(searched.blankets) if n_folds else ()
@@ -70,7 +71,7 @@ def conclude(
             condition_on=special.condition_on,
             filled_up=tuple(filled_up),
             left_out=left_out,
-            closest=closest_members(table, sorted(not_selected), blanket),
+            closest=closest_members(table, sorted(not_selected), blanket, n_jobs),
         )
     )
     pvalues, effects = _answers(decided_by, unasked=(*special.all, *left_out))

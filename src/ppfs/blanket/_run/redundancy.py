@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Table
 
@@ -21,7 +23,9 @@ _CLOSE = 0.2
 _MARGIN = 2.0
 
 
-def closest_members(table: Table, dropped: Sequence[int], members: Sequence[int]) -> dict[int, int]:
+def closest_members(
+    table: Table, dropped: Sequence[int], members: Sequence[int], n_jobs: int | None = None
+) -> dict[int, int]:
     """Return the member that each dropped feature is most strongly associated with, where one clearly stands out.
 
     The association is Cramér's V squared, corrected for chance (Bergsma, 2013). It sees links of any shape between
@@ -36,6 +40,9 @@ def closest_members(table: Table, dropped: Sequence[int], members: Sequence[int]
     members : sequence of int
         The selected ones.
 
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+
     Returns
     -------
     dict of int to int
@@ -45,15 +52,21 @@ def closest_members(table: Table, dropped: Sequence[int], members: Sequence[int]
         return closest
     rows = np.linspace(0, table.n_rows - 1, min(table.n_rows, _MOST_ROWS)).astype(np.intp)
     of_members, owners = _indicators(table, members, rows)
-    for first in range(0, len(dropped), _AT_ONCE):
-        some = dropped[first : first + _AT_ONCE]
+
+    def close(some: Sequence[int]) -> dict[int, int]:
         of_some, places = _indicators(table, some, rows)
         links = np.zeros((len(some), len(members)))
         np.maximum.at(links, (places[:, np.newaxis], owners), _associations(of_some, of_members))
         best = links.argmax(axis=1)
         second, highest = np.partition(links, -2, axis=1)[:, -2:].T
-        for place in np.flatnonzero((highest >= _CLOSE) & (highest >= _MARGIN * second)).tolist():
-            closest[some[place]] = members[best[place]]
+        stands_out = (highest >= _CLOSE) & (highest >= _MARGIN * second)
+        return {some[place]: members[best[place]] for place in np.flatnonzero(stands_out).tolist()}
+
+    blocks = [dropped[first : first + _AT_ONCE] for first in range(0, len(dropped), _AT_ONCE)]
+    # A file is read by one thread.
+    n_threads = int(effective_n_jobs(n_jobs)) if table.is_in_memory else 1
+    for found in _engine.run_tasks(close, blocks, n_threads):
+        closest.update(found)
     return closest
 
 

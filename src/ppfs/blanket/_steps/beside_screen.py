@@ -36,7 +36,9 @@ def most_promising_beside(
     if len(rest) <= at_most or at_most <= 0:
         return list(rest) if at_most > 0 else []
     residuals, basis, factors = _left(table, target, members)
-    single = [feature for feature in rest if table.is_single(feature)]
+    single = (
+        rest if table.has_single_columns_only else [feature for feature in rest if table.is_single(feature)]
+    )
 
     def scored(features: Sequence[int]) -> Floats:
         own = np.empty(len(features))
