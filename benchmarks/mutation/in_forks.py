@@ -19,6 +19,7 @@ import sys
 import time
 import types
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def _try(fault: dict[str, Any], chosen: list[Any], write: int) -> None:
         os.write(write, f"import: {error!r}".encode()[:1000])
         code = _CAUGHT
     if code == _MISSED:
-        for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+        for item, following in zip_longest(chosen, chosen[1:]):
             reports = runtestprotocol(item, nextitem=following, log=False)
             if any(report.failed for report in reports):
                 os.write(write, item.nodeid.encode()[:1000])
