@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppfs._engine.boosting.binned_columns import BinnedColumns, bin_columns
+    from ppfs._engine.boosting.binned_columns import bin_columns
     from ppfs._engine.boosting.column_models import boosted_column_losses
     from ppfs._engine.boosting.linear_start import LinearStart, boosted_linear_rules, fit_linear, fit_lines
     from ppfs._engine.boosting.models import BoostedModels, grow_models
@@ -66,14 +66,14 @@ if TYPE_CHECKING:
     from ppfs._engine.one_column.tree_rows import make_draws, prepared_column_row_losses
     from ppfs._engine.one_column.weighted_trees import order_columns, tree_predictions
     from ppfs._engine.tables.counting import count_cells, likelihood_ratios, rank_levels
-    from ppfs._engine.tables.pair_scores import N_QUARTERS, score_pairs, whole_k_log_k
+    from ppfs._engine.tables.pair_scores import score_pairs, whole_k_log_k
     from ppfs._engine.tables.signed_ranks import SignedRanks, signed_ranks
     from ppfs._engine.trees.row_losses import DrawnRows
     from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules, is_exhaustive
 
 #: The module of every public name.
 _MODULES = {
-    "boosting.binned_columns": ("BinnedColumns", "bin_columns"),
+    "boosting.binned_columns": ("bin_columns",),
     "boosting.linear_start": ("LinearStart", "boosted_linear_rules", "fit_linear", "fit_lines"),
     "boosting.models": ("BoostedModels", "grow_models"),
     "boosting.column_models": ("boosted_column_losses",),
@@ -130,7 +130,7 @@ _MODULES = {
     "one_column.tree_rows": ("make_draws", "prepared_column_row_losses"),
     "one_column.weighted_trees": ("order_columns", "tree_predictions"),
     "tables.counting": ("count_cells", "likelihood_ratios", "rank_levels"),
-    "tables.pair_scores": ("N_QUARTERS", "score_pairs", "whole_k_log_k"),
+    "tables.pair_scores": ("score_pairs", "whole_k_log_k"),
     "tables.signed_ranks": ("SignedRanks", "signed_ranks"),
     "trees.row_losses": ("DrawnRows",),
     "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TreeRules", "is_exhaustive"),

@@ -9,7 +9,7 @@ from ppfs._fitting.boosting_libraries import (
 )
 from ppfs._fitting.bootstrap import drawn_counts, tree_seeds
 from ppfs._fitting.design import Design, dense, stacked, with_replaced
-from ppfs._fitting.encoders import MAX_DUMMIES, Medians, ToFrame, dummy_places, one_hot, standard
+from ppfs._fitting.encoders import MAX_DUMMIES, Medians, ToFrame, dummy_places, standard
 from ppfs._fitting.encoding import (
     Encoded,
     Impute,
@@ -97,7 +97,6 @@ __all__ = [
     "members_of",
     "names_of",
     "naming_the_model",
-    "one_hot",
     "prepared",
     "prepared_for",
     "reads_float32",

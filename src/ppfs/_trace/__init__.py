@@ -1,14 +1,14 @@
 """Why every column was kept or dropped: the record that reports and plots are made from."""
 
 from ppfs._trace.batch import StepBatch
-from ppfs._trace.data import DataSummary, summary_of, target_name
+from ppfs._trace.data import DataSummary, summary_of
 from ppfs._trace.deciding import DecidingSteps
 from ppfs._trace.detectable import Detectable
 from ppfs._trace.outcome import Outcome
 from ppfs._trace.plain import as_plain, from_plain
 from ppfs._trace.question_arrays import QuestionArrays
 from ppfs._trace.record import Trace
-from ppfs._trace.results import FeatureResults, feature_results, results_table
+from ppfs._trace.results import feature_results, results_table
 from ppfs._trace.steps import (
     FAVORABLE,
     FOLD_ASIDE,
@@ -37,7 +37,6 @@ __all__ = [
     "DecidingSteps",
     "Decision",
     "Detectable",
-    "FeatureResults",
     "Outcome",
     "QuestionArrays",
     "Step",
@@ -48,5 +47,4 @@ __all__ = [
     "from_plain",
     "results_table",
     "summary_of",
-    "target_name",
 ]

@@ -13,9 +13,6 @@ from ppfs.independence._predictive.risks.cuda_trees import SERVED, cuda_grower, 
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.source import RiskSource
 
-#: What `device` may be.
-DEVICES = ("cpu", "cuda", "auto")
-
 # With less work than this, the numbers of the table times the splits, "auto" takes the CPU, which is done before a GPU
 # has its kernels loaded. See docs/gpu.md.
 _ENOUGH_WORK = 10**8
