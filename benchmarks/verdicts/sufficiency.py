@@ -4,7 +4,7 @@
 
 Tables of 500 rows and 20 columns, of which five are true; their selection is given, so that the answer is known: all
 five kept, one of five left out that explains 10 % of what the five explain (twice the margin), or no column that
-matters and none selected. What is true is measured on 4,000 more rows of the same law: the mean difference of the
+matters and none selected. What is true is measured on 8,000 more rows of the same law: the mean difference of the
 losses of those models that the interval is about.
 """
 
@@ -20,7 +20,7 @@ from ppfs._data import read_table
 from ppfs._rows import divide_into_folds
 from ppfs._verdicts.measuring import Divided, Measured, measured_losses
 
-N_ROWS, N_NEW, N_COLUMNS, N_FOLDS, MARGIN = 500, 4000, 20, 5, 0.05
+N_ROWS, N_NEW, N_COLUMNS, N_FOLDS, MARGIN = 500, 8_000, 20, 5, 0.05
 CASES = {"all kept": (0, 1, 2, 3, 4), "one left out": (0, 1, 2, 3), "noise only": ()}
 # Shares of the explained variance; the last column explains twice the margin.
 SHARES = np.array([0.225, 0.225, 0.225, 0.225, 0.1])

@@ -9,7 +9,8 @@ import pytest
 from ppfs import PPFS
 from ppfs._data import read_table
 from ppfs._verdicts.betting import Wagers
-from ppfs._verdicts.updating import Watch, after_batch, begin, read_off
+from ppfs._verdicts.measuring import residuals_of
+from ppfs._verdicts.updating import Watch, _model, after_batch, begin, read_off
 from ppfs.exceptions import InvalidInputError
 
 
@@ -87,11 +88,9 @@ def test_a_batch_is_predicted_before_it_is_learned():
     joined = read_table(np.vstack([X, X_new]), np.r_[y, y_new], task="regression", owner="test")
     shuffled = np.r_[y, y_new[::-1]]
     other = read_table(np.vstack([X, X_new]), shuffled, task="regression", owner="test")
-    from ppfs._verdicts.updating import residuals_of_selected
-
     train, test = np.arange(200), np.arange(200, 250)
-    ours = residuals_of_selected(joined, watch, train, test)
-    theirs = residuals_of_selected(other, watch, train, test)
+    model = _model(table, watch.member, watch.selected)
+    ours, theirs = (residuals_of(one, model, [0, 1], train, test) for one in (joined, other))
     np.testing.assert_allclose(y_new[:, np.newaxis] - ours, y_new[::-1][:, np.newaxis] - theirs)
     assert after_batch(watch, joined, 200).n_new == 50
 

@@ -112,7 +112,8 @@ def detectable_of(
     distances = [_distance(one, left.share, freedom) for one in (levels, never)]
     rows = effective_rows(table)
     if is_panel:
-        found = [2 * left.scale * _share_explained(distance, rows, table) for distance in distances]
+        kurtosis = 0.0 if table.task == "classification" else 3.0 if blanket else 1.0
+        found = [2 * left.scale * _share_explained(distance, rows, kurtosis) for distance in distances]
     else:
         found = [np.tanh(distance / np.sqrt(max(1.0, rows - len(blanket) - 3))) for distance in distances]
     decided = trace.deciding_steps()
@@ -125,13 +126,13 @@ def _n_distinct(features: NDArray[np.intp]) -> int:
     return int(np.count_nonzero(np.bincount(features))) if features.size else 0
 
 
-def _share_explained(distance: float, rows: float, table: Table) -> float:
+def _share_explained(distance: float, rows: float, kurtosis: float) -> float:
     """Return the share of what is unexplained that moves the statistic of a line by some standard errors.
 
-    The statistic divides the sum of products by the root of their squares, and for numbers the squares hold the effect
-    itself: ``distance**2 = rows * f2 / (1 + k * f2)``, with k the kurtosis of a normal column.
+    Given other columns, the statistic divides the sum of products by the root of their squares, and for numbers the
+    squares hold the effect itself: ``distance**2 = rows * f2 / (1 + k * f2)``, with k the kurtosis of a normal column.
+    Given nothing, rows are rearranged, and what is divided by is the target's own spread: k is 1.
     """
-    kurtosis = 0.0 if table.task == "classification" else 3.0
     left = rows - kurtosis * distance**2
     return distance**2 / left if left > 0 else float("nan")
 

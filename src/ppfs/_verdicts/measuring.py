@@ -312,27 +312,15 @@ class Measured:
         chosen["all"] = self._steadied(chosen["selected"], chosen["all"], rows, parts, weights)
         losses = {side: one[0] for side, one in chosen.items()}
         compared = Compared.of(losses["nothing"], losses["selected"], losses["all"], means, margin)
-        of_nothing, of_selected, of_all = (
-            means.mean(losses[side]) for side in ("nothing", "selected", "all")
-        )
         return Sufficiency(
-            compared.verdict,
-            margin,
-            self.loss.name,
-            of_nothing,
-            of_selected,
-            of_all,
-            compared.lost,
-            compared.explained,
-            compared.gained,
-            compared.share_lost,
-            compared.share_lost_high,
-            scores_of(table, self.loss, rows, {side: one[1] for side, one in chosen.items()}, weights),
-            {side: Counter(chosen[side][2]).most_common(1)[0][0] for side in ("selected", "all")},
-            len(rows),
-            round(float(np.mean([len(train) for train, _ in divided.pairs]))),
-            divided.n_folds,
-            n_selected,
+            **vars(compared),
+            loss=self.loss.name,
+            scores=scores_of(table, self.loss, rows, {side: one[1] for side, one in chosen.items()}, weights),
+            models={side: Counter(chosen[side][2]).most_common(1)[0][0] for side in ("selected", "all")},
+            n_rows=len(rows),
+            n_training_rows=round(float(np.mean([len(train) for train, _ in divided.pairs]))),
+            n_folds=divided.n_folds,
+            n_selected=n_selected,
         )
 
     def _divided_again(self, rows: Rows) -> NDArray[np.intp]:

@@ -40,8 +40,8 @@ def _explained(X: Matrix, n_levels: NDArray[np.intp], residuals: Floats) -> Floa
         return _by_lines(np.asarray(X.T @ residuals), X, residuals)
     explained = np.zeros(X.shape[1])
     is_number = n_levels == 0
-    Z = _standardized(X[:, is_number])
-    squares = _standardized(Z**2)
+    Z = _scaled(X[:, is_number])
+    squares = _scaled(Z**2)
     explained[is_number] = np.maximum(
         ((Z.T @ residuals) ** 2).sum(axis=1), ((squares.T @ residuals) ** 2).sum(axis=1)
     ) / len(residuals)
@@ -49,19 +49,6 @@ def _explained(X: Matrix, n_levels: NDArray[np.intp], residuals: Floats) -> Floa
     for column in np.flatnonzero(~is_number).tolist():
         explained[column] = _by_levels(X[:, column], residuals, by_chance)
     return explained
-
-
-def _standardized(X: Floats) -> Floats:
-    """Return columns of mean 0 and variance 1; missing values, and constant columns, are 0."""
-    if not X.shape[1]:
-        return X
-    known = np.isfinite(X)
-    n_known = np.maximum(1, known.sum(axis=0))
-    filled = np.where(known, X, 0.0)
-    centered = np.where(known, X - filled.sum(axis=0) / n_known, 0.0)
-    spread = np.sqrt((centered**2).mean(axis=0))
-    scaled: Floats = np.divide(centered, spread, out=np.zeros_like(centered), where=spread > 0)
-    return scaled
 
 
 def _by_lines(products: Floats, X: Matrix, residuals: Floats) -> Floats:
@@ -108,7 +95,7 @@ def moves_of(
         some = list(features[first : first + _AT_ONCE])
         X = table.take(some)
         X = np.asarray(X.toarray() if sp.issparse(X) else X)
-        of_train, of_test = _scaled_together(X[train], X[test])
+        of_train, of_test = _scaled(X[train]), _scaled(X[test], like=X[train])
         n_levels = table.n_levels_of(some)
         for output, residual in enumerate(residuals.T):
             moved = of_test * (of_train.T @ residual / len(train))
@@ -119,15 +106,15 @@ def moves_of(
     return moves
 
 
-def _scaled_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
-    """Return columns of mean 0 and variance 1 in the training rows; missing values, and constant columns, are 0."""
-    known = np.isfinite(train)
+def _scaled(X: Floats, like: Floats | None = None) -> Floats:
+    """Return columns less the mean of others, in units of their spread; missing values, and constant columns, are 0."""
+    like = X if like is None else like
+    known = np.isfinite(like)
     n_known = np.maximum(1, known.sum(axis=0))
-    means = np.where(known, train, 0.0).sum(axis=0) / n_known
-    spread = np.sqrt((np.where(known, train - means, 0.0) ** 2).sum(axis=0) / n_known)
+    means = np.where(known, like, 0.0).sum(axis=0) / n_known
+    spread = np.sqrt((np.where(known, like - means, 0.0) ** 2).sum(axis=0) / n_known)
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    scaled = [np.where(np.isfinite(part), part - means, 0.0) * scale for part in (train, test)]
-    return scaled[0], scaled[1]
+    return np.where(np.isfinite(X), X - means, 0.0) * scale
 
 
 # The value of a level is the mean of its rows and of this many rows without effect.

@@ -19,25 +19,18 @@ _ALL = 1.0
 
 
 @dataclass(frozen=True)
-class Sufficiency:
-    """How much better a model is with all columns than with the selected ones.
-
-    Models are fitted on a part of the rows and their losses measured on the others. Where the rows were divided into
-    folds, the selection was repeated in the training part of each: the numbers are about the selection as a method,
-    made from `n_training_rows` rows. Where rows were held out (`confirm`), they are about the selection itself.
+class Compared:
+    """What losses of the same rows say, before words.
 
     Attributes
     ----------
     verdict : {"sufficient", "not sufficient", "too few rows", "nothing to explain"}
         "sufficient": less than the share `margin` of what all columns explain is lost (a one-sided test at 5 %). "not
-        sufficient": more is lost (also at 5 %). "too few rows": neither is shown. "nothing to explain": no model with
-        all columns is shown to predict better than none at all.
+        sufficient": more is lost (also at 5 %). "too few rows": neither is shown. "nothing to explain": no model is
+        shown to predict better than none at all.
 
     margin : float
         The share of what all columns explain that may be lost.
-
-    loss : str
-        The name of the loss.
 
     of_nothing, of_selected, of_all : float
         Mean losses of the best constant, of the best model with the selected columns, and of the best model that sees
@@ -56,6 +49,57 @@ class Sufficiency:
     share_lost, share_lost_high : float
         `lost` as a share of `explained`, and the upper end of its one-sided 95 % interval; NaN where nothing is
         explained, infinity where no bound can be given.
+    """
+
+    verdict: Verdict
+    margin: float
+    of_nothing: float
+    of_selected: float
+    of_all: float
+    lost: Estimate
+    explained: Estimate
+    gained: Estimate
+    share_lost: float
+    share_lost_high: float
+
+    @staticmethod
+    def of(
+        of_nothing: Floats, of_selected: Floats, of_all: Floats, rows: RowMeans, margin: float
+    ) -> Compared:
+        """Compare the losses of rows with no column, with the selected ones, and with all."""
+        lost = rows.estimate(of_selected - of_all)
+        by_all = of_nothing - (of_selected if lost.value < 0 else of_all)
+        explained = rows.estimate(by_all)
+        high = _share_high(of_selected - of_all, by_all, rows)
+        share = lost.value / explained.value if explained.value > 0 else float("nan")
+        verdict: Verdict = "too few rows"
+        # One-sided, so that both sides of the margin are tested at 5 %.
+        if not rows.estimate(by_all, 0.9).low > 0:
+            verdict, share, high = "nothing to explain", float("nan"), float("nan")
+        elif high < margin:
+            verdict = "sufficient"
+        elif rows.estimate((of_selected - of_all) - margin * by_all, 0.9).low > 0:
+            verdict = "not sufficient"
+        means = (rows.mean(losses) for losses in (of_nothing, of_selected, of_all))
+        gained = rows.estimate(of_nothing - of_selected)
+        return Compared(verdict, margin, *means, lost, explained, gained, share, high)
+
+
+@dataclass(frozen=True)
+class Sufficiency(Compared):
+    """How much better a model is with all columns than with the selected ones.
+
+    Models are fitted on a part of the rows and their losses measured on the others. Where the rows were divided into
+    folds, the selection was repeated in the training part of each: the numbers are about the selection as a method,
+    made from `n_training_rows` rows. Where rows were held out (`confirm`), they are about the selection itself.
+
+    Attributes
+    ----------
+    verdict, margin, of_nothing, of_selected, of_all, lost, explained, gained, share_lost, share_lost_high
+        See `Compared`.
+
+    loss : str
+        The name of the loss.
 
     scores : mapping of str to mapping of str to float
         The same in other words, for "nothing", "selected" and "all": "r2" for numbers, "accuracy" and "auc" for labels,
@@ -75,17 +119,7 @@ class Sufficiency:
         How many features were selected, on average over the folds.
     """
 
-    verdict: Verdict
-    margin: float
     loss: str
-    of_nothing: float
-    of_selected: float
-    of_all: float
-    lost: Estimate
-    explained: Estimate
-    gained: Estimate
-    share_lost: float
-    share_lost_high: float
     scores: Mapping[str, Mapping[str, float]]
     models: Mapping[str, str]
     n_rows: int
@@ -161,47 +195,6 @@ class Sufficiency:
             return (f"{self.loss} loss", *(f"{value:.3g}" for value in losses))  # type: ignore[return-value]
         values = (self.scores[name][side] for side in ("nothing", "selected", "all"))
         return (CALLED[name], *(f"{value:.3f}" for value in values))  # type: ignore[return-value]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What losses of the same rows say, before words.
-
-    Attributes
-    ----------
-    verdict : str
-
-    lost, explained, gained : Estimate
-
-    share_lost, share_lost_high : float
-    """
-
-    verdict: Verdict
-    lost: Estimate
-    explained: Estimate
-    gained: Estimate
-    share_lost: float
-    share_lost_high: float
-
-    @classmethod
-    def of(
-        cls, of_nothing: Floats, of_selected: Floats, of_all: Floats, rows: RowMeans, margin: float
-    ) -> Compared:
-        """Compare the losses of rows with no column, with the selected ones, and with all."""
-        lost = rows.estimate(of_selected - of_all)
-        by_all = of_nothing - np.where(rows.mean(of_selected) < rows.mean(of_all), of_selected, of_all)
-        explained = rows.estimate(by_all)
-        high = _share_high(of_selected - of_all, by_all, rows)
-        share = lost.value / explained.value if explained.value > 0 else float("nan")
-        verdict: Verdict = "too few rows"
-        # One-sided, so that both sides of the margin are tested at 5 %.
-        if not rows.estimate(by_all, 0.9).low > 0:
-            verdict, share, high = "nothing to explain", float("nan"), float("nan")
-        elif high < margin:
-            verdict = "sufficient"
-        elif rows.estimate((of_selected - of_all) - margin * by_all, 0.9).low > 0:
-            verdict = "not sufficient"
-        return cls(verdict, lost, explained, rows.estimate(of_nothing - of_selected), share, high)
 
 
 def _share_high(lost: Floats, explained: Floats, rows: RowMeans) -> float:

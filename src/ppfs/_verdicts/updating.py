@@ -190,22 +190,16 @@ def begin(table: Table, selected: Sequence[int]) -> Watch:
     for of_member, number in zip(losses, members, strict=True):
         for train, test in folds:
             of_member[test] = _losses(table, number, selected, train, test)
-    best = int(np.argmin([one.mean() for one in losses]))
-    member = members[best]
-    gains = np.empty((table.n_rows, len(selected)))
-    for place, feature in enumerate(selected):
-        without = [x for x in selected if x != feature]
-        for train, test in folds:
-            gains[test, place] = _losses(table, member, without, train, test) - losses[best][test]
+    member = members[int(np.argmin([one.mean() for one in losses]))]
+    others = tuple(x for x in range(table.n_features) if x not in set(selected))
+    gains, entering = np.empty((table.n_rows, len(selected))), np.empty((table.n_rows, len(others)))
+    for train, test in folds:
+        gains[test], entering[test] = _gains(table, member, selected, others, train, test)
     bounds = _bounds(gains)
     cut = np.clip(gains, -bounds, bounds)
     # Half of the effect, and no more than what is certain about it.
     lows = np.array([RowMeans().estimate(column, 0.9).low for column in cut.T])
     effects = np.clip(np.minimum(_SHARE_LEFT * cut.mean(axis=0), lows), 0.0, 0.9 * bounds)
-    others = tuple(x for x in range(table.n_features) if x not in set(selected))
-    entering = np.empty((table.n_rows, len(others)))
-    for train, test in folds:
-        entering[test] = _gains_of_others(table, member, selected, others, train, test)
     entering_bounds = _bounds(entering)
     spread = np.clip(entering, -entering_bounds, entering_bounds).std(axis=0)
     return Watch(
@@ -226,13 +220,8 @@ def begin(table: Table, selected: Sequence[int]) -> Watch:
 def after_batch(watch: Watch, table: Table, n_earlier: int) -> Watch:
     """Return the evidence after a batch: the rows from `n_earlier` on, predicted by models of the rows before."""
     train, test = np.arange(n_earlier), np.arange(n_earlier, table.n_rows)
-    of_all = _losses(table, watch.member, watch.selected, train, test)
-    gains = np.empty((len(test), len(watch.selected)))
-    for place, feature in enumerate(watch.selected):
-        without = [x for x in watch.selected if x != feature]
-        gains[:, place] = _losses(table, watch.member, without, train, test) - of_all
+    gains, entering = _gains(table, watch.member, watch.selected, watch.others, train, test)
     gains = np.clip(gains, -watch.bounds, watch.bounds)
-    entering = _gains_of_others(table, watch.member, watch.selected, watch.others, train, test)
     return replace(
         watch,
         needed=watch.needed.after(gains / watch.bounds),
@@ -288,36 +277,39 @@ def _losses(table: Table, member: int, features: Sequence[int], train: Any, test
     return losses
 
 
-def residuals_of_selected(table: Table, watch: Watch, train: Any, test: Any) -> Floats:
-    """Return the residuals of rows that are predicted by the selected columns in other rows."""
-    model = _model(table, watch.member, watch.selected)
-    return residuals_of(table, model, sorted(watch.selected), train, test)
-
-
 def _model(table: Table, member: int, features: Sequence[int]) -> Any:
     if not features:
         return constant_model(table.task)
     return estimator_for(usable_members(DEFAULT_PANEL, table)[member], table.task)
 
 
-def _gains_of_others(
+def _gains(
     table: Table, member: int, selected: Sequence[int], others: Sequence[int], train: Any, test: Any
-) -> Floats:
-    """Return how much the loss of each row falls if a line of another column is added to the model's prediction.
+) -> tuple[Floats, Floats]:
+    """Return how much each column lowers the loss of rows that are predicted by models of all other rows.
 
-    The slope is that of the training rows' residuals on the column, halved: half of a noisy slope costs less than it
-    gains.
+    Returns
+    -------
+    ndarray of shape (n_test, n_selected)
+        By how much the loss rises without a selected column.
+
+    ndarray of shape (n_test, n_others)
+        By how much it falls if a line of another column is added to the prediction. The slope is that of the training
+        rows' residuals on the column, halved: half of a noisy slope costs less than it gains.
     """
-    if not others:
-        return np.empty((len(test), 0))
-    model = _model(table, member, selected)
-    inside = residuals_of(table, model, sorted(selected), train, train)
-    outside = residuals_of(table, model, sorted(selected), train, test)
-    moves = moves_of(table, others, train, test, inside)
-    gains = np.zeros((len(test), len(others)))
-    for residual, moved in zip(outside.T[:, :, np.newaxis], moves, strict=True):
-        gains += residual**2 - (residual - 0.5 * moved) ** 2
-    return gains
+    model, everywhere = _model(table, member, selected), np.arange(table.n_rows)
+    residuals = residuals_of(table, model, sorted(selected), train, everywhere)
+    left = residuals[test]
+    gains = np.empty((len(test), len(selected)))
+    for place, feature in enumerate(selected):
+        without = [x for x in selected if x != feature]
+        gains[:, place] = _losses(table, member, without, train, test) - (left**2).sum(axis=1)
+    entering = np.zeros((len(test), len(others)))
+    for residual, moved in zip(
+        left.T[:, :, np.newaxis], moves_of(table, others, train, test, residuals[train]), strict=True
+    ):
+        entering += residual**2 - (residual - 0.5 * moved) ** 2
+    return gains, entering
 
 
 def _bounds(gains: Floats) -> Floats:
