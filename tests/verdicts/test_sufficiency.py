@@ -13,7 +13,7 @@ from ppfs._data import read_table
 from ppfs._fitting import usable_members
 from ppfs._trace import as_plain, from_plain
 from ppfs._verdicts import Divided, measure_sufficiency
-from ppfs._verdicts.intervals import RowMeans
+from ppfs._verdicts.intervals import RowMeans, inflation_of_folds
 from ppfs._verdicts.measuring import _with_selected
 from ppfs._verdicts.rivals import rank_rivals
 from ppfs._verdicts.scores import _auc, concordance
@@ -374,3 +374,33 @@ def test_the_panel_is_compared_beside_a_model_of_the_callers():
     found = measure_sufficiency(table, folds, lambda _: [0], estimator=tree)
     assert found.verdict != "nothing to explain"
     assert found.models["selected"] != "DecisionTreeClassifier"
+
+
+@pytest.mark.parametrize(("slope", "n_noise", "least"), [(0.0, 8, 0.90), (0.5, 0, 0.90)])
+def test_the_variance_of_folds_is_between_that_of_rows_and_of_pairs(slope, n_noise, least):
+    """Lines of one column and of more: what they differ by is noise alone, or nearly none."""
+    rng = np.random.default_rng(0)
+    n, n_tables = 100, 300
+    factors, held, narrow = [], [], []
+    for _ in range(n_tables):
+        X = rng.normal(size=(n, 2 + n_noise))
+        y = X[:, 0] + slope * X[:, 1] + rng.normal(size=n)
+        losses, truth, predicted = np.empty((2, n)), np.empty(n), np.empty((2, n))
+        for k in range(5):
+            inside = np.arange(n) % 5 == k
+            fitted = [np.linalg.lstsq(X[~inside, :m], y[~inside], rcond=None)[0] for m in (1, X.shape[1])]
+            fitted = [np.pad(one, (0, X.shape[1] - len(one))) for one in fitted]
+            true = np.pad([1.0, slope], (0, n_noise))
+            predicted[:, inside] = [X[inside] @ one for one in fitted]
+            truth[inside] = ((fitted[0] - true) ** 2).sum() - ((fitted[1] - true) ** 2).sum()
+        losses = (y - predicted) ** 2
+        lost, moved = losses[0] - losses[1], (predicted[0] - predicted[1]) ** 2
+        factors.append(inflation_of_folds(lost, moved, RowMeans()))
+        one = RowMeans(inflation=factors[-1]).estimate(lost)
+        held.append(one.low <= truth.mean() <= one.high)
+        plain = RowMeans().estimate(lost)
+        narrow.append(plain.low <= truth.mean() <= plain.high)
+    assert np.mean(factors) > 1.9 if slope == 0 else np.mean(factors) < 1.7
+    # One standard error is 1.3 points.
+    assert least <= np.mean(held) <= 0.985
+    assert np.mean(narrow) < np.mean(held)

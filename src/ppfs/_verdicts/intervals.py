@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ from scipy.stats import t as student_t
 
 from ppfs._conventions import Floats
 
-#: Factor of the variance of cross-validated differences of two models. The difference of row i depends on the training
-#: rows j, and that of row j on i, in the same way: where two models differ by estimation noise only, every pair of rows
-#: counts twice, so that the variance is twice what independent rows have. Where they differ for a reason, it is less.
+#: Factor of the variance of cross-validated differences of two models that differ by estimation noise only. The
+#: difference of row i depends on the training rows j, and that of row j on i, in the same way: every pair of rows
+#: counts twice, so that the variance is twice what independent rows have.
 OF_FOLDS = 2.0
 
 
@@ -80,3 +80,31 @@ class RowMeans:
         error, freedom = self.error(values)
         reach = student_t.isf((1 - level) / 2, freedom) * error if freedom else float("nan")
         return Estimate(mean, mean - reach, mean + reach)
+
+
+def inflation_of_folds(lost: Floats, moved: Floats, rows: RowMeans) -> float:
+    """Return the factor of the variance of cross-validated differences of two models' quadratic losses.
+
+    The predictions of the models differ by d + e: for a reason, and by estimation noise. The noise counts twice
+    (`OF_FOLDS`), the rest once. In rows that the models were not fitted on, the mean loss falls by the mean of d**2 -
+    e**2, and the mean square of the difference is that of d**2 + e**2. So the noise has the share (1 - lost / moved) /
+    2; its upper end is used, at 5 %.
+
+    Parameters
+    ----------
+    lost, moved : ndarray of shape (n_rows,)
+        By how much the loss of each row falls with the second model, and the square of the difference of the
+        predictions.
+
+    Examples
+    --------
+    >>> one = np.ones(2)
+    >>> inflation_of_folds(one, one, RowMeans()), inflation_of_folds(-one, one, RowMeans())
+    (1.0, 2.0)
+    """
+    square = rows.mean(moved)
+    low = replace(rows, inflation=OF_FOLDS).estimate(lost, 0.9).low
+    if not square > 0 or not np.isfinite(low):
+        return OF_FOLDS
+    share = np.clip((1.0 - low / square) / 2.0, 0.0, 1.0)
+    return float(1.0 + (OF_FOLDS - 1.0) * share)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from ppfs._fitting import (
 )
 from ppfs._fitting import names_of as names_of_models
 from ppfs._rows import divide_into_folds
-from ppfs._verdicts.intervals import OF_FOLDS, RowMeans
+from ppfs._verdicts.intervals import OF_FOLDS, RowMeans, inflation_of_folds
 from ppfs._verdicts.rivals import rank_rivals
 from ppfs._verdicts.scores import scores_of
 from ppfs._verdicts.sufficiency import Compared, Sufficiency
@@ -44,6 +44,9 @@ _MOST_FOR_CURVES, _MOST_FOR_PRODUCTS, _MOST_FOR_TREES = 60, 40, 200
 
 # Predictions of two models can be averaged if they are of these kinds.
 _AVERAGED = ("probabilities", "values")
+
+# Losses that are squares of differences.
+_QUADRATIC = ("squared", "brier")
 
 # With more columns than this a line is also fitted with a penalty that grows with their number.
 _FEW = 20
@@ -275,9 +278,7 @@ class Measured:
 
     def enter(self, number: int, train: Rows, test: Rows, sides: dict[str, list[Candidate]]) -> None:
         """Fit all models on the training rows of a division and predict the others."""
-        table, loss = self._table, self.loss
-        truth = table.codes[test].astype(np.intp) if table.task == "classification" else table.y[test]
-        truth = table.y[test] if loss.wants_labels else truth
+        table, loss, truth = self._table, self.loss, self._truth(test)
         known: dict[tuple[str, tuple[int, ...]], NDArray[Any]] = {}
         found: dict[str, dict[str, tuple[Floats, NDArray[Any]]]] = {}
         for side, candidates in sides.items():
@@ -288,6 +289,12 @@ class Measured:
                     known[key] = _predicted(table, model, features, train, test, loss.output, self._seed)
                 found[side][name] = np.asarray(loss.rows(truth, known[key]), dtype=np.float64), known[key]
         self.take(number, test, found)
+
+    def _truth(self, rows: Rows) -> NDArray[Any]:
+        table = self._table
+        if table.task == "classification" and not self.loss.wants_labels:
+            return table.codes[rows].astype(np.intp)
+        return np.asarray(table.y[rows])
 
     def take(self, number: int, test: Rows, found: dict[str, dict[str, tuple[Floats, NDArray[Any]]]]) -> None:
         """Add losses and predictions of the rows of a division, by side and model."""
@@ -306,10 +313,13 @@ class Measured:
             parts = self._divided_again(rows)
         weights = None if table.weights is None else table.weights[rows]
         groups = None if table.groups is None else table.groups[rows]
-        means = RowMeans(weights, groups, OF_FOLDS if divided.n_folds else 1.0)
         chosen = {side: self._best(side, parts, weights) for side in self.losses}
         self.chosen = {side: one[2] for side, one in chosen.items()}
-        chosen["all"] = self._steadied(chosen["selected"], chosen["all"], rows, parts, weights)
+        averaged = self._averaged(chosen["selected"][1], chosen["all"][1], rows)
+        means = RowMeans(weights, groups)
+        if divided.n_folds:
+            means = replace(means, inflation=self._inflation(chosen, averaged, means))
+        chosen["all"] = self._steadied(chosen["all"], averaged, parts, weights)
         losses = {side: one[0] for side, one in chosen.items()}
         compared = Compared.of(losses["nothing"], losses["selected"], losses["all"], means, margin)
         return Sufficiency(
@@ -335,11 +345,30 @@ class Measured:
                 parts[inside] = number
         return parts
 
+    def _averaged(
+        self, selected: NDArray[Any], everything: NDArray[Any], rows: Rows
+    ) -> tuple[Floats, NDArray[Any]] | None:
+        """Return losses and predictions of the mean of two models; None where these have no mean."""
+        if self.loss.output not in _AVERAGED:
+            return None
+        predicted = (selected + everything) / 2
+        return np.asarray(self.loss.rows(self._truth(rows), predicted), dtype=np.float64), predicted
+
+    def _inflation(
+        self, chosen: dict[str, Chosen], averaged: tuple[Floats, NDArray[Any]] | None, means: RowMeans
+    ) -> float:
+        """Return the factor of the variance of differences between models that were fitted in folds."""
+        if averaged is None or self.loss.name not in _QUADRATIC:
+            return OF_FOLDS
+        selected, everything = chosen["selected"][0], chosen["all"][0]
+        # By the parallelogram law.
+        moved = 2.0 * (selected + everything) - 4.0 * averaged[0]
+        return inflation_of_folds(selected - everything, moved, means)
+
     def _steadied(
         self,
-        selected: Chosen,
         everything: Chosen,
-        rows: Rows,
+        averaged: tuple[Floats, NDArray[Any]] | None,
         parts: NDArray[np.intp],
         weights: Floats | None,
     ) -> Chosen:
@@ -350,21 +379,16 @@ class Measured:
         """
         losses, predictions, names = everything
         self.is_averaged = [False] * len(names)
-        if self.loss.output not in _AVERAGED:
+        if averaged is None:
             return everything
-        averaged = (predictions + selected[1]) / 2
-        table = self._table
-        truth = table.codes[rows].astype(np.intp) if table.task == "classification" else table.y[rows]
-        truth = table.y[rows] if self.loss.wants_labels else truth
-        of_averaged = np.asarray(self.loss.rows(truth, averaged), dtype=np.float64)
         losses, predictions = losses.copy(), predictions.copy()
         numbers = np.unique(parts)
         for place, number in enumerate(numbers.tolist()):
             inside = parts == number
             outside = ~inside if numbers.size > 1 else inside
             w = None if weights is None else weights[outside]
-            if np.average((of_averaged - everything[0])[outside], weights=w) < 0:
-                losses[inside], predictions[inside] = of_averaged[inside], averaged[inside]
+            if np.average((averaged[0] - everything[0])[outside], weights=w) < 0:
+                losses[inside], predictions[inside] = averaged[0][inside], averaged[1][inside]
                 self.is_averaged[place] = True
         return losses, predictions, names
 

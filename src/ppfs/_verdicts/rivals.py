@@ -114,7 +114,8 @@ def _scaled(X: Floats, like: Floats | None = None) -> Floats:
     means = np.where(known, like, 0.0).sum(axis=0) / n_known
     spread = np.sqrt((np.where(known, like - means, 0.0) ** 2).sum(axis=0) / n_known)
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    return np.where(np.isfinite(X), X - means, 0.0) * scale
+    scaled: Floats = np.where(np.isfinite(X), X - means, 0.0) * scale
+    return scaled
 
 
 # The value of a level is the mean of its rows and of this many rows without effect.

@@ -80,9 +80,9 @@ class Compared:
             verdict = "sufficient"
         elif rows.estimate((of_selected - of_all) - margin * by_all, 0.9).low > 0:
             verdict = "not sufficient"
-        means = (rows.mean(losses) for losses in (of_nothing, of_selected, of_all))
+        nothing, selected, everything = (rows.mean(losses) for losses in (of_nothing, of_selected, of_all))
         gained = rows.estimate(of_nothing - of_selected)
-        return Compared(verdict, margin, *means, lost, explained, gained, share, high)
+        return Compared(verdict, margin, nothing, selected, everything, lost, explained, gained, share, high)
 
 
 @dataclass(frozen=True)
