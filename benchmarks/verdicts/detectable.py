@@ -6,9 +6,9 @@
 Two makes of tables. "plain": 500 rows, three strong columns and 16 of noise, all normal. "other": 400 rows, a
 strong column of two values, a curved one and a skewed one, and 30 correlated columns of noise. Pilot tables without
 the planted column's effect state what is detectable for a line. Other links need more: by how much follows from the
-functions that the test asks about and their weights, without these tables (`factor_of`). In tables with exactly that
+functions that the test asks about and their weights, without these tables (`effect_at_80`). In tables with exactly that
 effect the questions of the search decide: the column alone, and given the strong ones. `--fits` searches the whole
-tables instead, which takes fifteen times as long.
+tables instead.
 """
 
 from __future__ import annotations
@@ -24,8 +24,16 @@ from threadpoolctl import threadpool_limits
 
 from ppfs import PPFS
 from ppfs.independence import CrossFitPPI
-from ppfs.independence._predictive.residuals.functions import PRODUCTS, WEIGHTS, functions_of
+from ppfs.independence._predictive.residuals.functions import (
+    CURVES,
+    LINE,
+    PRODUCTS,
+    STEPS,
+    WEIGHTS,
+    functions_of,
+)
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
+from ppfs.independence._predictive.residuals.statistics import _SMOOTHEST as SMOOTHEST
 
 LINKS = {
     "line": lambda x: x,
@@ -35,8 +43,12 @@ LINKS = {
 }
 # The quantiles of the normal distribution: sums over them are those of the law.
 LARGE = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
-N_PILOTS = 6
-# Tables drawn to compare other links with a line.
+N_PILOTS = 12
+# Strong columns of either make.
+N_STRONG = 3
+# Weights of the panel's models for a column on its own.
+ALONE = {LINE: 2.0, CURVES: 1.0, STEPS: 1.0}
+# Draws to compare other links with a line.
 N_DRAWN = 400
 
 
@@ -63,22 +75,34 @@ def other(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 MAKES = {"plain": plain, "other": other}
 
 
+def with_noise(signal: np.ndarray, task: str, rng: np.random.Generator) -> np.ndarray:
+    if task == "regression":
+        return signal + rng.normal(size=len(signal))
+    return (signal + rng.logistic(size=len(signal)) > 0).astype(int)
+
+
 def draw(make: str, link: str, task: str, strength: float, table: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng([31, table, *make.encode()])
     X, signal = MAKES[make](rng)
-    signal = signal + strength * unit_link(link, X[:, 0])
-    if task == "regression":
-        return X, signal + rng.normal(size=len(X))
-    return X, (signal + rng.logistic(size=len(X)) > 0).astype(int)
+    return X, with_noise(signal + strength * unit_link(link, X[:, 0]), task, rng)
 
 
-def effect_of(make: str, link: str, task: str, strength: float) -> float:
-    """Return the rise of the risk of the true model when the planted column is replaced by another row's."""
+def effect_of(rest: np.ndarray, link: str, task: str, strength: float) -> float:
+    """Return the rise of the risk of the true model when the planted column is replaced by another row's.
+
+    Parameters
+    ----------
+    rest : ndarray
+        Signals of the other columns.
+    """
     if task == "regression":
         return 2 * strength**2
-    rest = np.concatenate([MAKES[make](np.random.default_rng([7, i]))[1] for i in range(4)])
     move = strength * unit_link(link, LARGE[::50])
     return float(4 * (1 / (1 + np.exp(-(rest[:, np.newaxis] + move)))).var(axis=1).mean())
+
+
+def strength_of(rest: np.ndarray, link: str, task: str, effect: float) -> float:
+    return solved(lambda strength: effect_of(rest, link, task, strength), effect, 5.0)
 
 
 def solved(function, wanted: float, high: float, n_halvings: int = 30) -> float:
@@ -89,40 +113,11 @@ def solved(function, wanted: float, high: float, n_halvings: int = 30) -> float:
     return high
 
 
-def factor_of(link: str, task: str, level: float, n_rows: int) -> float:
-    """Return the effect of a link that is found as often as a line at this level, as a multiple of the line's.
-
-    The functions of x that the test asks about, their products with what is left of the target, and the combination of
-    the p-values, for rows in which nothing else matters.
-    """
-    rng = np.random.default_rng(0)
-    X, noise = rng.normal(size=(2, N_DRAWN, n_rows))
-    uniform, of_products = rng.uniform(size=(N_DRAWN, n_rows)), rng.uniform(size=N_DRAWN)
-    given = [GivenColumn.of(rng.normal(size=n_rows), False)]
-    made = [
-        [(member, values - values.mean(axis=0)) for member, values in functions_of([(x, False)], given)]
-        for x in X
-    ]
-
-    def power(of_link: str, strength: float) -> float:
-        move = strength * unit_link(of_link, X)
-        y = move + noise if task == "regression" else (uniform < 1 / (1 + np.exp(-move))).astype(float)
-        r = y - y.mean(axis=1, keepdims=True)
-        total = WEIGHTS[PRODUCTS] / np.tan(np.pi * of_products)
-        for number, functions in enumerate(made):
-            for member, values in functions:
-                if member != PRODUCTS:
-                    products = r[number][:, np.newaxis] * values
-                    pvalue = hotelling(products)
-                    total[number] += WEIGHTS[member] / np.tan(np.pi * min(max(pvalue, 1e-15), 1 - 1e-15))
-        return float((total / sum(WEIGHTS.values()) >= 1 / np.tan(np.pi * level)).mean())
-
-    strengths = [solved(lambda s, one=one: power(one, s), 0.8, 1.5, 12) for one in (link, "line")]
-    own, of_line = (
-        2 * s**2 if task == "regression" else float(4 * (1 / (1 + np.exp(-s * unit_link(one, LARGE)))).var())
-        for s, one in zip(strengths, (link, "line"), strict=True)
-    )
-    return own / of_line
+def evidence(products: np.ndarray, member: int) -> float:
+    """Return Cauchy's transform of a member's p-value; of curves, the smoothest is tested by itself too."""
+    pvalues = np.clip([hotelling(products[:, :1]), hotelling(products)], 1e-15, 1 - 1e-15)
+    first, every = 1 / np.tan(np.pi * pvalues)
+    return (SMOOTHEST * first + every) / (SMOOTHEST + 1) if member == CURVES else every
 
 
 def hotelling(products: np.ndarray) -> float:
@@ -140,6 +135,10 @@ class Stated:
     growth: float
     shrink: float
     second_look: float
+
+    def finds(self, given: float, alone: float) -> bool:
+        """Return whether the p-values given the strong columns, and alone, select a column."""
+        return given <= self.second_look or (alone <= self.growth and given <= self.shrink)
 
 
 def stated(make: str, task: str, first: int) -> Stated:
@@ -160,13 +159,59 @@ def stated(make: str, task: str, first: int) -> Stated:
     return Stated(*np.mean(found, axis=0).tolist())
 
 
-def is_found(X: np.ndarray, y: np.ndarray, levels: Stated, seed: int, *, by_fit: bool) -> bool:
-    if by_fit:
-        return bool(PPFS.calibrated(random_state=seed).fit(X, y, sufficiency=False).support_[0])
+def effect_at_80(link: str, task: str, levels: Stated, n_rows: int, spread: float) -> float:
+    """Return the effect of a link that the questions of the search find in 80 % of drawn rows.
+
+    The functions of x that the test asks about, their products with what is left of the target, and the combination of
+    the p-values, beside other columns whose signal has some spread and is known. Products with other columns have
+    p-values by chance. On its own a column is asked about with the weights of the panel's models.
+    """
+    rng = np.random.default_rng(0)
+    X, others, noise = rng.normal(size=(3, N_DRAWN, n_rows))
+    uniform, of_products = rng.uniform(size=(N_DRAWN, n_rows)), rng.uniform(size=N_DRAWN)
+    given = [GivenColumn.of(rng.normal(size=n_rows), False)]
+    made = [
+        [
+            (member, values - values.mean(axis=0))
+            for member, values in functions_of([(x, False)], given)
+            if member != PRODUCTS
+        ]
+        for x in X
+    ]
+    rest = spread * others
+    chance = 1 / np.tan(np.pi * of_products)
+
+    def power(strength: float) -> float:
+        signal = rest + strength * unit_link(link, X)
+        if task == "regression":
+            y, expected = signal + noise, rest
+        else:
+            y, expected = (uniform < 1 / (1 + np.exp(-signal))).astype(float), 1 / (1 + np.exp(-rest))
+        left, alone = y - expected, y - y.mean(axis=1, keepdims=True)
+        found = []
+        for number, functions in enumerate(made):
+            pvalues = []
+            for residual, weights in ((left[number], WEIGHTS), (alone[number], ALONE)):
+                total = weights.get(PRODUCTS, 0.0) * chance[number]
+                for member, values in functions:
+                    total += weights[member] * evidence(residual[:, np.newaxis] * values, member)
+                pvalues.append(0.5 - np.arctan(total / sum(weights.values())) / np.pi)
+            found.append(levels.finds(*pvalues))
+        return float(np.mean(found))
+
+    others_signals = spread * LARGE[::50]
+    return effect_of(others_signals, link, task, solved(power, 0.8, 2.0, 11))
+
+
+def is_found(X: np.ndarray, y: np.ndarray, levels: Stated) -> bool:
+    """Return whether the questions of the search find the first column beside the next ones, the strong ones."""
     test = CrossFitPPI("panel")
-    alone = test.evaluate(X[:, [0]], y, 0).pvalue
-    given = test.evaluate(X[:, :4], y, 0, given=[1, 2, 3]).pvalue
-    return given <= levels.second_look or (alone <= levels.growth and given <= levels.shrink)
+    given = test.evaluate(X[:, : N_STRONG + 1], y, 0, given=range(1, N_STRONG + 1)).pvalue
+    return levels.finds(given, test.evaluate(X[:, [0]], y, 0).pvalue)
+
+
+def is_selected(X: np.ndarray, y: np.ndarray, seed: int) -> bool:
+    return bool(PPFS.calibrated(random_state=seed).fit(X, y, sufficiency=False).support_[0])
 
 
 def main() -> None:
@@ -183,16 +228,16 @@ def main() -> None:
         for task in args.tasks:
             levels = stated(args.make, task, args.first)
             n_rows = len(draw(args.make, "line", task, 0.0, 0)[1])
+            rest = np.concatenate([MAKES[args.make](np.random.default_rng([7, i]))[1] for i in range(4)])
+            at_80 = {link: effect_at_80(link, task, levels, n_rows, float(rest.std())) for link in LINKS}
             for link in LINKS:
-                factor = factor_of(link, task, levels.second_look, n_rows)
+                factor = at_80[link] / at_80["line"]
                 effect = levels.effect * factor
-                strength = solved(
-                    lambda s, link=link, task=task: effect_of(args.make, link, task, s), effect, 5.0
-                )
-                found = [
-                    is_found(*draw(args.make, link, task, strength, table), levels, table, by_fit=args.fits)
-                    for table in range(args.first, args.first + args.tables)
-                ]
+                strength = strength_of(rest, link, task, effect)
+                found = []
+                for table in range(args.first, args.first + args.tables):
+                    X, y = draw(args.make, link, task, strength, table)
+                    found.append(is_selected(X, y, table) if args.fits else is_found(X, y, levels))
                 told = f"{args.tables:>7}{factor:>8.2f}{effect:>9.4f}{np.mean(found):>8.1%}"
                 print(f"{task:<16}{link:<14}{told}", flush=True)
 
