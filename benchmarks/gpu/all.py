@@ -33,7 +33,7 @@ STEPS: dict[str, tuple[list[str], int]] = {
     "tests": ([*_PYTEST, *_TESTS], 150),
     "memcheck": (["compute-sanitizer", "--tool", "memcheck", *_SOME], 60),
     "racecheck": (["compute-sanitizer", "--tool", "racecheck", *_SOME], 60),
-    "kernels": ([PYTHON, "benchmarks/gpu/panel.py", "--tables", "kernels"], 90),
+    "kernels": ([PYTHON, "benchmarks/gpu/panel.py", "--tables", "kernels", "draws"], 90),
     "noise": ([PYTHON, "benchmarks/gpu/panel.py", "--tables", "noise", "--noise-tables", "40"], 90),
     "cores": (
         [PYTHON, "benchmarks/scale/cores.py", "--size", "0.3", "--threads", "1", "2", "4", "8", "16"],

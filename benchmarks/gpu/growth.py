@@ -11,6 +11,7 @@ Every time is the median of five runs after a warm-up, waiting for the GPU befor
 import argparse
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -150,9 +151,15 @@ def print_cases(device: Any, share: float, n_cores: int, wanted: list[str] | Non
         per_fit = 1e9 * both / n_fits
         some = min(n_columns, max(n_cores, _FITS_ON_CPU // (n_splits * n_trees) * 500 // n_rows))
         on_host = device.to_host(X[:, :some])
-        on_cores(SortedColumns.from_dense(on_host[:, :2]), prepared, 1)  # Compiles.
+        on_cores(SortedColumns.from_dense(on_host[:, :2]), prepared)  # Compiles.
+
+        def on_one_core(part, on_cores=on_cores, prepared=prepared):
+            return on_cores(SortedColumns.from_dense(part), prepared)
+
         start = perf_counter()
-        expected = on_cores(SortedColumns.from_dense(on_host), prepared, n_cores)
+        with ThreadPoolExecutor(n_cores) as pool:
+            parts = list(pool.map(on_one_core, np.array_split(on_host, min(some, 4 * n_cores), axis=1)))
+        expected = [np.concatenate(risks) for risks in zip(*parts, strict=True)]
         on_cpu = 1e9 * (perf_counter() - start) / (some * n_splits * n_trees)
         found = column_risks_on(device, on_host, [trees])
         is_same = all(np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(found, expected, strict=True))

@@ -2,7 +2,7 @@
 
 python benchmarks/gpu/panel.py                       # 500 x 1,000,000, some minutes
 python benchmarks/gpu/panel.py --columns 20000 --device cpu
-python benchmarks/gpu/panel.py --tables kernels wide noise
+python benchmarks/gpu/panel.py --tables kernels draws wide noise
 
 The wide table is that of benchmarks/scale/wide.py: the target is the sum of 20 columns, correlated 0.2 among each
 other, and noise of variance 4, or whether this is above its median; all other columns are independent noise. `grown`
@@ -21,6 +21,7 @@ import numpy as np
 from ppfs import PPFS, __version__, _engine
 from ppfs._data import Table
 from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.screening import Screening
 
 SEED = 0
 N_ROWS, N_TRUE, CORRELATION, NOISE = 500, 20, 0.2, 2.0
@@ -85,7 +86,8 @@ def print_kernels(n_columns: int, n_cores: int, kinds: list[str]) -> None:
             on_cpu, on_gpu = growths
             on_card = _engine.columns_on(device, X)
             on_gpu.prepare()
-            run, panel = on_gpu.grower._pairs, on_gpu.grower._panels[0]
+            (grower,) = on_gpu.growers
+            run, panel, n_splits = grower._pairs, grower._panels[0], len(grower.problem.splits)
             width = 125_000
             pieces = [
                 _engine.columns_on(device, on_card[:, at : at + width]) for at in range(0, n_columns, width)
@@ -98,10 +100,10 @@ def print_kernels(n_columns: int, n_cores: int, kinds: list[str]) -> None:
                     run(panel, piece).moments()
                 device.xp.cuda.Device().synchronize()
                 seconds.append(perf_counter() - start)
-            n_fits = n_columns * len(on_gpu.problem.splits)
+            n_fits = n_columns * n_splits
             start = perf_counter()
             _on_all_cores(on_cpu, table, n_cores)
-            cpu = 1e9 * (perf_counter() - start) / (some * len(on_gpu.problem.splits))
+            cpu = 1e9 * (perf_counter() - start) / (some * n_splits)
             per_fit = 1e9 * min(seconds) / n_fits
             print(
                 f"| {kind} | {name} | {min(seconds):.2f} | {per_fit:.0f} | {cpu:,.0f} | {cpu / per_fit:,.0f} |",
@@ -111,12 +113,39 @@ def print_kernels(n_columns: int, n_cores: int, kinds: list[str]) -> None:
             device.xp.get_default_memory_pool().free_all_blocks()
 
 
+def print_draws(n_draws: int = 2**15) -> None:
+    """Time the draws of the exact tail: to make them, and to look which of two columns stands out."""
+    device = _engine.cuda_device()
+    xp, generator = device.xp, np.random.default_rng(SEED)
+    columns, output = generator.standard_normal((2, N_ROWS)), generator.standard_normal((1, N_ROWS))
+    output -= output.mean()
+    output /= np.linalg.norm(output)
+    screening = Screening.of(columns, N_ROWS)
+    shared = screening.directions, screening.starts, screening.bounds(0.01, 1), output
+    draws = _engine.DeviceDraws.of(device, columns, *shared, np.zeros((0, N_ROWS)), np.empty(0))
+    seeds = xp.asarray(generator.integers(2**63, size=n_draws // 64).astype(np.uint64))
+    orders, flags = xp.empty((N_ROWS, n_draws), dtype=np.int32), xp.empty((2, n_draws), dtype=np.uint8)
+    launches = {
+        "draw_orders": (n_draws, (seeds, np.int64(64), np.int32(N_ROWS), np.int64(n_draws), orders)),
+        "screen_draws": (flags.size, (draws.record, orders, np.int64(n_draws), np.int64(2), flags)),
+    }
+    for kernel, (size, arguments) in launches.items():
+        for _ in range(2):  # The first time it is compiled.
+            xp.cuda.Device().synchronize()
+            start = perf_counter()
+            device.launch_over(kernel, size, arguments)
+            xp.cuda.Device().synchronize()
+            seconds = perf_counter() - start
+        print(f"{kernel}: {1000 * seconds:.2f} ms for {n_draws:,} draws of {N_ROWS} rows, two columns")
+
+
 def _growths(table: Table, n_cores: int) -> dict[str, tuple[Any, Any]]:
     bound = [
         CrossFitPPI("panel", device=device, n_jobs=n_cores).bind(table, random_state=SEED)
         for device in ("cpu", "cuda")
     ]
-    parts = [one._growth(table.target).parts for one in bound]
+    growths = [one._growth(table.target) for one in bound]
+    parts = [[growth._some([number]) for number in range(len(growth.growers))] for growth in growths]
     names = ("line", "splines", "line and boosted trees")
     return dict(zip(names, zip(*parts, strict=True), strict=True))
 
@@ -153,7 +182,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--noise-tables", type=int, default=100)
     parser.add_argument("--targets", nargs="*", default=["numbers", "two classes", "three classes"])
-    parser.add_argument("--tables", nargs="*", default=["kernels", "wide", "noise"])
+    parser.add_argument("--tables", nargs="*", default=["kernels", "draws", "wide", "noise"])
     arguments = parser.parse_args()
     n_cores = len(os.sched_getaffinity(0))
     print(f"ppfs {__version__}, NumPy {np.__version__}, {n_cores} cores, seed {SEED}")
@@ -161,6 +190,8 @@ def main() -> None:
         print_kernels(arguments.columns, n_cores, arguments.targets)
     if "wide" in arguments.tables:
         print_wide(arguments.columns, arguments.device, n_cores)
+    if "draws" in arguments.tables:
+        print_draws()
     if "noise" in arguments.tables:
         print_noise(arguments.noise_tables, 5_000, 200, arguments.device, n_cores)
 
