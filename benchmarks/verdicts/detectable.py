@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.stats import f as f_law
@@ -159,6 +160,7 @@ def stated(make: str, task: str, first: int) -> Stated:
     return Stated(*np.mean(found, axis=0).tolist())
 
 
+@cache
 def effect_at_80(link: str, task: str, levels: Stated, n_rows: int, spread: float) -> float:
     """Return the effect of a link that the questions of the search find in 80 % of drawn rows.
 
@@ -203,6 +205,12 @@ def effect_at_80(link: str, task: str, levels: Stated, n_rows: int, spread: floa
     return effect_of(others_signals, link, task, solved(power, 0.8, 2.0, 11))
 
 
+def factor_of(link: str, task: str, levels: Stated, n_rows: int, spread: float) -> float:
+    """Return the effect of a link that is found as often as a line, as a multiple of the line's."""
+    of_link, of_line = (effect_at_80(one, task, levels, n_rows, spread) for one in (link, "line"))
+    return of_link / of_line
+
+
 def is_found(X: np.ndarray, y: np.ndarray, levels: Stated) -> bool:
     """Return whether the questions of the search find the first column beside the next ones, the strong ones."""
     test = CrossFitPPI("panel")
@@ -220,6 +228,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1000, help="number of the first table, for fresh ones")
     parser.add_argument("--make", choices=MAKES, default="plain")
     parser.add_argument("--tasks", nargs="+", default=["regression", "classification"])
+    parser.add_argument(
+        "--multiple", type=float, help="of the line's effect, instead of the one that is drawn"
+    )
     parser.add_argument("--fits", action="store_true", help="search whole tables")
     args = parser.parse_args()
     print(f"{'task':<16}{'link':<14}{'tables':>7}{'factor':>8}{'planted':>9}{'found':>8}", flush=True)
@@ -229,9 +240,8 @@ def main() -> None:
             levels = stated(args.make, task, args.first)
             n_rows = len(draw(args.make, "line", task, 0.0, 0)[1])
             rest = np.concatenate([MAKES[args.make](np.random.default_rng([7, i]))[1] for i in range(4)])
-            at_80 = {link: effect_at_80(link, task, levels, n_rows, float(rest.std())) for link in LINKS}
             for link in LINKS:
-                factor = at_80[link] / at_80["line"]
+                factor = args.multiple or factor_of(link, task, levels, n_rows, float(rest.std()))
                 effect = levels.effect * factor
                 strength = strength_of(rest, link, task, effect)
                 found = []
