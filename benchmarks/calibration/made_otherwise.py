@@ -14,8 +14,10 @@ import argparse
 import csv
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from hashlib import blake2b
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -274,12 +276,19 @@ def by_gcm(sample: Sample, replicate: int) -> tuple[float, bool]:
 
 
 TESTS = {"preset": by_preset, "gcm": by_gcm}
+PEERS = {"gcm": "GCM"}
 
 
 def draw(name: str, n_rows: int, replicate: int) -> Sample:
     """Draw a table: the same for a cell's name and a number, whatever else is run."""
     key = blake2b(f"{name}/{n_rows}#{replicate}".encode(), digest_size=8).digest()
     return {**MADE, **FRESH, **BLIND}[name](np.random.default_rng(int.from_bytes(key)), n_rows)
+
+
+def _ask(
+    test: Callable[[Sample, int], tuple[float, bool]], name: str, n_rows: int, replicate: int
+) -> tuple[float, bool]:
+    return test(draw(name, n_rows, replicate), replicate)
 
 
 def read(path: Path = RESULTS) -> list[dict[str, str]]:
@@ -290,8 +299,14 @@ def read(path: Path = RESULTS) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def run(replicates: int, tests: list[str], rows: list[int], path: Path = RESULTS) -> None:
-    """Ask what is missing, cell after cell in rounds of ten tables."""
+# From a cell's name, the number of rows and of the table to a p-value and whether it is marked.
+Ask = Callable[[str, int, int], tuple[float, bool]]
+
+
+def ask_missing(
+    cells: list[str], tests: dict[str, Ask], replicates: int, rows: list[int], path: Path
+) -> None:
+    """Ask what is missing in a file of results, cell after cell in rounds of ten tables."""
     done = {(line["cell"], int(line["rows"]), line["test"], int(line["replicate"])) for line in read(path)}
     is_new = not path.exists()
     with path.open("a", newline="") as file:
@@ -299,48 +314,48 @@ def run(replicates: int, tests: list[str], rows: list[int], path: Path = RESULTS
         if is_new:
             writer.writerow(FIELDS)
         for first in range(0, replicates, 10):
-            for name in [*MADE, *FRESH, *BLIND]:
-                for n_rows in rows:
-                    for test in tests:
-                        for replicate in range(first, min(first + 10, replicates)):
-                            if (name, n_rows, test, replicate) in done:
-                                continue
-                            sample = draw(name, n_rows, replicate)
-                            began = time.process_time()
-                            pvalue, flag = TESTS[test](sample, replicate)
-                            seconds = time.process_time() - began
-                            writer.writerow(
-                                [name, n_rows, test, replicate, f"{pvalue:.6g}", int(flag), f"{seconds:.3f}"]
-                            )
+            for one in product(cells, rows, tests, range(first, min(first + 10, replicates))):
+                if one in done:
+                    continue
+                name, n_rows, test, replicate = one
+                began = time.process_time()
+                pvalue, flag = tests[test](name, n_rows, replicate)
+                seconds = time.process_time() - began
+                writer.writerow([*one, f"{pvalue:.6g}", int(flag), f"{seconds:.3f}"])
             file.flush()
 
 
-def table(names: list[str], path: Path = RESULTS) -> str:
+def table(names: list[str], path: Path = RESULTS, hard: Collection[str] = HARD) -> str:
     """Return the share of tables that were called, and marked, a row per cell."""
     found: dict[tuple[str, int, str], list[tuple[float, int]]] = {}
     for line in read(path):
         key = line["cell"], int(line["rows"]), line["test"]
         found.setdefault(key, []).append((float(line["pvalue"]), int(line["flag"])))
+    peers = [test for test in PEERS if any((name, ROWS[0], test) in found for name in names)]
     out = [
-        "| cell | tables | 5 %, n = 300 | 1 % | marked | 5 %, n = 1,000 | 1 % | marked | GCM, n = 300 |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| cell | tables | 5 %, n = 300 | 1 % | marked | 5 %, n = 1,000 | 1 % | marked |"
+        + "".join(f" {PEERS[test]}, n = 300 |" for test in peers),
+        "| --- |" * 1 + " --- |" * (7 + len(peers)),
     ]
     for name in names:
         own = [np.array(found.get((name, n_rows, "preset"), [])) for n_rows in ROWS]
         if any(not len(one) for one in own):
             continue
         texts = [
-            name,
-            "/".join(str(len(one)) for one in own) if len(own[0]) != len(own[1]) else str(len(own[0])),
+            f"{name} (hard)" if name in hard else name,
+            "/".join(dict.fromkeys(str(len(one)) for one in own)),
         ]
         for one in own:
             texts += [
-                _percent((one[:, 0] <= level).mean(), 0.5 if name in HARD else most)
+                _percent((one[:, 0] <= level).mean(), 0.5 if name in hard else most)
                 for level, most in LIMITS.items()
             ]
             texts.append(f"{100 * one[:, 1].mean():.0f} %")
-        gcm = np.array(found.get((name, ROWS[0], "gcm"), []))
-        texts.append(f"{100 * (gcm[:, 0] <= 0.05).mean():.0f} % of {len(gcm)}" if len(gcm) else "")
+        for test in peers:
+            theirs = np.array(found.get((name, ROWS[0], test), []))
+            texts.append(
+                f"{100 * (theirs[:, 0] <= 0.05).mean():.0f} % of {len(theirs)}" if len(theirs) else ""
+            )
         out.append(f"| {' | '.join(texts)} |")
     return "\n".join(out)
 
@@ -362,7 +377,8 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.what == "run":
-        run(arguments.replicates, arguments.tests, arguments.rows, arguments.results)
+        tests = {test: partial(_ask, TESTS[test]) for test in arguments.tests}
+        ask_missing([*MADE, *FRESH, *BLIND], tests, arguments.replicates, arguments.rows, arguments.results)
     else:
         print(*(table(list(cells), arguments.results) for cells in (MADE, FRESH, BLIND)), sep="\n\n")
 
