@@ -5,27 +5,30 @@ Each part prints one table, on which docs/searches.md rests:
     python benchmarks/interactions/beside.py planted      # exclusive-or of two and three, a product beside two lines
     python benchmarks/interactions/beside.py suppressors  # x1 - x2, both correlated
     python benchmarks/interactions/beside.py ordinary     # lines, curves and noise: what the settings cost elsewhere
+    python benchmarks/interactions/beside.py links        # the tables of benchmarks/calibration: links.py, planted.py
     python benchmarks/interactions/beside.py copies       # every true column twice
     python benchmarks/interactions/beside.py noise        # tables with nothing to find
     python benchmarks/interactions/beside.py madelon      # folds, selection inside; --tables is their number
     python benchmarks/interactions/beside.py separated    # size and power given columns that separate the classes
     python benchmarks/interactions/beside.py textbook --tables-of <folder of ISLP's CSV files>
 
-ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. `--others` has ten further
-tables and needs statsmodels and lifelines. Madelon is read from the folder
-in PPFS_DATA. Seeds are 0 to the number of tables minus one. `--settings` names some of SETTINGS and PEERS; "Boruta"
-needs the package boruta.
+ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. `--which others` and `further`
+have ten more tables each and need statsmodels and lifelines. Madelon is read from the folder in PPFS_DATA. Seeds are
+0 to the number of tables minus one. `--settings` names some of SETTINGS and PEERS; "Boruta" needs the package boruta.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +170,20 @@ ORDINARY: dict[str, Callable[[int], Planted]] = {
 }
 
 
+def calibration_tables() -> dict[str, Callable[[int], Planted]]:
+    """Return makers of the tables on which power is measured in benchmarks/calibration, as whole selections."""
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "calibration"))
+    from links import POWER, Cell, draw
+    from planted import effects
+
+    def of(cell: Cell, seed: int) -> Planted:
+        sample = draw(cell, seed)
+        return sample.X, np.asarray(sample.y, dtype=float), {1, 2} if cell.link == "none" else {0, 1, 2}
+
+    made = {f"{cell.target}, {cell.link}, {cell.n_rows} x 3": partial(of, cell) for cell in POWER}
+    return made | {"three lines, 200 x 20, not correlated": lambda seed: (*effects(seed), {0, 1, 2})}
+
+
 def selected(setting: str, X: Any, y: Any, seed: int) -> list[int]:
     """Return the columns that the preset, or a peer, selects."""
     return selected_of_asked(setting, X, y, seed)[0]
@@ -214,14 +231,52 @@ class Score:
         self.n_tested += len(tested - truth)
 
 
-def score_planted(make: Callable[[int], Planted], setting: str, n_tables: int) -> tuple[Score, float]:
+def score_planted(
+    problem: str, make: Callable[[int], Planted], setting: str, n_tables: int, kept: Kept
+) -> tuple[Score, float]:
     """Return what was selected, and CPU seconds per table."""
-    score, began = Score(), time.process_time()
+    score, seconds = Score(), 0.0
     for seed in range(n_tables):
         X, y, truth = make(seed)
-        chosen, tested = selected_of_asked(setting, X, y, seed)
-        score.add(set(chosen), truth, tested)
-    return score, (time.process_time() - began) / n_tables
+        chosen, tested, took = kept.answer(
+            problem, setting, seed, partial(selected_of_asked, setting, X, y, seed)
+        )
+        score.add(set(chosen), truth, set(tested))
+        seconds += took
+    return score, seconds / n_tables
+
+
+class Kept:
+    """What was selected in each table, with CPU seconds, kept in a file so that a run can be continued."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text().splitlines() if path is not None and path.exists() else []
+        self.known = {tuple(key): answer for key, *answer in map(json.loads, lines)}
+
+    def answer(
+        self, problem: str, setting: str, seed: int, ask: Callable[[], tuple[list[int], set[int]]]
+    ) -> tuple[list[int], list[int], float]:
+        """Return what is known, or ask and keep it."""
+        key = (problem, setting, seed)
+        if key not in self.known:
+            began = time.process_time()
+            chosen, tested = ask()
+            self._keep(key, [chosen, sorted(map(int, tested)), time.process_time() - began])
+        return self.known[key]
+
+    def scores(self, table: str, way: str, ask: Callable[[], Floats]) -> Floats:
+        """Return the score of each fold, or ask and keep them."""
+        key = (table, way)
+        if key not in self.known:
+            self._keep(key, ask().tolist())
+        return np.array(self.known[key])
+
+    def _keep(self, key: tuple[Any, ...], answer: list[Any]) -> None:
+        self.known[key] = answer
+        if self.path is not None:
+            with self.path.open("a") as stream:
+                stream.write(json.dumps([key, *answer]) + "\n")
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -231,13 +286,17 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("| " + " | ".join(row) + " |", flush=True)
 
 
-def planted(settings: Sequence[str], n_tables: int, sizes: Sequence[int]) -> None:
+def planted(settings: Sequence[str], n_tables: int, sizes: Sequence[int], kept: Kept) -> None:
     rows = []
     for name, make in PROBLEMS.items():
         for n_columns in sizes:
             for setting in settings:
                 score, cpu = score_planted(
-                    lambda seed, make=make, n=n_columns: make(seed, 500, n), setting, n_tables
+                    f"{name}, {n_columns}",
+                    lambda seed, make=make, n=n_columns: make(seed, 500, n),
+                    setting,
+                    n_tables,
+                    kept,
                 )
                 rows.append([name, str(n_columns), setting, *_told(score, n_tables), f"{cpu:.1f}"])
                 print("#", *rows[-1], flush=True)
@@ -255,22 +314,26 @@ def _told(score: Score, n_tables: int) -> list[str]:
     ]
 
 
-def suppressors(settings: Sequence[str], n_tables: int) -> None:
+def suppressors(settings: Sequence[str], n_tables: int, kept: Kept) -> None:
     rows = []
     makers = {"x1 - x2, correlated .95": suppressor(0.95), "x2 has no link alone": without_marginal_link}
     for name, make in makers.items():
         for setting in settings:
-            score, cpu = score_planted(lambda seed, make=make: make(seed, 200, 10), setting, n_tables)
+            score, cpu = score_planted(
+                name, lambda seed, make=make: make(seed, 200, 10), setting, n_tables, kept
+            )
             rows.append([name, setting, *_told(score, n_tables), f"{cpu:.1f}"])
             print("#", *rows[-1], flush=True)
     print_table(["the target is", "setting", *_TOLD, "CPU s"], rows)
 
 
-def ordinary(settings: Sequence[str], n_tables: int) -> None:
+def ordinary(
+    settings: Sequence[str], n_tables: int, kept: Kept, tables: dict[str, Callable[[int], Planted]]
+) -> None:
     rows = []
-    for name, make in ORDINARY.items():
+    for name, make in tables.items():
         for setting in settings:
-            score, cpu = score_planted(make, setting, n_tables)
+            score, cpu = score_planted(name, make, setting, n_tables, kept)
             rows.append([name, setting, *_told(score, n_tables), f"{cpu:.1f}"])
             print("#", *rows[-1], flush=True)
     print_table(["the target is", "setting", *_TOLD, "CPU s"], rows)
@@ -356,10 +419,13 @@ def separated(n_tables: int) -> None:
     print_table(["given columns", "rows", "called though it adds nothing", "called where it adds"], rows)
 
 
-def textbook(settings: Sequence[str], tables: dict[str, tuple[Floats, Any]], n_folds: int) -> None:
+def textbook(
+    settings: Sequence[str], tables: dict[str, tuple[Floats, Any]], n_folds: int, kept: Kept
+) -> None:
     """Print cross-validated scores with selection inside the folds, beside RFECV and all columns.
 
     The score is that of a line (ridge or logistic regression) or of a forest, whichever does better with all columns.
+    A setting is short by a standard error of the other way's score, or by one of the difference in the same folds.
     """
     rows = []
     for name, (X, y) in tables.items():
@@ -368,16 +434,40 @@ def textbook(settings: Sequence[str], tables: dict[str, tuple[Floats, Any]], n_f
         forest = (RandomForestClassifier if is_classified else RandomForestRegressor)(100, random_state=0)
         cv = (StratifiedKFold if is_classified else KFold)(n_folds, shuffle=True, random_state=0)
         models = {"line": make_pipeline(StandardScaler(), line), "forest": forest}
-        scores = {f"all, {kind}": cross_val_score(model, X, y, cv=cv) for kind, model in models.items()}
-        best = max(models, key=lambda kind, scores=scores: scores[f"all, {kind}"].mean())
-        ways = {"RFECV (forest)": RFECV(forest, step=0.2, cv=3)}
-        ways |= {s: PPFS.calibrated(random_state=0, **SETTINGS[s]) for s in settings}
+        scores = {
+            kind: kept.scores(name, f"all, {kind}", partial(cross_val_score, model, X, y, cv=cv))
+            for kind, model in models.items()
+        }
+        best = max(models, key=lambda kind, scores=scores: scores[kind].mean())
+        peers = {"all columns": scores[best]}
+        ways: dict[str, Any] = {"RFECV (forest)": RFECV(forest, step=0.2, cv=3)}
+        ways |= {setting: PPFS.calibrated(random_state=0, **SETTINGS[setting]) for setting in settings}
         for way, selector in ways.items():
-            scores[f"{way}, {best}"] = _with_selection(selector, models[best], X, y, cv)
-        for way, found in scores.items():
-            rows.append([name, way, f"{found.mean():.3f}", f"{found.std(ddof=1) / np.sqrt(n_folds):.3f}"])
+            ask = partial(_with_selection, selector, models[best], X, y, cv)
+            found = kept.scores(name, f"{way}, {best}", ask)
+            if way not in settings:
+                peers[way] = found
+                continue
+            short = [_is_short(found, peer) for peer in peers.values()]
+            rows.append([name, best, way, *map(_with_error, (*peers.values(), found))])
+            rows[-1] += ["short" if any(one[kind] for one in short) else "" for kind in (0, 1)]
             print("#", *rows[-1], flush=True)
-    print_table(["table", "columns, model", "accuracy or R2", "standard error"], rows)
+    kinds = ["by its standard error", "by that of the difference"]
+    print_table(["table", "model", "setting", "all columns", "RFECV (forest)", "selected", *kinds], rows)
+
+
+def _is_short(found: Floats, peer: Floats) -> tuple[bool, bool]:
+    """Return whether scores are below others by a standard error of these, or of the difference fold by fold."""
+    behind = peer.mean() - found.mean()
+    return behind > _standard_error(peer), behind > _standard_error(peer - found)
+
+
+def _standard_error(scores: Floats) -> float:
+    return float(scores.std(ddof=1) / np.sqrt(len(scores)))
+
+
+def _with_error(scores: Floats) -> str:
+    return f"{scores.mean():.3f} ± {_standard_error(scores):.3f}"
 
 
 def _with_selection(selector: Any, model: Any, X: Floats, y: Any, cv: Any) -> Floats:
@@ -394,33 +484,62 @@ def _with_selection(selector: Any, model: Any, X: Floats, y: Any, cv: Any) -> Fl
     return np.array(scores)
 
 
+def _as_numbers(frame: Any, target: str, without: Sequence[str] = ()) -> tuple[Floats, Any]:
+    """Return columns as numbers, categories as indicators, and the target."""
+    import pandas as pd
+
+    frame = frame.dropna()
+    X = pd.get_dummies(frame.drop(columns=[target, *without]), drop_first=True).to_numpy(dtype=float)
+    y = frame[target]
+    return X, pd.factorize(y)[0] if y.dtype.kind not in "if" else y.to_numpy(dtype=float)
+
+
 def other_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
-    """Return ten further tables: of ISLP, scikit-learn, and, where they are installed, statsmodels and lifelines."""
+    """Return ten other tables: of ISLP, scikit-learn, statsmodels and lifelines."""
     import pandas as pd
     from lifelines import datasets as lifelines
     from sklearn.datasets import load_iris
     from statsmodels import datasets as statsmodels
 
-    def of(frame: Any, target: str, without: Sequence[str] = ()) -> tuple[Floats, Any]:
-        frame = frame.dropna()
-        X = pd.get_dummies(frame.drop(columns=[target, *without]), drop_first=True).to_numpy(dtype=float)
-        y = frame[target]
-        return X, pd.factorize(y)[0] if y.dtype.kind not in "if" else y.to_numpy(dtype=float)
-
     read = {name: pd.read_csv(folder / f"{name}.csv") for name in ("Smarket", "Weekly", "Publication")}
     star = statsmodels.star98.load_pandas().data
     star["share"] = star["NABOVE"] / (star["NABOVE"] + star["NBELOW"])
     return {
-        "Smarket": of(read["Smarket"], "Direction", ["Today"]),
-        "Weekly": of(read["Weekly"], "Direction", ["Today"]),
-        "Publication": of(read["Publication"], "time", ["mech"]),
+        "Smarket": _as_numbers(read["Smarket"], "Direction", ["Today"]),
+        "Weekly": _as_numbers(read["Weekly"], "Direction", ["Today"]),
+        "Publication": _as_numbers(read["Publication"], "time", ["mech"]),
         "iris": load_iris(return_X_y=True),
-        "anes96": of(statsmodels.anes96.load_pandas().data, "vote"),
-        "star98": of(star, "share", ["NABOVE", "NBELOW"]),
-        "ccard": of(statsmodels.ccard.load_pandas().data, "AVGEXP"),
-        "rossi": of(lifelines.load_rossi(), "arrest", ["week"]),
-        "lung": of(lifelines.load_lung(), "status", ["time"]),
-        "gbsg2": of(lifelines.load_gbsg2(), "cens", ["time"]),
+        "anes96": _as_numbers(statsmodels.anes96.load_pandas().data, "vote"),
+        "star98": _as_numbers(star, "share", ["NABOVE", "NBELOW"]),
+        "ccard": _as_numbers(statsmodels.ccard.load_pandas().data, "AVGEXP"),
+        "rossi": _as_numbers(lifelines.load_rossi(), "arrest", ["week"]),
+        "lung": _as_numbers(lifelines.load_lung(), "status", ["time"]),
+        "gbsg2": _as_numbers(lifelines.load_gbsg2(), "cens", ["time"]),
+    }
+
+
+def further_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
+    """Return ten further tables of the same packages, chosen by name before any was tried; at most 1,000 rows each."""
+    import pandas as pd
+    from lifelines import datasets as lifelines
+    from statsmodels import datasets as statsmodels
+
+    def some(frame: Any) -> Any:
+        return frame.sample(1000, random_state=0) if len(frame) > 1000 else frame
+
+    read = {name: some(pd.read_csv(folder / f"{name}.csv")) for name in ("Wage", "Default", "Bikeshare")}
+    grunfeld = statsmodels.grunfeld.load_pandas().data
+    return {
+        "Wage": _as_numbers(read["Wage"], "wage", ["logwage"]),
+        "Default": _as_numbers(read["Default"], "default"),
+        "Bikeshare": _as_numbers(read["Bikeshare"], "bikers", ["casual", "registered"]),
+        "BrainCancer": _as_numbers(pd.read_csv(folder / "BrainCancer.csv"), "status", ["time"]),
+        "fair": _as_numbers(some(statsmodels.fair.load_pandas().data), "affairs"),
+        "randhie": _as_numbers(some(statsmodels.randhie.load_pandas().data), "mdvis"),
+        "modechoice": _as_numbers(statsmodels.modechoice.load_pandas().data, "choice", ["individual"]),
+        "kidney": _as_numbers(lifelines.load_kidney_transplant(), "death", ["time"]),
+        "statecrime": _as_numbers(statsmodels.statecrime.load_pandas().data, "violent"),
+        "grunfeld": _as_numbers(grunfeld, "invest"),
     }
 
 
@@ -442,38 +561,53 @@ def textbook_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
     for name, target in wanted.items():
         frame = pd.read_csv(folder / f"{name}.csv", na_values=["NA", "?"]).dropna()
         frame = frame.drop(columns=[c for c in ("Unnamed: 0", "name", "ID", "rownames") if c in frame])
-        X = pd.get_dummies(frame.drop(columns=target), drop_first=True).to_numpy(dtype=float)
-        y = frame[target]
-        tables[name] = X, pd.factorize(y)[0] if y.dtype.kind not in "if" else y.to_numpy(dtype=float)
+        tables[name] = _as_numbers(frame, target)
     for name, load in {"diabetes": load_diabetes, "cancer": load_breast_cancer, "wine": load_wine}.items():
         tables[name] = load(return_X_y=True)
     return tables
+
+
+TABLES = {"textbook": textbook_tables, "others": other_tables, "further": further_tables}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "part",
-        choices=["planted", "suppressors", "ordinary", "copies", "noise", "madelon", "separated", "textbook"],
+        choices=[
+            "planted",
+            "suppressors",
+            "ordinary",
+            "links",
+            "copies",
+            "noise",
+            "madelon",
+            "separated",
+            "textbook",
+        ],
     )
     parser.add_argument("--settings", nargs="*", default=["marginal", "joint", "both, second look"])
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[20, 100, 500])
     parser.add_argument("--tables-of", type=Path)
-    parser.add_argument("--others", action="store_true", help="ten further tables in place of the textbook's")
+    parser.add_argument("--which", choices=list(TABLES), default="textbook", help="which ten tables")
     parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--keep", type=Path, help="file that keeps what each table gave, to continue a run")
     given = parser.parse_args()
+    kept = Kept(given.keep)
     if given.part == "planted":
-        planted(given.settings, given.tables, given.sizes)
+        planted(given.settings, given.tables, given.sizes, kept)
+    elif given.part == "suppressors":
+        suppressors(given.settings, given.tables, kept)
+    elif given.part in ("ordinary", "links"):
+        tables = ORDINARY if given.part == "ordinary" else calibration_tables()
+        ordinary(given.settings, given.tables, kept, tables)
     elif given.part == "separated":
         separated(given.tables)
     elif given.part == "textbook":
-        tables = (other_tables if given.others else textbook_tables)(given.tables_of)
-        textbook(given.settings, tables, given.folds)
+        textbook(given.settings, TABLES[given.which](given.tables_of), given.folds, kept)
     else:
         {
-            "suppressors": suppressors,
-            "ordinary": ordinary,
             "copies": copies,
             "noise": noise,
             "madelon": madelon,
