@@ -12,7 +12,7 @@ from ppfs._data.reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket._steps.correction import adjust
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.blanket._steps.shrink import shrink, shrink_weakest_first
+from ppfs.blanket._steps.shrink import shrink, shrink_until_stable, shrink_weakest_first
 from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
 from ppfs.independence._answers import CANNOT_TELL
 
@@ -56,6 +56,34 @@ def test_restarting_drops_what_one_pass_can_no_longer_reach():
 
     assert shrink(inquiry(Forgetful(edges), X, y), [0, 1]) == [0]
     assert shrink(inquiry(Forgetful(edges), X, y), [0, 1], restart=True) == []
+    assert shrink_until_stable(inquiry(Forgetful(edges), X, y), [0, 1]) == []
+
+
+def test_members_are_not_asked_about_again_if_none_was_dropped_after_them():
+    X, y = np.zeros((4, 3)), np.arange(4)
+    # T -> 1 and T -> 2; column 0 is dropped first, so the answers about the others are given those that are left.
+    asked = inquiry(DSeparation([(3, 1), (3, 2)]), X, y)
+    assert shrink_until_stable(asked, [0, 1, 2]) == [1, 2]
+    assert [step.feature for step in asked.trace] == [0, 1, 2]
+    # In another order column 1 was kept beside column 0.
+    asked = inquiry(DSeparation([(3, 1), (3, 2)]), X, y)
+    assert sorted(shrink_until_stable(asked, [1, 0, 2])) == [1, 2]
+    assert [step.feature for step in asked.trace][:3] == [1, 0, 2]
+    assert sorted(step.feature for step in list(asked.trace)[3:]) == [1, 2]
+
+
+def test_the_preset_keeps_members_given_the_others_that_it_keeps():
+    X, y = load_breast_cancer(return_X_y=True)
+    fitted = PPFS.calibrated(growth="marginal", random_state=0).fit(X, y)
+    blanket = set(fitted.blanket_.tolist())
+    last = {
+        step.feature: step for step in fitted.trace_ if step.phase == "shrink" and step.feature in blanket
+    }
+    assert blanket
+    assert all(set(step.given) - {x} == blanket - {x} for x, step in last.items())
+    assert max(step.pvalue for step in last.values()) <= 0.05
+    once = PPFS.calibrated(growth="marginal", second_look=False, random_state=0).fit(X, y)
+    assert blanket < set(once.blanket_.tolist())
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class CalibratedPreset:
             others; see `PPFS`.
 
         second_look : bool, default=True
-            Test rejected columns again, given the selected ones.
+            Test rejected columns again, given the selected ones, and these given each other.
 
         **parameters
             Other parameters of `PPFS`, except those of the paper's test: `n_splits`, `test_size`, `knockoff`,

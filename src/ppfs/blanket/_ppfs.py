@@ -105,7 +105,8 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
     second_look : bool, default=False
         After the shrink phase, test every rejected column given the selected ones, and shrink again where one enters.
         This finds suppressors: columns that have no link to the target on their own, but have one beside others. Of
-        more than 100 rejected columns the most promising ones are tested.
+        more than 100 rejected columns the most promising ones are tested. Selected columns are tested again too, until
+        each was kept given exactly those that remain.
 
     task : {"auto", "classification", "regression", "count", "positive", "ordinal", "survival"}, default="auto"
         "auto" follows the estimator, or else the target: text, booleans, and integers with at most 20 distinct values

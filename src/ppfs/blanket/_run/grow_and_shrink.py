@@ -17,7 +17,7 @@ from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.second_look import look_again
-from ppfs.blanket._steps.shrink import shrink
+from ppfs.blanket._steps.shrink import shrink, shrink_until_stable
 
 Growth = Literal["marginal", "joint", "both", "auto"]
 
@@ -48,7 +48,8 @@ class GrowAndShrink(BaseBlanketSelector):
             entered = [x for x, _ in candidates]
             candidates += grow_by_pairs(inquiry, inquiry.candidates, entered, self.correction, self.n_jobs)
         waiting = least_important_first(candidates, inquiry.test.table)
-        blanket = alone = shrink(inquiry, [*waiting, *inquiry.always_keep])
+        shrinkage = shrink_until_stable if self.second_look else shrink
+        blanket = alone = shrinkage(inquiry, [*waiting, *inquiry.always_keep])
         if jointly:
             blanket = shrink_jointly(inquiry, jointly, alone, bind)
         if not self.second_look:

@@ -12,7 +12,7 @@ from ppfs._trace import SECOND_LOOK
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.blanket._steps.correction import adjust_among
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.blanket._steps.shrink import shrink_weakest_first
+from ppfs.blanket._steps.shrink import shrink_until_stable, weakest_first
 
 #: The maximum number of rejected columns that are tested; of more, the most promising ones.
 MOST_COLUMNS = 100
@@ -67,7 +67,7 @@ def look_again(
         entrants = _entrants(inquiry, members, correction, n_jobs)
         if not entrants:
             break
-        members = shrink_weakest_first(kept, [*members, *entrants])
+        members = shrink_until_stable(kept, weakest_first(kept, [*members, *entrants]))
         if frozenset(members) in seen:
             break
         seen.add(frozenset(members))

@@ -82,7 +82,26 @@ def _judge_members(
 
 
 def shrink_weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
-    """Drop members that are independent of the target given the others, in one pass, weakest first.
+    """Drop members that are independent of the target given the others, in one pass, weakest first."""
+    return shrink(inquiry, weakest_first(inquiry, blanket))
+
+
+def shrink_until_stable(inquiry: Inquiry, members: Sequence[int]) -> list[int]:
+    """Drop members, in the given order and then weakest first, until each depends on the target given those left.
+
+    One pass asks about a member given the columns that are there at that time. Given fewer of them the answer may be
+    another one, so a member that was kept is asked about again if others were dropped after it.
+    """
+    asked = list(members)
+    left = shrink(inquiry, asked)
+    while left != asked[len(asked) - len(left) :]:
+        asked = weakest_first(inquiry, left)
+        left = shrink(inquiry, asked)
+    return left
+
+
+def weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
+    """Return members in the order of their answers given all others, weakest first, and then those that always stay.
 
     Members for which there are too few rows come last: without others there may be enough rows.
     """
@@ -91,4 +110,4 @@ def shrink_weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int
     strongest = strongest_first(answered, inquiry.test.table)
     judged = [x for x, result in reversed(strongest) if result.is_reliable]
     unjudged = [x for x, result in reversed(strongest) if not result.is_reliable]
-    return shrink(inquiry, [*judged, *unjudged, *inquiry.always_keep])
+    return [*judged, *unjudged, *inquiry.always_keep]
