@@ -10,6 +10,8 @@ Each part prints one table, on which docs/searches.md rests:
     python benchmarks/interactions/beside.py noise        # tables with nothing to find
     python benchmarks/interactions/beside.py madelon      # folds, selection inside; --tables is their number
     python benchmarks/interactions/beside.py separated    # size and power given columns that separate the classes
+    python benchmarks/interactions/beside.py members      # nine columns of the breast cancer table, and without each
+    python benchmarks/interactions/beside.py halves --tables 12  # what the other half says of a selection in one
     python benchmarks/interactions/beside.py textbook --tables-of <folder of ISLP's CSV files>
 
 ISLP's tables are in its wheel: `pip download ISLP --no-deps`, then unzip `ISLP/data`. `--which others` and `further`
@@ -36,11 +38,18 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_breast_cancer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -213,12 +222,13 @@ def _selected_by_peer(peer: str, X: Any, y: Any, seed: int) -> list[int]:
 
 @dataclass
 class Score:
-    """What was selected in some tables: true columns, tables with a useless one, useless ones that shrinkage tested."""
+    """What was selected in some tables: true columns, tables with another one, others that shrinkage tested."""
 
     n_found: int = 0
     n_true: int = 0
     n_with_false: int = 0
     n_false: int = 0
+    n_stand_in: int = 0
     n_tested: int = 0
 
     def add(self, chosen: set[int], truth: set[int], tested: set[int]) -> None:
@@ -228,6 +238,9 @@ class Score:
             self.n_with_false + bool(chosen - truth),
             self.n_false + len(chosen - truth),
         )
+        # Columns stand in blocks of five; the true one of a block, if there is any, is its first.
+        missed = truth - chosen
+        self.n_stand_in += sum(5 * (x // 5) in missed for x in chosen - truth)
         self.n_tested += len(tested - truth)
 
 
@@ -303,7 +316,12 @@ def planted(settings: Sequence[str], n_tables: int, sizes: Sequence[int], kept: 
     print_table(["the target is", "columns", "setting", *_TOLD, "CPU s"], rows)
 
 
-_TOLD = ("found", "tables with others", "others selected of those that a shrink phase tested")
+_TOLD = (
+    "found",
+    "tables with others",
+    "others selected of those that a shrink phase tested",
+    "of these in a block whose true column was missed",
+)
 
 
 def _told(score: Score, n_tables: int) -> list[str]:
@@ -311,6 +329,7 @@ def _told(score: Score, n_tables: int) -> list[str]:
         f"{score.n_found / score.n_true:.3f}" if score.n_true else "-",
         f"{score.n_with_false} of {n_tables}",
         f"{score.n_false} of {score.n_tested}",
+        str(score.n_stand_in),
     ]
 
 
@@ -417,6 +436,62 @@ def separated(n_tables: int) -> None:
             rows.append([str(n_given), str(n_rows), *called])
             print("#", *rows[-1], flush=True)
     print_table(["given columns", "rows", "called though it adds nothing", "called where it adds"], rows)
+
+
+# What the preset kept of the breast cancer table before members were asked about again (decision 331).
+ONE_PASS = (
+    "mean radius",
+    "mean texture",
+    "mean perimeter",
+    "mean compactness",
+    "mean concave points",
+    "smoothness error",
+    "worst perimeter",
+    "worst smoothness",
+    "worst symmetry",
+)
+
+
+def members() -> None:
+    """Print the accuracy of a logistic regression on nine columns of the breast cancer table, and without each."""
+    table, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    line = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+    cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
+    rows = []
+    for left_out in (None, *ONE_PASS):
+        columns = [name for name in ONE_PASS if name != left_out]
+        rows.append([left_out or "none", f"{cross_val_score(line, table[columns], y, cv=cv).mean():.3f}"])
+    print_table(["left out", "accuracy"], rows)
+
+
+def halves(settings: Sequence[str], n_halves: int) -> None:
+    """Print what is selected in half of the rows of the breast cancer table, and what the other half says of it."""
+    X, y = load_breast_cancer(return_X_y=True)
+    divisions = list(StratifiedShuffleSplit(n_halves, test_size=0.5, random_state=0).split(X, y))
+    rows = []
+    for setting in settings:
+        n_selected = n_confirmed = 0
+        scores = []
+        for train, test in divisions:
+            chosen = selected(setting, X[train], y[train], 0)
+            n_selected += len(chosen)
+            for x in chosen:
+                others = [z for z in chosen if z != x]
+                asked = CrossFitPPI("panel", random_state=0).evaluate(X[test], y[test], x, given=others)
+                n_confirmed += asked.pvalue <= 0.05
+            line = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+            for model in (line, RandomForestClassifier(100, random_state=0)):
+                scores.append(model.fit(X[train][:, chosen], y[train]).score(X[test][:, chosen], y[test]))
+        shares = [
+            n_selected / n_halves,
+            n_confirmed / n_selected,
+            np.mean(scores[::2]),
+            np.mean(scores[1::2]),
+        ]
+        rows.append([setting, *(f"{share:.3f}" for share in shares)])
+    print_table(
+        ["setting", "columns", "with p <= 0.05 in the other half", "logistic regression", "forest"], rows
+    )
 
 
 def textbook(
@@ -546,7 +621,7 @@ def further_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
 def textbook_tables(folder: Path) -> dict[str, tuple[Floats, Any]]:
     """Return ten tables as numbers: categories are indicators."""
     import pandas as pd
-    from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+    from sklearn.datasets import load_diabetes, load_wine
 
     wanted = {
         "Carseats": "Sales",
@@ -583,6 +658,8 @@ def main() -> None:
             "noise",
             "madelon",
             "separated",
+            "members",
+            "halves",
             "textbook",
         ],
     )
@@ -602,6 +679,8 @@ def main() -> None:
     elif given.part in ("ordinary", "links"):
         tables = ORDINARY if given.part == "ordinary" else calibration_tables()
         ordinary(given.settings, given.tables, kept, tables)
+    elif given.part == "members":
+        members()
     elif given.part == "separated":
         separated(given.tables)
     elif given.part == "textbook":
@@ -611,6 +690,7 @@ def main() -> None:
             "copies": copies,
             "noise": noise,
             "madelon": madelon,
+            "halves": halves,
         }[given.part](given.settings, given.tables)
     print(
         f"\nppfs {ppfs.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, scikit-learn "

@@ -83,7 +83,7 @@ def test_the_preset_keeps_members_given_the_others_that_it_keeps():
     assert all(set(step.given) - {x} == blanket - {x} for x, step in last.items())
     assert max(step.pvalue for step in last.values()) <= 0.05
     once = PPFS.calibrated(growth="marginal", second_look=False, random_state=0).fit(X, y)
-    assert blanket < set(once.blanket_.tolist())
+    assert blanket <= set(once.blanket_.tolist())
 
 
 @pytest.mark.parametrize(
