@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from recording import describe_machine, machine_lines, markdown_table, save, say, verdict
+from recording import REPOSITORY, describe_machine, machine_lines, markdown_table, save, say, verdict
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from ppfs import PPFS
 
-RESULTS = Path(__file__).resolve().parent / "results" / "cores.json"
+PLOT = REPOSITORY / "docs" / "images" / "cores.png"
 SEED = 0
 MOST_SERIAL = 0.04
 N_CORES = 16
@@ -81,6 +81,17 @@ class Measured:
         return self.serial_seconds / self.cpu_seconds
 
 
+def results_path(n_cores: int) -> Path:
+    """Return where the results of a machine with so many cores are kept."""
+    return Path(__file__).resolve().parent / "results" / f"cores-{n_cores}.json"
+
+
+def shape_of(fit: Fit, size: float) -> tuple[int, int]:
+    """Return the numbers of rows and columns of a table of this size."""
+    n_rows = max(60, round(fit.n_rows * (size if fit.grows == "rows" else 1.0)))
+    return n_rows, max(5, round(fit.n_columns * (size if fit.grows == "columns" else 1.0)))
+
+
 def problem(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     """Return columns of noise and two classes that depend on the first two."""
     generator = np.random.default_rng(SEED)
@@ -106,8 +117,7 @@ def measure(fit: Fit, X: np.ndarray, y: np.ndarray, n_threads: int) -> Measured:
 def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
     """Measure one fit with each number of threads, after a small one that compiles the kernels."""
     fit = FITS[name]
-    n_rows = max(60, round(fit.n_rows * (size if fit.grows == "rows" else 1.0)))
-    n_columns = max(5, round(fit.n_columns * (size if fit.grows == "columns" else 1.0)))
+    n_rows, n_columns = shape_of(fit, size)
     X, y = problem(n_rows, n_columns)
     # Enough columns for removals that change trees, so that every kernel is compiled.
     fit.make(random_state=SEED).fit(X[:150, :100], y[:150])
@@ -160,6 +170,55 @@ def report(results: Mapping[str, Any]) -> str:
     return "\n".join([*machine_lines(results["machine"]), "", markdown_table(header, rows)])
 
 
+def table_of(results: Mapping[str, Any]) -> str:
+    """Lay out the results with one row per fit; without seconds of the clock where other work was running."""
+    is_idle = results["machine"]["load before"] < results["machine"]["cores"]
+    threads = [one["n_threads"] for one in next(iter(results["fits"].values()))] if is_idle else []
+    rows = []
+    for name, fits in results["fits"].items():
+        n_rows, n_columns = shape_of(FITS[name], results["size"])
+        seconds = [one["seconds"] for one in fits]
+        two = next(one for one in fits if one["n_threads"] == 2)
+        share = two["serial_seconds"] / two["cpu_seconds"]
+        rows.append(
+            [
+                f"`{FITS[name].label}`",
+                f"{n_rows:,} x {n_columns:,}",
+                *(f"{one:.1f}" for one in seconds if is_idle),
+                *([f"{seconds[0] / min(seconds):.1f}"] if is_idle else []),
+                f"{two['cpu_seconds']:.1f}",
+                f"{share:.1%}",
+                verdict(share <= MOST_SERIAL),
+            ]
+        )
+    header = ["fit", "rows x columns", *(f"s, {number} thread{'s' * (number > 1)}" for number in threads)]
+    gained = ["most gained"] if is_idle else []
+    return markdown_table([*header, *gained, "two threads, CPU s", "serial", "at most 4 %"], rows)
+
+
+def draw(results: Mapping[str, Any], path: Path) -> None:
+    """Plot the speed-up of each fit against the number of threads."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for name, fits in results["fits"].items():
+        n_rows, n_columns = shape_of(FITS[name], results["size"])
+        threads = [one["n_threads"] for one in fits]
+        gains = [fits[0]["seconds"] / one["seconds"] for one in fits]
+        axes.plot(threads, gains, marker="o", label=f"{FITS[name].label}, {n_rows:,} x {n_columns:,}")
+    axes.plot(threads, threads, color="gray", linestyle=":", label="as many times as threads")
+    axes.set(xscale="log", yscale="log", xlabel="threads", ylabel="times as fast as one thread")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(threads, [str(number) for number in threads])
+        axis.set_ticks([], minor=True)
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
 def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(
@@ -179,8 +238,10 @@ def main() -> None:
     print(report(results))
     print()
     print(json.dumps(results))
-    if asked.size == 1.0 and set(asked.fits) == set(FITS):
-        save(results, RESULTS)
+    if set(asked.fits) == set(FITS):
+        save(results, results_path(results["machine"]["cores"]))
+        if len(asked.threads) > 2:
+            draw(results, PLOT)
 
 
 if __name__ == "__main__":

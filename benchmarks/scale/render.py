@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import compile as compiling
+import cores
 import growth
 import memory
 import plan
@@ -100,6 +101,10 @@ def compile_block(results: Mapping[str, Any]) -> list[str]:
     return [compiling.table_of(results["seconds"]), "\n".join(machine_lines(results["machine"]))]
 
 
+def cores_block(results: Mapping[str, Any]) -> list[str]:
+    return [cores.table_of(results), "\n".join(machine_lines(results["machine"]))]
+
+
 Blocks = dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]]
 
 #: Where the numbers of each block come from, and how they are shown.
@@ -111,6 +116,8 @@ SPEED_BLOCKS: Blocks = {
     "memory": (memory.RESULTS, memory_block),
     "startup": (startup.RESULTS, startup_block),
     "compile": (compiling.RESULTS, compile_block),
+    "cores": (cores.results_path(2), cores_block),
+    "more-cores": (cores.results_path(16), cores_block),
 }
 SCALE_BLOCKS: Blocks = {
     "wide": (wide.RESULTS, wide_block),
