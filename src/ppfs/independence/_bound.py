@@ -261,8 +261,9 @@ class BoundTest(ABC):
                 is_told = ~np.isin(block, list(self.failures))
                 self._listener.block(target, block[is_told], found.take(np.flatnonzero(is_told)))
             end = done
-            # Blocks come in the order of `wanted`: no more than the next few are looked at.
-            while end < len(wanted):
+            # Blocks come in the order of `wanted`: no more than the next few are looked at. After a failure a block may
+            # be empty.
+            while block.size and end < len(wanted):
                 waiting = np.flatnonzero(~is_known[wanted[end : end + block.size]])
                 end += int(waiting[0]) if waiting.size else len(wanted[end : end + block.size])
                 if waiting.size:
