@@ -64,13 +64,25 @@ def test_common_targets_are_read_without_a_doubt(y, task, reason):
             "regression",
             "2 columns of y hold few distinct integers.*read as numbers",
         ),
+        (
+            np.column_stack([np.arange(20.0), [0, 1] * 10]),
+            "regression",
+            'event and its time.*task="survival"',
+        ),
+        (np.column_stack([[0, 1] * 10, np.arange(20)]), "regression", 'event and its time.*task="survival"'),
     ],
-    ids=["quality", "gap", "years", "counts", "letters", "one-hot"],
+    ids=["quality", "gap", "years", "counts", "letters", "one-hot", "time and event", "event and time"],
 )
 def test_what_may_be_either_is_said_to_be(y, task, doubt):
     choice = choose_task(np.asarray(y))
     assert choice.task == task
     assert pd.Series(choice.doubt).str.contains(doubt).item()
+
+
+def test_two_numbers_and_a_flag_with_negative_numbers_are_not_taken_for_a_survival_time():
+    flag, numbers = np.arange(20) % 2, np.arange(20.0) + 0.5
+    for y in (np.column_stack([numbers, numbers + 1]), np.column_stack([numbers - 5, flag])):
+        assert not choose_task(y).doubt
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,13 @@ def agreed_task(declared: SaidTask | None, wanted: SaidTask, owner: str) -> Said
 def _several_outputs(target: NDArray[Any]) -> TaskChoice:
     n_outputs = target.shape[1]
     reason = f"y has {n_outputs} columns"
+    if _may_be_survival(target):
+        return TaskChoice(
+            "regression",
+            reason,
+            "One of the two columns of y holds 0 and 1 and the other one numbers above 0, as an event and its time do; "
+            'they are read as two numbers. Pass task="survival" if they are a survival time.',
+        )
     if not all(holds_few_whole_numbers(target[:, output]) for output in range(n_outputs)):
         return TaskChoice("regression", reason)
     return TaskChoice(
@@ -129,6 +136,15 @@ def _several_outputs(target: NDArray[Any]) -> TaskChoice:
         f"The {n_outputs} columns of y hold few distinct integers, as labels do; they are read as numbers. "
         'Pass task="classification" if they are labels.',
     )
+
+
+def _may_be_survival(target: NDArray[Any]) -> bool:
+    """Return whether one of two columns holds 0 and 1, and the other one many numbers above 0."""
+    if target.shape[1] != 2 or target.dtype.kind not in "biuf":
+        return False
+    is_flag = [bool(np.array_equal(np.unique(column), (0, 1))) for column in target.T]
+    times = target[:, int(is_flag[0])]
+    return sum(is_flag) == 1 and bool((times >= 0).all()) and np.unique(times).size > 2
 
 
 def _doubt(values: NDArray[Any], counts: NDArray[np.intp], task: Task) -> str:
