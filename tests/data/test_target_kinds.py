@@ -207,7 +207,7 @@ def test_ordered_categories_keep_their_order() -> None:
     codes = np.digitize(X[:, 1] + rng.logistic(size=N), [-1.0, 1.0])
     labels = pd.Series(pd.Categorical.from_codes(codes, ["low", "middle", "high"], ordered=True))
     enum = pl.Series(labels.tolist(), dtype=pl.Enum(["low", "middle", "high"]))
-    for y in (labels, enum):
+    for y in (labels, labels.array, enum):
         np.testing.assert_array_equal(read_table(X, y, task="ordinal", owner="test").y, codes)
     assert PPFS.calibrated(task="ordinal", random_state=0).fit(X, labels).blanket_.tolist() == [1]
 

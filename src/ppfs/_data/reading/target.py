@@ -168,9 +168,10 @@ def is_categorical(y: Any) -> bool:
 
 
 def in_order(y: Any) -> Any:
-    """Return the numbers of the categories of an ordered series, anything else as it is."""
-    if nw.dependencies.is_pandas_series(y) and getattr(y.dtype, "ordered", False):
-        codes = y.cat.codes.to_numpy().astype(np.float64)
+    """Return the numbers of the categories of an ordered series or categorical, anything else as it is."""
+    if getattr(getattr(y, "dtype", None), "ordered", False):
+        # pandas: a series, or a categorical by itself.
+        codes = np.asarray(getattr(y, "cat", y).codes, dtype=np.float64)
         return np.where(codes < 0, np.nan, codes)
     if nw.dependencies.is_polars_series(y) and nw.from_native(y, series_only=True).dtype == nw.Enum:
         return y.to_physical().to_numpy()
