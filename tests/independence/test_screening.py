@@ -70,7 +70,7 @@ def test_counts_are_those_of_a_loop_over_draws() -> None:
     # Not all of them are easy.
     assert 0 < counts[0] < counts[1]
     assert tail.n_refitted < 4 * DRAWS_AT_ONCE
-    splits = tail.growth.problem.splits
+    splits = tail.growth.growers[0].problem.splits
     assert tail.n_fits == (4 + tail.n_refitted) * len(splits)
 
 
