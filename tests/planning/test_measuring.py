@@ -77,7 +77,8 @@ def test_counting_is_noticed():
 def test_candidates_are_estimated_from_the_columns_at_hand():
     X, y = imagined_table(200, 300, 30)
     selector = PPFS.calibrated(LinearRegression(), random_state=0)
-    found = sum(step.phase == "shrink" for step in selector.fit(X, y).trace_)
+    # A candidate may be asked about again after others were dropped.
+    found = len({step.feature for step in selector.fit(X, y).trace_ if step.phase == "shrink"})
     rates = measure_rates(selector, X, y, n_columns=30_000)
     assert 0.8 * 100 * found < rates.n_candidates < 1.25 * 100 * found
     noise = np.random.default_rng(0).normal(size=(200, 20))
