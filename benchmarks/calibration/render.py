@@ -5,9 +5,9 @@
 
 A block of the page between ``<!-- NAME -->`` and ``<!-- /NAME -->`` belongs to this script; everything else is
 written by hand, and the page need not have every block. The names are size-summary, size, above, power-ratio, power,
-fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, made-blind, noise, growth-levels,
-confirmed, hidimstat and about. With
-``--check`` nothing is written, and a page that is out of date is an error.
+fits, all-null, panel-power, panel-size, panel-above, made-otherwise, made-fresh, made-blind, held-out, noise,
+growth-levels, confirmed, hidimstat and about. With ``--check`` nothing is written, and a page that is out of date is an
+error.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import sys
 from pathlib import Path
 
 import all_null
+import another_make
 import confirmed
 import growth_levels
+import held_out
 import made_otherwise
 import noise
 import panel
@@ -76,6 +78,9 @@ def texts_of(results: Path) -> dict[str, str]:
         texts["made-otherwise"] = made_otherwise.table(list(made_otherwise.MADE), otherwise)
         texts["made-fresh"] = made_otherwise.table(list(made_otherwise.FRESH), otherwise)
         texts["made-blind"] = made_otherwise.table(list(made_otherwise.BLIND), otherwise)
+    unseen = results / held_out.RESULTS.name
+    if unseen.exists():
+        texts["held-out"] = made_otherwise.table(held_out.NAMES, unseen, another_make.HARD)
     if hidimstat_run.RESULTS.exists() and of_panel.exists():
         texts["hidimstat"] = hidimstat_run.table(of_panel=of_panel)
     about = kept_description(results)
