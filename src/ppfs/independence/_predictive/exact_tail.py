@@ -28,8 +28,10 @@ from ppfs.independence._predictive.tail_bound import TailBound
 from ppfs.independence._rearrangements import CountedRearrangements, Rearrangements
 
 # Blocks of rearranged columns per task.
-_MOST_CHUNKS_ON_DEVICE = 512
 _BLOCKS_PER_TASK = 4
+
+# Chunks of draws per task on a GPU, at most.
+_MOST_CHUNKS_ON_DEVICE = 512
 
 # Columns that are screened together: this many, or as many as take this many bytes with twenty directions each.
 _COLUMNS_AT_ONCE = 256
