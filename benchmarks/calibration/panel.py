@@ -190,7 +190,7 @@ def summary(path: Path = RESULTS) -> str:
                     f"- {cell.name}: {n_called} of {len(pvalues)} at {100 * level:g} %, which a true "
                     f"{100 * level:g} % gives in {100 * chance:.2g} of 100 such cells"
                 )
-    tables = f"{min(n_tables)} to {max(n_tables)} tables each"
+    tables = " to ".join(str(n) for n in sorted({min(n_tables), max(n_tables)})) + " tables each"
     joined = np.concatenate(everything)
     together = ", ".join(
         f"{100 * (joined <= level).mean():.2f} % at {100 * level:g} %" for level in (*LIMITS, 0.001)
