@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ppfs._engine.boosting.problem import BoostingProblem, prepare_boosting
     from ppfs._engine.boosting.rules import BOOSTING_LOSSES, BoostingRules
     from ppfs._engine.boosting.scores import Outcome
+    from ppfs._engine.boosting.stumps import boost_stumps
     from ppfs._engine.cuda.device import Device, cuda_device, cuda_devices, device_in_turn, missing_for_cuda
     from ppfs._engine.cuda.draws import DeviceDraws
     from ppfs._engine.cuda.growth import column_risks_on, rank_sums_on, row_losses_on
@@ -80,6 +81,7 @@ _MODULES = {
     "boosting.problem": ("BoostingProblem", "prepare_boosting"),
     "boosting.rules": ("BOOSTING_LOSSES", "BoostingRules"),
     "boosting.scores": ("Outcome",),
+    "boosting.stumps": ("boost_stumps",),
     "cuda.device": ("Device", "cuda_device", "cuda_devices", "device_in_turn", "missing_for_cuda"),
     "cuda.draws": ("DeviceDraws",),
     "cuda.growth": ("column_risks_on", "rank_sums_on", "row_losses_on"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.smoother import BLOCKS
 
@@ -30,25 +31,25 @@ class Stumps:
         self._n_rows, self._n_columns = places.shape
         n_bins = int(np.clip(self._n_rows // _FEWEST_ROWS, 2, _BINS))
         self._n_bins = n_bins
-        self._bins = np.minimum((places.T * n_bins).astype(np.intp), n_bins - 1)
+        bins = np.minimum((places * n_bins).astype(np.int64), n_bins - 1)
+        self._bins = np.ascontiguousarray(bins)
         # The last fit has all rows.
         is_seen = np.arange(self._n_rows) % BLOCKS != np.arange(_FITS)[:, np.newaxis]
         self._is_seen = is_seen.astype(np.float64)
-        offsets = np.arange(self._n_columns)[:, np.newaxis] * n_bins
-        size = self._n_columns * n_bins
-        # Blocks, columns and bins have one number together.
-        self._numbers = (self._bins + offsets + size * np.arange(_FITS)[:, np.newaxis, np.newaxis]).ravel()
-        counts = self._sums(np.broadcast_to(self._is_seen[:, np.newaxis], self._shape)).cumsum(axis=2)
-        self._below, self._above = counts, counts[:, :, -1:] - counts
-        self._is_cut = (self._below >= _FEWEST_ROWS) & (self._above >= _FEWEST_ROWS)
+        self._below = self._n_seen_below()
+        above = self._below[:, :, -1:] - self._below
+        self._is_cut = (self._below >= _FEWEST_ROWS) & (above >= _FEWEST_ROWS)
 
-    @property
-    def _shape(self) -> tuple[int, int, int]:
-        return _FITS, self._n_columns, self._n_rows
-
-    def _sums(self, values: Floats) -> Floats:
-        sums = np.bincount(self._numbers, values.ravel(), _FITS * self._n_columns * self._n_bins)
-        return np.asarray(sums, dtype=np.float64).reshape(_FITS, self._n_columns, self._n_bins)
+    def _n_seen_below(self) -> Floats:
+        """Return how many rows of each fit are in each bin of a column or below: (n_fits, n_columns, n_bins)."""
+        size = self._n_columns * self._n_bins
+        # Columns and bins have one number together.
+        numbers = self._bins + np.arange(self._n_columns) * self._n_bins
+        blocks = np.stack(
+            [np.bincount(numbers[first::BLOCKS].ravel(), minlength=size) for first in range(BLOCKS)]
+        )
+        counts = np.vstack([blocks.sum(axis=0) - blocks, blocks.sum(axis=0)])
+        return counts.reshape(_FITS, self._n_columns, self._n_bins).cumsum(axis=2).astype(np.float64)
 
     def of(self, response: Floats) -> tuple[Floats, Floats]:
         """Return the function of each column at each row: learned from rows of other blocks, and from all rows.
@@ -57,29 +58,15 @@ class Stumps:
         -------
         left_out, fitted : ndarray of shape (n_rows, n_columns)
         """
-        fits = np.arange(_FITS)
-        left = (response - response.mean()) * self._is_seen
         heights = np.zeros((_FITS, self._n_columns, self._n_bins))
-        weight = np.where(self._is_cut, 1.0, np.nan)
-        for _ in range(_ROUNDS):
-            below = self._sums(np.broadcast_to(left[:, np.newaxis], self._shape)).cumsum(axis=2)
-            above = below[:, :, -1:] - below
-            with np.errstate(invalid="ignore", divide="ignore"):
-                gains = (below**2 / self._below + above**2 / self._above) * weight
-            best = np.nan_to_num(gains, nan=-1.0).reshape(_FITS, -1).argmax(axis=1)
-            column, cut = np.divmod(best, self._n_bins)
-            is_found = self._is_cut[fits, column, cut]
-            low = _SHARE * below[fits, column, cut] / np.maximum(self._below[fits, column, cut], 1.0)
-            high = _SHARE * above[fits, column, cut] / np.maximum(self._above[fits, column, cut], 1.0)
-            step = np.where(
-                np.arange(self._n_bins) <= cut[:, np.newaxis], low[:, np.newaxis], high[:, np.newaxis]
-            )
-            step = step * is_found[:, np.newaxis]
-            heights[fits, column] += step
-            left -= np.take_along_axis(step, self._bins[column], axis=1) * self._is_seen
+        left = (response - response.mean()) * self._is_seen
+        sums = np.empty((self._n_columns, self._n_bins))
+        _engine.boost_stumps(
+            self._bins, _ROUNDS, _SHARE, left, self._is_seen, self._below, self._is_cut, sums, heights
+        )
         columns, last = np.arange(self._n_columns), np.full(self._n_rows, BLOCKS)
         left_out, fitted = (
-            heights[of_row[:, np.newaxis], columns, self._bins.T]
+            heights[of_row[:, np.newaxis], columns, self._bins]
             for of_row in (np.arange(self._n_rows) % BLOCKS, last)
         )
         return left_out, fitted
