@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,42 +38,65 @@ class _Curve:
     ----------
     error : float
         The sum of squares that it leaves.
+
+    fitted : ndarray of shape (n_rows,)
+        The heights at the values that it was fitted to.
     """
 
     def __init__(self, index: Floats, response: Floats) -> None:
         n_knots = int(np.clip(index.size // _ROWS_PER_KNOT, _FEWEST_KNOTS, _MOST_KNOTS))
-        ordered = np.sort(index)
-        knots = np.unique(ordered[np.linspace(0, index.size - 1, n_knots).astype(np.intp)])
+        chosen = np.sort(index)[_evenly(index.size, n_knots)]
+        knots = chosen[np.concatenate([[True], chosen[1:] != chosen[:-1]])]
         if knots.size < 2:
             knots = np.array([knots[0], knots[0] + 1.0])
         self._knots, k = knots, knots.size
-        place, above = self._placed(index)
+        self._widths = np.diff(knots)
+        # Where the values that it was fitted to are.
+        self._place, self._above = place, above = self._placed(index)
         below = 1.0 - above
         # The normal equations of hat functions, which overlap with their neighbors only.
+        gram = _roughness(index.size, k).copy()
+        gram.flat[:: k + 1] += np.bincount(place, below**2, k) + np.bincount(place + 1, above**2, k)
         beside = np.bincount(place, below * above, k)[: k - 1]
-        gram = np.diag(np.bincount(place, below**2, k) + np.bincount(place + 1, above**2, k))
-        gram += np.diag(beside, 1) + np.diag(beside, -1)
-        bends = np.diff(np.eye(k), 2, axis=0)
-        gram += _BENDS * index.size / k * bends.T @ bends + 1e-6 * np.eye(k)
+        gram.flat[1 :: k + 1] += beside
+        gram.flat[k :: k + 1] += beside
         moments = np.bincount(place, below * response, k) + np.bincount(place + 1, above * response, k)
         self._heights: Floats = np.linalg.solve(gram, moments)
-        self.error = float(((response - self(index)) ** 2).sum())
+        self.fitted = self._at(place, above)
+        self.error = float(((response - self.fitted) ** 2).sum())
 
     def _placed(self, index: Floats) -> tuple[NDArray[np.intp], Floats]:
         """Return the knot below each value, and how far it is on the way to the next one."""
-        place = np.clip(np.searchsorted(self._knots, index, side="right") - 1, 0, self._knots.size - 2)
-        above = (index - self._knots[place]) / np.diff(self._knots)[place]
-        return place, np.clip(above, 0.0, 1.0)
+        place = self._knots[1:-1].searchsorted(index, side="right")
+        above = (index - self._knots[place]) / self._widths[place]
+        return place, np.minimum(np.maximum(above, 0.0), 1.0)
 
-    def __call__(self, index: Floats) -> Floats:
-        """Return the height at each value, beyond the outer knots that of the outer knot."""
-        place, above = self._placed(index)
+    def _at(self, place: NDArray[np.intp], above: Floats) -> Floats:
         fitted: Floats = self._heights[place] * (1.0 - above) + self._heights[place + 1] * above
         return fitted
 
-    def slopes(self, index: Floats) -> Floats:
-        """Return the slope at each value."""
-        return np.asarray((np.diff(self._heights) / np.diff(self._knots))[self._placed(index)[0]])
+    def __call__(self, index: Floats) -> Floats:
+        """Return the height at each value, beyond the outer knots that of the outer knot."""
+        return self._at(*self._placed(index))
+
+    @property
+    def slopes(self) -> Floats:
+        """The slope at each value that it was fitted to."""
+        return np.asarray((np.diff(self._heights) / self._widths)[self._place])
+
+
+@lru_cache(maxsize=64)
+def _evenly(n_rows: int, n_knots: int) -> NDArray[np.intp]:
+    """Return the places of knots with equally many rows between them."""
+    return np.linspace(0, n_rows - 1, n_knots).astype(np.intp)
+
+
+@lru_cache(maxsize=64)
+def _roughness(n_rows: int, n_knots: int) -> Floats:
+    """Return the matrix of the penalty of bends, and a little more: shape (n_knots, n_knots)."""
+    bends = np.diff(np.eye(n_knots), 2, axis=0)
+    penalty: Floats = _BENDS * n_rows / n_knots * bends.T @ bends + 1e-6 * np.eye(n_knots)
+    return penalty
 
 
 @dataclass(frozen=True)
@@ -90,9 +114,13 @@ class Index:
     start: Floats
     features: Floats
 
+    @cached_property
+    def _unit_start(self) -> Floats:
+        return np.ascontiguousarray(unit(self.start[:, np.newaxis])[:, 0])
+
     def error(self, response: Floats) -> float:
         """Return the sum of squares that a curve of the start leaves."""
-        return _Curve(unit(self.start[:, np.newaxis])[:, 0], response).error
+        return _Curve(self._unit_start, response).error
 
     def learned(
         self, response: Floats, rows: NDArray[np.bool_], most_changes: int = _MOST_CHANGES
@@ -102,10 +130,10 @@ class Index:
         index = _standardized(self.start, rows)
         curve, share = _Curve(index[rows], known), 1.0
         for _ in range(most_changes if seen.shape[1] else 0):
-            slopes = curve.slopes(index[rows])[:, np.newaxis] * seen
+            slopes = curve.slopes[:, np.newaxis] * seen
             gram = slopes.T @ slopes
             gram[np.diag_indices_from(gram)] += _CHANGES * np.trace(gram) / len(gram) + 1e-12
-            change = self.features @ np.linalg.solve(gram, slopes.T @ (known - curve(index[rows])))
+            change = self.features @ np.linalg.solve(gram, slopes.T @ (known - curve.fitted))
             other = _standardized(index + share * change, rows)
             tried = _Curve(other[rows], known)
             gain = curve.error - tried.error

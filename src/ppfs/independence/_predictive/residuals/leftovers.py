@@ -61,6 +61,9 @@ FIT_SCALE, _WAVE_SCALE, _WAVES = 6.0, 2.0, 6
 # Waves of the fitted values, which are fitted to the residual beside the learned indices.
 _FITTED_WAVES, _FITTED_SCALE = 10, 3.0
 
+# The values that are added up at once, and the most rows of which cells are kept.
+_VALUES_AT_ONCE, _MOST_KEPT = 2**20, 10_000
+
 Cells = NDArray[np.intp]
 
 
@@ -116,7 +119,8 @@ class SecondLook:
         self._roots = roots
         self._n_rows, n_factors = factors.shape
         self._bins = [bins for least, bins in _BINS_OF_TWO if self._n_rows >= least][-2:]
-        self._places = (rankdata(factors, axis=0) - 0.5) / self._n_rows
+        self._places = np.hstack([column.places for column in columns])
+        self._known_cells: dict[tuple[tuple[int, ...], int], Cells] = {}
         self._signs = np.sign(self._places - 0.5)
         self._bins_of_one = sorted(
             {int(np.clip(self._n_rows // rows, least, most)) for rows, least, most in _ROWS_PER_CELL}
@@ -158,9 +162,13 @@ class SecondLook:
         n_checks = _KINDS * np.array(
             [1, n_columns * len(self._bins_of_one), len(self._pairs) * len(self._bins), len(self._triples)]
         )
-        square = residual**2
-        pvalues = np.array(
-            [n_checks[len(some)] * self._pvalue(residual, square, cells) for some, cells in looks]
+        of_looks = n_checks[[len(some) for some, _ in looks]]
+        at_once = max(1, _VALUES_AT_ONCE // self._n_rows)
+        pvalues = of_looks * np.concatenate(
+            [
+                _pvalues(residual, np.stack([cells for _, cells in looks[first : first + at_once]]))
+                for first in range(0, len(looks), at_once)
+            ]
         )
         order = np.argsort(pvalues, kind="stable")
         if pvalues[order[0]] > LEVEL_TO_IMPROVE:
@@ -171,18 +179,19 @@ class SecondLook:
         return Found(float(pvalues[order[0]]), looks[order[0]][1], column, pair)
 
     def _cells(self, columns: tuple[int, ...], n_bins: int) -> Cells:
-        """Return the cell of each row, of bins of some columns."""
+        """Return the cell of each row, of bins of some columns. Of a short table they are kept for other residuals."""
+        if self._n_rows > _MOST_KEPT:
+            return self._new_cells(columns, n_bins)
+        key = columns, n_bins
+        if key not in self._known_cells:
+            self._known_cells[key] = self._new_cells(columns, n_bins)
+        return self._known_cells[key]
+
+    def _new_cells(self, columns: tuple[int, ...], n_bins: int) -> Cells:
         cells = np.zeros(self._n_rows, dtype=np.intp)
         for column in columns:
             cells = cells * n_bins + _cells(self._places[:, column], n_bins)
         return cells
-
-    def _pvalue(self, residual: Floats, square: Floats, cells: Cells) -> float:
-        sums, squares, counts = np.bincount(cells, residual), np.bincount(cells, square), np.bincount(cells)
-        # Cells without spread, as of a class that is certain there, would show errors that are too small to matter.
-        squares = np.maximum(squares, _LEAST_SPREAD * float(square.mean()) * counts)
-        filled = squares > 0.0
-        return float(special.chdtrc(filled.sum(), (sums[filled] ** 2 / squares[filled]).sum()))
 
     def regressors(self, residual: Floats, fitted: Floats, found: Found) -> Floats:
         """Fit what is left of a residual, and return columns that let a design express it: first, what was fitted.
@@ -244,6 +253,25 @@ class SecondLook:
 def is_class(response: Floats, roots: Floats) -> bool:
     """Return whether a response has two values, before it was multiplied by the roots of weights."""
     return bool(np.unique(np.round(response / roots, 9)).size == 2)
+
+
+def _pvalues(residual: Floats, cells: NDArray[np.intp]) -> Floats:
+    """Return the p-value of each division of the rows into cells, shape (n_divisions, n_rows)."""
+    n_divisions, n_rows = cells.shape
+    square, n_cells = residual**2, int(cells.max()) + 1
+    numbers = (cells + n_cells * np.arange(n_divisions)[:, np.newaxis]).ravel()
+    size, shape = n_divisions * n_cells, (n_divisions, n_cells)
+    sums, squares = (
+        np.bincount(numbers, np.broadcast_to(values, (n_divisions, n_rows)).ravel(), size).reshape(shape)
+        for values in (residual, square)
+    )
+    counts = np.bincount(numbers, minlength=size).reshape(shape)
+    # Cells without spread, as of a class that is certain there, would show errors that are too small to matter.
+    squares = np.maximum(squares, _LEAST_SPREAD * float(square.mean()) * counts)
+    filled = squares > 0.0
+    terms = np.divide(sums**2, squares, out=np.zeros(shape), where=filled)
+    statistics = [part[kept].sum() for part, kept in zip(terms, filled, strict=True)]
+    return np.asarray(special.chdtrc(filled.sum(axis=1), statistics))
 
 
 def _shapes(response: Floats, index: Floats, fitted: Floats) -> Floats:

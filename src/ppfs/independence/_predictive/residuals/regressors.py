@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -133,7 +134,12 @@ class GivenColumn:
             self, factors=unit(self.lines[:, :1]) if is_number else self.factors[:, :_FEWER_LEVELS]
         )
 
-    @property
+    @cached_property
+    def places(self) -> Floats:
+        """The ranks of each factor, between 0 and 1."""
+        return np.asarray((rankdata(self.factors, axis=0) - 0.5) / len(self.factors))
+
+    @cached_property
     def values(self) -> Floats:
         """The values or indicators of each factor, with mean 0 and variance 1."""
         return unit(self.lines[:, :1]) if self.is_waves else self.factors

@@ -107,6 +107,11 @@ class Smoother:
         left: Floats = 1.0 - self._own[:, np.newaxis] - self._leverage(self._shrinkage)
         return np.maximum(left, 1e-6)
 
+    @cached_property
+    def _left_out_by_penalty(self) -> Floats:
+        """The same, a row per penalty."""
+        return np.ascontiguousarray(self._left_out.T)
+
     def residuals(self, responses: Floats, penalties: NDArray[np.intp] | None = None) -> Residuals:
         """Return what is left of centered responses.
 
@@ -126,7 +131,7 @@ class Smoother:
         for number, shrinkage in enumerate(self._shrinkage.T):
             left = responses - self._basis @ (shrinkage[:, np.newaxis] * coefficients)
             if self._groups is None:
-                left /= self._left_out[:, [number]]
+                left /= self._left_out_by_penalty[number][:, np.newaxis]
             else:
                 left = self._without_groups(left, number)
             errors[number] = np.einsum("ij,ij->j", left, left)
