@@ -81,11 +81,14 @@ class Smoother:
             return block
 
         if design.shape[1] < self.n_rows:
-            first, *others = [part.T @ part for part in map(centered, self._blocks)]
+            # A single block is kept.
+            parts = map(centered, self._blocks) if len(self._blocks) > 1 else [centered(slice(None))]
+            first, *others = [part.T @ part for part in parts]
             sizes, vectors = _directions(sum(others, first))
             self._basis: Floats = np.empty((self.n_rows, sizes.size))
-            for rows in self._blocks:
-                self._basis[rows] = centered(rows) @ vectors / np.sqrt(sizes)
+            again = map(centered, self._blocks) if others else parts
+            for rows, part in zip(self._blocks, again, strict=True):
+                self._basis[rows] = part @ vectors / np.sqrt(sizes)
         else:
             everything = centered(slice(None))
             sizes, self._basis = _directions(everything @ everything.T)
