@@ -7,8 +7,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from reference.permutations import random_permutation
 from scipy.stats import chisquare
-from tests.reference.permutations import random_permutation
 
 from ppfs._engine.inputs.permutations import outputs_by_source, random_permutations
 

@@ -7,6 +7,7 @@ import pytest
 from checks.searches import every_search
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
 
 from ppfs import PPFS
 from ppfs.blanket import FBED
@@ -34,6 +35,15 @@ def test_a_selector_comes_back(selector):
     assert loaded.blanket_.tolist() == selector.blanket_.tolist()
     assert np.array_equal(loaded.transform(X), selector.transform(X))
     assert loaded.trace_.explain(0) == selector.trace_.explain(0)
+
+
+def test_a_selector_that_warned_of_a_column_comes_back():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    selector = PPFS(GaussianNB(), n_splits=5, random_state=0).fit(X, X[:, 0] > 0)
+    assert [one.kind for one in selector.warnings_] == ["leakage"]
+    stored = io.dumps(selector)
+    assert io.loads(stored, trusted=skops_types(stored)).warnings_ == selector.warnings_
 
 
 class Foreign:

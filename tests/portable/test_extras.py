@@ -165,6 +165,13 @@ def test_without_the_libraries_of_all_extras(tmp_path, extras):
     assert named == {extra: len(names) for extra, (_, names) in extras.items()}, done.stderr
 
 
+@pytest.mark.parametrize("extra", ["plots", "report", "mlflow"])
+def test_an_extra_brings_the_data_frames_that_it_needs(extra):
+    asked = PROJECT["optional-dependencies"][extra]
+    within = [one for name in asked for one in PROJECT["optional-dependencies"].get(name[5:-1], [name])]
+    assert any(one.startswith("pandas") for one in within)
+
+
 def test_without_a_library_of_frames(tmp_path):
     program = PROGRAM.format(missing=["pandas", "polars", "pyarrow"], tries=["frame"])
     done = subprocess.run(

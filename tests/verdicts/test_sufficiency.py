@@ -185,7 +185,7 @@ def test_rivals_of_categories_and_sparse_columns():
     )
     table = read_table(frame, residuals.ravel(), task="regression", owner="test")
     assert rank_rivals(table, [0, 1, 2], residuals)[0] == 1
-    X = sparse.random_array((300, 20), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((300, 20), density=0.2, random_state=rng, format="csr")
     residuals = X[:, [7]].toarray() + 0.05 * rng.normal(size=(300, 1))
     table = read_table(X, residuals.ravel(), task="regression", owner="test")
     assert rank_rivals(table, range(20), residuals)[0] == 7

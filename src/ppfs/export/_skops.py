@@ -13,6 +13,7 @@ TRUSTED_TYPES = (
     "numpy.random._pcg64.PCG64",
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.tree._tree.Tree",
+    "ppfs._data.column_checks.warning.ColumnWarning",
     "ppfs._data.reading.new_rows.NewRows",
     "ppfs._trace.batch.StepBatch",
     "ppfs._trace.data.DataSummary",
