@@ -2,6 +2,7 @@
 
     python benchmarks/targets/kinds.py survival-size    # x has no effect given z; beside tram-GCM
     python benchmarks/targets/kinds.py survival-power   # line, square, product, step
+    python benchmarks/targets/kinds.py ceiling          # the same shapes, by a likelihood ratio test that knows them
     python benchmarks/targets/kinds.py others           # count, positive, ordinal: with the task, and without it
     python benchmarks/targets/kinds.py exposure         # x changes the exposure of a count, and perhaps its rate
     python benchmarks/targets/kinds.py real             # GBSG2, veterans' lung cancer: what is selected
@@ -25,7 +26,7 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.util import Surv
 
 import ppfs
-from ppfs import PPFS
+from ppfs import PPFS, _engine
 from ppfs.independence import CrossFitPPI
 
 Floats = NDArray[np.float64]
@@ -147,6 +148,38 @@ def survival_power(n_tables: int) -> None:
         print(f"| {kind} | mean | {total[0]:.2f} | {total[1]:.2f} |", flush=True)
 
 
+def log_likelihood(X: Floats, risk_sets: _engine.RiskSets) -> float:
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    log_hazards = scaled @ _engine.fit_cox(scaled, risk_sets, 1e-8).coefficients
+    log_hazards -= log_hazards.max()
+    return risk_sets.log_likelihood(np.exp(log_hazards), log_hazards)
+
+
+def ceiling(n_tables: int) -> None:
+    """Test with the true function of x and the whole level: no test that has to look for it finds more."""
+    print("\n| columns | shape | known shape | tram-GCM |")
+    print("| --- | --- | --- | --- |")
+    for kind in ("normal", "skewed"):
+        total = np.zeros(2)
+        for shape in SHAPES:
+            calls = np.zeros(2)
+            for seed in range(n_tables):
+                rng = np.random.default_rng([seed, 200])
+                x, z, of_z = columns(rng, 200, kind)
+                own = effect(shape, x, z)
+                y = survival(rng, of_z + 0.37 * own, 0.5)
+                risk_sets = _engine.RiskSets(y["time"].copy(), y["event"].copy())
+                # What the effect is given z alone may be known from z.
+                base = np.column_stack([z, z**2, z[:, 0] * z[:, 1]])
+                gain = log_likelihood(np.column_stack([base, own]), risk_sets) - log_likelihood(
+                    base, risk_sets
+                )
+                calls += [stats.chi2.sf(2 * gain, 1) < 0.05, tram_gcm(x, z, y) < 0.05]
+            total += calls / n_tables / len(SHAPES)
+            print(f"| {kind} | {shape} | {calls[0] / n_tables:.2f} | {calls[1] / n_tables:.2f} |", flush=True)
+        print(f"| {kind} | mean | {total[0]:.2f} | {total[1]:.2f} |", flush=True)
+
+
 def others(n_tables: int) -> None:
     def count(rng: np.random.Generator, eta: Floats) -> Floats:
         return rng.poisson(rng.gamma(2.0, 0.5, size=eta.size) * np.exp(1.0 + eta)).astype(float)
@@ -208,6 +241,7 @@ def main() -> None:
     parts = {
         "survival-size": survival_size,
         "survival-power": survival_power,
+        "ceiling": ceiling,
         "others": others,
         "exposure": exposure,
         "real": real,

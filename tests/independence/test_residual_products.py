@@ -45,6 +45,18 @@ def parts():
     return design, output - output.mean(), functions
 
 
+def test_products_less_their_mean_have_students_test(parts):
+    design, output, functions = parts
+    smoother = Smoother(design, np.ones(40))
+    target, function = smoother.residuals(output[:, np.newaxis]), smoother.residuals(functions[:, 1:2])
+    found = product_test(target, function, smoother, None, is_centered=True)
+    products = target.values[:, 0] * function.values[:, 0]
+    inflation = smoother.inflation(int(target.penalties[0]), int(function.penalties[0]))
+    plain = products.sum() / np.sqrt((products**2).sum() * inflation)
+    assert found.statistic == pytest.approx(abs(plain) / np.sqrt((40 - plain**2) / 39))
+    assert found.pvalue < product_test(target, function, smoother, None).pvalue
+
+
 @pytest.mark.parametrize("n_functions", [1, 2, 3])
 def test_the_pvalue_is_that_of_hat_matrices_and_refits(parts, n_functions):
     design, output, functions = parts

@@ -20,6 +20,9 @@ from ppfs.independence._predictive.residuals.regressors import (
 LINE, CURVES, PRODUCTS, STEPS = range(4)
 WEIGHTS = {LINE: 8.0, CURVES: 2.0, PRODUCTS: 1.5, STEPS: 0.3}
 
+#: The same for a target with a response of its own given the other columns, a survival time.
+WEIGHTS_OF_SURVIVAL = {LINE: 14.0, CURVES: 2.4, PRODUCTS: 2.5, STEPS: 0.3}
+
 #: The share of the line among them.
 SHARE_OF_THE_LINE = WEIGHTS[LINE] / sum(WEIGHTS.values())
 

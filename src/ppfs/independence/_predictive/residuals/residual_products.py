@@ -20,6 +20,7 @@ from ppfs.independence._predictive.residuals.functions import (
     CURVES,
     PRODUCTS,
     WEIGHTS,
+    WEIGHTS_OF_SURVIVAL,
     functions_of,
     n_smoothest,
     weights_of_products,
@@ -252,11 +253,12 @@ class ResidualProducts:
         """Return the functions of x that a question is asked with."""
         columns = self._columns_of(question.x)
         made = functions_of(columns, regressions.columns)
+        weights = WEIGHTS_OF_SURVIVAL if self._has_own_response else WEIGHTS
         return Asked(
             [
                 Member(
                     self._members[member],
-                    WEIGHTS[member],
+                    weights[member],
                     values,
                     n_smoothest(columns) * (member == CURVES),
                     weights_of_products(values.shape[1], regressions.columns, self._outputs, self._roots)
@@ -271,9 +273,12 @@ class ResidualProducts:
     def _judged(self, fit: Fit, part: Residuals, member: Member) -> Tested:
         # The indicators of more than two classes add up to 1: one of them is left out.
         target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
+        is_centered = self._has_own_response
         if member.each is not None:
-            return one_by_one(target, part, fit.smoother, self.problem.groups, member.each)
-        return smoothest_first(target, part, fit.smoother, self.problem.groups, member.n_smoothest)
+            return one_by_one(target, part, fit.smoother, self.problem.groups, member.each, is_centered)
+        return smoothest_first(
+            target, part, fit.smoother, self.problem.groups, member.n_smoothest, is_centered
+        )
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features."""
@@ -286,6 +291,12 @@ class ResidualProducts:
             return self._outputs
         response = self._response_given(np.hstack([column.lines for column in columns]))
         return self._outputs if response is None else self._centered(response[:, np.newaxis])
+
+    @cached_property
+    def _has_own_response(self) -> bool:
+        """Whether the target has a response of its own given other columns."""
+        nothing = np.zeros((self._table.n_rows, 1))
+        return self._response_given is not None and self._response_given(nothing) is not None
 
     def _columns_of(self, feature: int) -> list[tuple[Floats, bool]]:
         """Return the columns of a feature, and whether they hold codes of categories."""

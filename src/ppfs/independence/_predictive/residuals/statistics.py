@@ -52,7 +52,11 @@ class Tested:
 
 
 def product_test(
-    target: Residuals, functions: Residuals, smoother: Smoother, groups: NDArray[np.intp] | None
+    target: Residuals,
+    functions: Residuals,
+    smoother: Smoother,
+    groups: NDArray[np.intp] | None,
+    is_centered: bool = False,
 ) -> Tested:
     """Test whether residuals of the target and of functions of x are uncorrelated.
 
@@ -67,6 +71,10 @@ def product_test(
 
     groups : ndarray of int, shape (n_rows,), or None
         Rows of a group are not independent, and their products are added up.
+
+    is_centered : bool, default=False
+        Whether the squares are those of products less their mean, as in Student's test: an effect is then no part of
+        its own error (docs/decisions/0400-survival-products-less-their-mean.md).
     """
     products = (target.values[:, :, np.newaxis] * functions.values[:, np.newaxis]).reshape(
         smoother.n_rows, -1
@@ -94,6 +102,9 @@ def product_test(
     inflation = inflation[kept]
     products = products[:, kept] / np.sqrt(squares[kept])
     t = products.sum(axis=0) / np.sqrt(inflation)
+    if is_centered:
+        t *= np.sqrt((len(products) - 1.0) / np.maximum(len(products) - t**2, 1.0))
+        freedom = max(2.0, freedom - 1.0)
     if t.size == 1:
         return Tested(float(2.0 * special.stdtr(freedom, -abs(t[0]))), float(abs(t[0])))
     if t.size * _ROWS_PER_FUNCTION > freedom:
@@ -115,16 +126,17 @@ def smoothest_first(
     smoother: Smoother,
     groups: NDArray[np.intp] | None,
     n_smoothest: int,
+    is_centered: bool = False,
 ) -> Tested:
     """Test curves in the order of their smoothness: the first ones by themselves, and all together.
 
     Most curves are nearly the smoothest one, and a test of three directions sees it with less power than a test of one.
     The p-values are combined by Cauchy's method.
     """
-    every = product_test(target, functions, smoother, groups)
+    every = product_test(target, functions, smoother, groups, is_centered)
     if not 0 < n_smoothest < functions.values.shape[1]:
         return every
-    first = product_test(target, functions.some(slice(n_smoothest)), smoother, groups)
+    first = product_test(target, functions.some(slice(n_smoothest)), smoother, groups, is_centered)
     both = np.array([[first.pvalue, every.pvalue]])
     combined = float(cauchy_combination(both, (_SMOOTHEST, 1.0))[0][0])
     return replace(first if first.pvalue <= every.pvalue else every, pvalue=combined)
@@ -136,15 +148,16 @@ def one_by_one(
     smoother: Smoother,
     groups: NDArray[np.intp] | None,
     weights: Floats,
+    is_centered: bool = False,
 ) -> Tested:
     """Test functions each by itself, and combine their p-values by Cauchy's method.
 
     Of the products with other columns one or two matter. Where there are many, a test of all directions hardly sees
     them.
     """
-    every = product_test(target, functions, smoother, groups)
+    every = product_test(target, functions, smoother, groups, is_centered)
     singles = [
-        product_test(target, functions.some(slice(number, number + 1)), smoother, groups).pvalue
+        product_test(target, functions.some(slice(number, number + 1)), smoother, groups, is_centered).pvalue
         for number in range(weights.size)
     ]
     return replace(every, pvalue=float(cauchy_combination(np.array([singles]), weights.tolist())[0][0]))
