@@ -1,6 +1,8 @@
 """Every package is entered by its door: what it shows in its `__init__`."""
 
 import ast
+import re
+from collections import Counter
 from pathlib import Path
 
 import ppfs
@@ -65,3 +67,32 @@ def test_private_names_of_dependencies_pass_through_one_file():
     """A new version of a dependency can then break one file only."""
     found = {path.relative_to(SOURCE).as_posix(): [*_private_imports(path)] for path in SOURCE.rglob("*.py")}
     assert {path for path, names in found.items() if names} == {"_conventions/sklearn_compat.py"}
+
+
+def test_rooms_and_modules_stay_small():
+    """A folder has at most 20 modules, a module at most 450 lines, and the root at most six modules."""
+    modules = list(SOURCE.rglob("*.py"))
+    by_room = Counter(path.parent for path in modules if path.name != "__init__.py")
+    assert [path for path in modules if len(path.read_text(encoding="utf-8").splitlines()) > 450] == []
+    assert [room for room, n_modules in by_room.items() if n_modules > 20] == []
+    assert by_room[SOURCE] <= 6
+
+
+CONTRIBUTING = Path(__file__).parents[1] / "docs" / "contributing.md"
+
+
+def test_the_ten_questions_of_a_stranger_are_answered_by_files_that_exist():
+    rows = re.findall(
+        r"^\| .+\? \| `(.+?)` \|$", CONTRIBUTING.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    assert len(rows) == 10
+    assert [path for path in rows if not (CONTRIBUTING.parents[1] / path).is_file()] == []
+
+
+def test_contributors_are_sent_to_files_that_exist():
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    paths = set(re.findall(r"`((?:src|tests|benchmarks|docs|tools)/[\w./]+)`", text))
+    # A file called name stands for the file of a new search or test.
+    old = sorted(path for path in paths if not path.endswith(("_name.py", "/name.py")))
+    assert len(old) > 20
+    assert [path for path in old if not (CONTRIBUTING.parents[1] / path).exists()] == []
