@@ -38,7 +38,13 @@ def test_a_killed_search_is_resumed_from_another_folder(select, ppfs, table, tmp
 def test_what_is_no_checkpoint_is_named(ppfs, tmp_path):
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1
-    assert "is not the checkpoint of a ppfs select" in done.stderr
+    assert "is not the checkpoint of a ppfs select: it holds no command.json." in done.stderr
+    done = ppfs("resume", tmp_path / "typo")
+    assert done.exit_code == 1
+    assert "is not the checkpoint of a ppfs select: there is no such folder." in done.stderr
+    gone = {"folder": str(tmp_path / "gone"), "arguments": ["data.csv"]}
+    (tmp_path / "command.json").write_text(json.dumps(gone), encoding="utf-8")
+    assert "gone', which is not there any more" in ppfs("resume", tmp_path).stderr
     (tmp_path / "command.json").write_text(json.dumps({"folder": 3}), encoding="utf-8")
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -246,6 +247,19 @@ def test_a_full_disk_keeps_the_old_file(select, table, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "No space left on device" in result.stderr
     assert path.read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_written_to_and_not_replaced(select, table, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        result = select(table, "-t", "ill", "--save", path)
+        assert (result.exit_code, path.is_fifo()) == (0, True)
+        assert json.loads(os.read(reader, 2**16))["selected"] == ["bmi"]
+    finally:
+        os.close(reader)
 
 
 def _full(*_, **__):

@@ -57,17 +57,20 @@ def remembered(checkpoint: Path) -> list[str]:
         raise InputFailure(
             f"{str(checkpoint)!r} is a file, not the folder of a checkpoint. Give the folder of --checkpoint."
         )
+    if not path.is_file():
+        why = f"it holds no {_COMMAND}" if checkpoint.is_dir() else "there is no such folder"
+        raise InputFailure(
+            f"{str(checkpoint)!r} is not the checkpoint of a ppfs select: {why}. Give the folder of --checkpoint, or "
+            "run ppfs select again with the same flags."
+        )
     try:
         content = parsed(path.read_text(encoding="utf-8"))
         folder, arguments = content["folder"], content["arguments"]
         if not isinstance(folder, str) or not all(isinstance(one, str) for one in arguments):
             raise TypeError("it does not hold a command")
+        if not Path(folder).is_dir():
+            raise FileNotFoundError(f"the search was started in {folder!r}, which is not there any more")
         os.chdir(folder)
-    except FileNotFoundError as error:
-        raise InputFailure(
-            f"{str(checkpoint)!r} is not the checkpoint of a ppfs select: {error}. Give the folder of --checkpoint, or "
-            "run ppfs select again with the same flags."
-        ) from error
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputFailure(
             f"{str(path)!r} cannot be used: {error}. Run ppfs select again with the same flags and --checkpoint "

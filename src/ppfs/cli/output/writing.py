@@ -63,12 +63,18 @@ def _write_workbook(frame: Any, place: Path) -> None:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield a place to write to, which is renamed to `path` once all is written."""
-    place = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
+    """Yield a place to write to, which is renamed to `path` once all is written.
+
+    Pipes and devices, such as ``/dev/stdout``, are written to: a file in their place would end them.
+    """
+    is_kept = path.exists() and not path.is_file()
+    place = path if is_kept else path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
     try:
         yield place
-        place.replace(path)
+        if not is_kept:
+            place.replace(path)
     except OSError as error:
         raise CannotWriteError(error.strerror or str(error), repr(str(path))) from error
     finally:
-        place.unlink(missing_ok=True)
+        if not is_kept:
+            place.unlink(missing_ok=True)
