@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ppfs import _engine
+from ppfs._engine.boosting.stumps import N_FITS
 
 N_ROUNDS, SHARE, FEWEST_ROWS = 8, 0.4, 5
 
@@ -36,15 +37,19 @@ def boosted(bins, response, is_seen, n_bins):
 @pytest.mark.parametrize(("n_rows", "n_columns", "n_bins"), [(9, 1, 3), (40, 2, 8), (90, 3, 12)])
 def test_steps_are_those_of_the_obvious_loops(n_rows, n_columns, n_bins):
     generator = np.random.default_rng(n_rows)
-    bins = generator.integers(0, n_bins, (n_rows, n_columns))
+    bins = generator.integers(0, n_bins, (n_rows, n_columns)).astype(np.uint8)
     response = np.round(generator.standard_normal(n_rows), 1)
-    is_seen = (np.arange(n_rows) % 2 != np.arange(3)[:, np.newaxis]).astype(np.float64)
+    # The fits leave out every second row, or every third, fourth, and so on.
+    is_seen = (np.arange(n_rows) % np.arange(2, N_FITS + 2)[:, np.newaxis] != 0).astype(np.float64)
     counts = np.array([[np.bincount(column, seen, n_bins).cumsum() for column in bins.T] for seen in is_seen])
     is_cut = (counts >= FEWEST_ROWS) & (counts[:, :, -1:] - counts >= FEWEST_ROWS)
-    heights = np.zeros((3, n_columns, n_bins))
-    left = (response - response.mean()) * is_seen
+    # The kernel has the fits last.
+    below, may_cut = (np.ascontiguousarray(np.moveaxis(array, 0, 2)) for array in (counts, is_cut))
+    heights = np.zeros(below.shape)
+    left = np.ascontiguousarray(((response - response.mean()) * is_seen).T)
+    seen_rows = np.ascontiguousarray(is_seen.T)
     _engine.boost_stumps(
-        bins, N_ROUNDS, SHARE, left, is_seen, counts, is_cut, np.empty((n_columns, n_bins)), heights
+        bins, N_ROUNDS, SHARE, left, seen_rows, below, may_cut, np.empty(below.shape), heights
     )
     expected = [boosted(bins, response, seen, n_bins) for seen in is_seen]
-    np.testing.assert_array_equal(heights, expected)
+    np.testing.assert_array_equal(np.moveaxis(heights, 2, 0), expected)

@@ -12,7 +12,7 @@ from ppfs.independence._predictive.residuals.smoother import BLOCKS
 # explains most of what is left, with at least so many rows on either side.
 _BINS, _ROUNDS, _SHARE, _FEWEST_ROWS = 40, 30, 0.4, 5
 
-# One fit without each block, and one of all rows.
+# One fit without each block, and one of all rows: as many as the kernel makes.
 _FITS = BLOCKS + 1
 
 
@@ -31,25 +31,25 @@ class Stumps:
         self._n_rows, self._n_columns = places.shape
         n_bins = int(np.clip(self._n_rows // _FEWEST_ROWS, 2, _BINS))
         self._n_bins = n_bins
-        bins = np.minimum((places * n_bins).astype(np.int64), n_bins - 1)
-        self._bins = np.ascontiguousarray(bins)
+        self._bins = np.ascontiguousarray(np.minimum((places * n_bins).astype(np.uint8), n_bins - 1))
         # The last fit has all rows.
-        is_seen = np.arange(self._n_rows) % BLOCKS != np.arange(_FITS)[:, np.newaxis]
+        is_seen = (np.arange(self._n_rows) % BLOCKS)[:, np.newaxis] != np.arange(_FITS)
         self._is_seen = is_seen.astype(np.float64)
         self._below = self._n_seen_below()
-        above = self._below[:, :, -1:] - self._below
+        above = self._below[:, -1:] - self._below
         self._is_cut = (self._below >= _FEWEST_ROWS) & (above >= _FEWEST_ROWS)
 
     def _n_seen_below(self) -> Floats:
-        """Return how many rows of each fit are in each bin of a column or below: (n_fits, n_columns, n_bins)."""
+        """Return how many rows of each fit are in each bin of a column or below: (n_columns, n_bins, n_fits)."""
         size = self._n_columns * self._n_bins
         # Columns and bins have one number together.
         numbers = self._bins + np.arange(self._n_columns) * self._n_bins
         blocks = np.stack(
-            [np.bincount(numbers[first::BLOCKS].ravel(), minlength=size) for first in range(BLOCKS)]
+            [np.bincount(numbers[first::BLOCKS].ravel(), minlength=size) for first in range(BLOCKS)], axis=1
         )
-        counts = np.vstack([blocks.sum(axis=0) - blocks, blocks.sum(axis=0)])
-        return counts.reshape(_FITS, self._n_columns, self._n_bins).cumsum(axis=2).astype(np.float64)
+        every = blocks.sum(axis=1, keepdims=True)
+        counts = np.hstack([every - blocks, every]).reshape(self._n_columns, self._n_bins, _FITS)
+        return counts.cumsum(axis=1).astype(np.float64)
 
     def of(self, response: Floats) -> tuple[Floats, Floats]:
         """Return the function of each column at each row: learned from rows of other blocks, and from all rows.
@@ -58,15 +58,22 @@ class Stumps:
         -------
         left_out, fitted : ndarray of shape (n_rows, n_columns)
         """
-        heights = np.zeros((_FITS, self._n_columns, self._n_bins))
-        left = (response - response.mean()) * self._is_seen
-        sums = np.empty((self._n_columns, self._n_bins))
+        heights = np.zeros((self._n_columns, self._n_bins, _FITS))
+        left = (response - response.mean())[:, np.newaxis] * self._is_seen
         _engine.boost_stumps(
-            self._bins, _ROUNDS, _SHARE, left, self._is_seen, self._below, self._is_cut, sums, heights
+            self._bins,
+            _ROUNDS,
+            _SHARE,
+            left,
+            self._is_seen,
+            self._below,
+            self._is_cut,
+            np.empty(heights.shape),
+            heights,
         )
         columns, last = np.arange(self._n_columns), np.full(self._n_rows, BLOCKS)
         left_out, fitted = (
-            heights[of_row[:, np.newaxis], columns, self._bins]
+            heights[columns, self._bins, of_row[:, np.newaxis]]
             for of_row in (np.arange(self._n_rows) % BLOCKS, last)
         )
         return left_out, fitted
