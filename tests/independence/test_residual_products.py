@@ -168,6 +168,18 @@ def test_where_rows_belong_to_groups_whole_groups_are_left_out(parts):
         assert smoother.group_inflation(penalty, function) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("n_regressors", [3, 30])
+def test_every_fifth_row_is_predicted_by_the_others(parts, n_regressors):
+    # Of eight rows in a block: by a matrix of the size of the design, or of the block.
+    design, output, _ = parts
+    wide = np.hstack([design, np.random.default_rng(0).normal(size=(40, 30))])[:, :n_regressors]
+    smoother = Smoother(wide, np.ones(40))
+    residuals = smoother.residuals(output[:, np.newaxis])
+    left_out = smoother.left_out(residuals)
+    error = twin.left_out_error(wide, output, twin.PENALTIES[residuals.penalties[0]], np.arange(40) % 5)
+    assert left_out @ left_out == pytest.approx(error, rel=1e-5)
+
+
 def test_more_regressors_than_rows_give_the_same_residuals_as_their_gram_matrix(parts):
     design, output, _ = parts
     rng = np.random.default_rng(0)

@@ -22,8 +22,11 @@ BLOCKS, _MOST_IN_BLOCKS = 5, 5000
 # Where rows belong to groups, whole groups are left out, in this many folds.
 _FOLDS = 5
 
-# Rows that are copied at once.
-_ROWS_AT_ONCE = 2**14
+# Rows that are copied at once, and values that are compared at once.
+_ROWS_AT_ONCE, _VALUES_AT_ONCE = 2**14, 2**18
+
+# Keeps rows that determine a direction by themselves from an infinite residual.
+_RIDGE = 1e-6
 
 # Directions of the design that are smaller than this share of the largest are rounding error.
 _SMALLEST = 1e-9
@@ -86,9 +89,10 @@ class Smoother:
             first, *others = [part.T @ part for part in parts]
             sizes, vectors = _directions(sum(others, first))
             self._basis: Floats = np.empty((self.n_rows, sizes.size))
+            scaled = vectors / np.sqrt(sizes)
             again = map(centered, self._blocks) if others else parts
             for rows, part in zip(self._blocks, again, strict=True):
-                self._basis[rows] = part @ vectors / np.sqrt(sizes)
+                np.matmul(part, scaled, out=self._basis[rows])
         else:
             everything = centered(slice(None))
             sizes, self._basis = _directions(everything @ everything.T)
@@ -104,16 +108,15 @@ class Smoother:
         """Return each row's leverage in a fit that keeps these shares of the directions, (n_directions,) or more."""
         return np.concatenate([self._basis[rows] ** 2 @ shares for rows in self._blocks])
 
-    @cached_property
-    def _left_out(self) -> Floats:
-        """One minus the leverage of each row, for each penalty."""
-        left: Floats = 1.0 - self._own[:, np.newaxis] - self._leverage(self._shrinkage)
+    def _left_out(self, shares: Floats) -> Floats:
+        """Return one minus the leverage of each row, (n_rows, n_fits), for shares of shape (n_directions, n_fits)."""
+        left: Floats = 1.0 - self._own[:, np.newaxis] - self._leverage(shares)
         return np.maximum(left, 1e-6)
 
     @cached_property
     def _left_out_by_penalty(self) -> Floats:
-        """The same, a row per penalty."""
-        return np.ascontiguousarray(self._left_out.T)
+        """The same of all penalties, a row per penalty."""
+        return np.ascontiguousarray(self._left_out(self._shrinkage).T)
 
     def residuals(self, responses: Floats, penalties: NDArray[np.intp] | None = None) -> Residuals:
         """Return what is left of centered responses.
@@ -128,19 +131,34 @@ class Smoother:
         total = np.where(total > 0.0, total, 1.0)
         if penalties is not None:
             values = responses - self._basis @ (self._shrinkage[:, penalties] * coefficients)
-            left = values / self._left_out[:, penalties]
+            used, places = np.unique(penalties, return_inverse=True)
+            left = values / self._left_out(self._shrinkage[:, used])[:, places]
             return Residuals(values, penalties, 1.0 - np.einsum("ij,ij->j", left, left) / total)
-        errors = np.zeros((_PENALTIES.size, responses.shape[1]))
-        for number, shrinkage in enumerate(self._shrinkage.T):
-            left = responses - self._basis @ (shrinkage[:, np.newaxis] * coefficients)
-            if self._groups is None:
-                left /= self._left_out_by_penalty[number][:, np.newaxis]
-            else:
-                left = self._without_groups(left, number)
-            errors[number] = np.einsum("ij,ij->j", left, left)
+        errors = self._errors(responses, coefficients)
         chosen = np.maximum(errors.argmin(axis=0) - self._n_below, 0)
         values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
         return Residuals(values, chosen, 1.0 - errors.min(axis=0) / total)
+
+    def _errors(self, responses: Floats, coefficients: Floats) -> Floats:
+        """Return the sums of squares of left-out rows, or groups, for each penalty: (n_penalties, n_responses)."""
+        if self._groups is not None:
+            kept = (
+                responses - self._basis @ (shrinkage[:, np.newaxis] * coefficients)
+                for shrinkage in self._shrinkage.T
+            )
+            left_out = (self._without_groups(residuals, number) for number, residuals in enumerate(kept))
+            return np.stack([np.einsum("ij,ij->j", left, left) for left in left_out])
+        # All penalties at once: one product of matrices takes a fraction of the time of fifteen.
+        shrunk = (self._shrinkage.T[:, np.newaxis] * coefficients.T).reshape(-1, len(coefficients))
+        errors = np.zeros((_PENALTIES.size, responses.shape[1]))
+        at_once = max(1, _VALUES_AT_ONCE // max(1, errors.size))
+        for first in range(0, self.n_rows, at_once):
+            rows = slice(first, first + at_once)
+            left = (shrunk @ self._basis[rows].T).reshape(*errors.shape, -1)
+            np.subtract(responses[rows].T, left, out=left)
+            left /= self._left_out_by_penalty[:, np.newaxis, rows]
+            errors += np.einsum("pri,pri->pr", left, left)
+        return errors
 
     @cached_property
     def _directions(self) -> Floats:
@@ -164,12 +182,10 @@ class Smoother:
 
         They are (I - H_BB)^-1 r_B, as in `left_out`, by the inverse of a matrix of the size of the design.
         """
-        roots = np.sqrt(self._kept(penalty))
+        kept = self._kept(penalty)
         answer = np.empty_like(residuals)
         for rows, gram in self._folds:
-            scaled = self._directions[rows] * roots
-            inner = np.eye(roots.size) * (1.0 + 1e-6) - roots[:, np.newaxis] * gram * roots
-            answer[rows] = residuals[rows] + scaled @ np.linalg.solve(inner, scaled.T @ residuals[rows])
+            answer[rows] = _by_others(residuals[rows], self._directions[rows], kept, gram)
         return answer
 
     def left_out(self, residuals: Residuals) -> Floats:
@@ -181,12 +197,15 @@ class Smoother:
         values = residuals.values[:, 0].copy()
         if self.n_rows > _MOST_IN_BLOCKS:
             return values
-        scaled = self._basis * self._shrinkage[:, residuals.penalties[0]]
-        means = np.sqrt(self._own)
+        kept = self._kept(int(residuals.penalties[0]))
         for first in range(BLOCKS):
             block = slice(first, None, BLOCKS)
-            hat = scaled[block] @ self._basis[block].T + np.outer(means[block], means[block])
-            values[block] = np.linalg.solve(np.eye(len(hat)) * (1.0 + 1e-6) - hat, values[block])
+            directions = np.column_stack([np.sqrt(self._own[block]), self._basis[block]])
+            if len(directions) > kept.size:
+                values[block] = _by_others(values[block], directions, kept) / (1.0 + _RIDGE)
+            else:
+                hat = directions * kept @ directions.T
+                values[block] = np.linalg.solve(np.eye(len(hat)) * (1.0 + _RIDGE) - hat, values[block])
         return values
 
     def freedom(self, penalty: int) -> float:
@@ -232,6 +251,21 @@ class Smoother:
         squares = own @ own - 2.0 * own @ np.einsum("ij,ij->i", fitted, sums)
         squares += float(((fitted.T @ fitted) * (sums.T @ sums)).sum())
         return float(left @ left) / max(float(squares), 1e-12 * float(own @ own), 1e-300)
+
+
+def _by_others(residuals: Floats, directions: Floats, kept: Floats, gram: Floats | None = None) -> Floats:
+    """Return (I - H)^-1 r of some rows, where H = D K D' for their directions D, by a matrix of the size of K.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_directions, n_directions), default=None
+        D'D, if it is known.
+    """
+    roots = np.sqrt(kept)
+    inner = -roots[:, np.newaxis] * (directions.T @ directions if gram is None else gram) * roots
+    inner[np.diag_indices_from(inner)] += 1.0 + _RIDGE
+    scaled = directions * roots
+    return np.asarray(residuals + scaled @ np.linalg.solve(inner, scaled.T @ residuals))
 
 
 def _directions(gram: Floats) -> tuple[Floats, Floats]:
