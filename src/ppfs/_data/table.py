@@ -367,9 +367,10 @@ class Table:
         origin = self._target.origin
         return None if origin is None or origin.kind is None else (origin.kind.name, origin.values)
 
-    def response_given(self, columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return the target's response beside what a model of some columns expects; None for most targets."""
-        return self._target.response_given(columns, self.weights)
+    @property
+    def response_given(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
+        """What computes the target's response beside what a model of some columns expects; None for most targets."""
+        return self._target.response_given(self.weights)
 
     @property
     def task_name(self) -> str:

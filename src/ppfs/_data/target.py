@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -92,12 +93,14 @@ class Target:
         choice = replace(self.choice, task="regression")
         return Target(self.kind.response(self.values), choice, origin=self)
 
-    def response_given(self, columns: Floats, weights: Floats | None) -> Floats | None:
-        """Return the response of each row beside what a model of some columns expects; None where there is none."""
-        kind = None if self.origin is None else self.origin.kind
-        if self.origin is None or kind is None or kind.response_given is None:
+    def response_given(self, weights: Floats | None) -> Callable[[Floats], Floats] | None:
+        """Return what computes the response beside what a model of some columns expects; None for most targets."""
+        origin = self.origin
+        kind = None if origin is None else origin.kind
+        if origin is None or kind is None or kind.response_given is None:
             return None
-        return kind.response_given(self.origin.values, columns, weights)
+        given = kind.response_given
+        return lambda columns: given(origin.values, columns, weights)
 
     def of_rows(self, index: NDArray[np.intp]) -> Target:
         """Return the target of some of the rows."""

@@ -39,8 +39,8 @@ from ppfs.independence._predictive.risks.paired import Views
 # Of a feature of many columns this many are looked at a second time.
 _MOST_LOOKED_AT = 5
 
-# From lines of columns, shape (n_rows, n_lines), to numbers of shape (n_rows,); None where there are none.
-ResponseGiven = Callable[[Floats], Floats | None]
+# From lines of columns, shape (n_rows, n_lines), to numbers of shape (n_rows,).
+ResponseGiven = Callable[[Floats], Floats]
 
 # Beyond this many standard errors from 0, it does not matter that an effect is the clearest of several.
 _FAR = 4.0
@@ -253,7 +253,7 @@ class ResidualProducts:
         """Return the functions of x that a question is asked with."""
         columns = self._columns_of(question.x)
         made = functions_of(columns, regressions.columns)
-        weights = WEIGHTS_OF_SURVIVAL if self._has_own_response else WEIGHTS
+        weights = WEIGHTS if self._response_given is None else WEIGHTS_OF_SURVIVAL
         return Asked(
             [
                 Member(
@@ -273,7 +273,7 @@ class ResidualProducts:
     def _judged(self, fit: Fit, part: Residuals, member: Member) -> Tested:
         # The indicators of more than two classes add up to 1: one of them is left out.
         target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
-        is_centered = self._has_own_response
+        is_centered = self._response_given is not None
         if member.each is not None:
             return one_by_one(target, part, fit.smoother, self.problem.groups, member.each, is_centered)
         return smoothest_first(
@@ -290,13 +290,7 @@ class ResidualProducts:
         if self._response_given is None:
             return self._outputs
         response = self._response_given(np.hstack([column.lines for column in columns]))
-        return self._outputs if response is None else self._centered(response[:, np.newaxis])
-
-    @cached_property
-    def _has_own_response(self) -> bool:
-        """Whether the target has a response of its own given other columns."""
-        nothing = np.zeros((self._table.n_rows, 1))
-        return self._response_given is not None and self._response_given(nothing) is not None
+        return self._centered(response[:, np.newaxis])
 
     def _columns_of(self, feature: int) -> list[tuple[Floats, bool]]:
         """Return the columns of a feature, and whether they hold codes of categories."""
