@@ -264,6 +264,35 @@ def test_a_count_is_compared_with_its_exposure() -> None:
     np.testing.assert_array_equal(own.pvalues_, by_hand.pvalues_)
 
 
+def test_rates_are_scored_as_rates() -> None:
+    """The score of a rate is its deviance, weighted by exposures: not that of the square of a root."""
+    X, y = exposed_counts()
+    selector = PPFS.calibrated(task="count", growth="marginal", second_look=False, random_state=0).fit(X, y)
+    deviance = selector.sufficiency_.scores["deviance"]
+    assert 0.1 < deviance["selected"] < 0.5
+    assert abs(deviance["all"] - deviance["selected"]) < 0.05
+    assert not hasattr(selector, "blankets_")
+
+
+def test_new_rows_are_scored_as_those_of_the_fit() -> None:
+    """The score of the rows of the fit is the model's own, however the target is written."""
+    X, y = exposed_counts()
+    rates = PPFSCV(PoissonRegressor(), selector=PPFS.calibrated(task="count"), cv=2, random_state=0).fit(X, y)
+    chosen = X[:, rates.support_]
+    own = PoissonRegressor().fit(chosen, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    expected = own.score(chosen, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    assert rates.score(X, y) == pytest.approx(expected, rel=1e-6)
+    X, y = targets()["survival"]
+    two_columns = np.column_stack([y["time"], y["event"]])
+    times = PPFSCV(
+        CoxPHSurvivalAnalysis(), selector=PPFS.calibrated(task="survival"), cv=2, random_state=0
+    ).fit(X, two_columns)
+    chosen = X[:, times.support_]
+    assert times.score(X, two_columns) == pytest.approx(
+        CoxPHSurvivalAnalysis().fit(chosen, y).score(chosen, y)
+    )
+
+
 def test_size_of_a_column_that_changes_the_exposure_only() -> None:
     test = CrossFitPPI("panel", task="count", random_state=0)
     found = [test.evaluate(*exposed_counts(150, seed), 0, given=[1]).pvalue < 0.05 for seed in range(60)]

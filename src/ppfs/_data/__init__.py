@@ -22,6 +22,7 @@ from ppfs._data.reading import (
     only_rows,
     read_table,
     read_target,
+    read_typed,
     readable,
     require_finite,
     require_one_type_of_names,
@@ -41,7 +42,7 @@ from ppfs._data.sources import (
     open_source,
 )
 from ppfs._data.table import Table
-from ppfs._data.target_kinds import KINDS, TargetKind
+from ppfs._data.target_kinds import KINDS, KindName, TargetKind
 from ppfs._data.target_task import TASKS, SaidTask, Task, agreed_task, choose_task
 from ppfs._data.time_order import RowsInTime, TimeOrder
 from ppfs._data.written_numbers import NumberStyle, is_number
@@ -62,6 +63,7 @@ __all__ = [
     "ColumnWarning",
     "ColumnsLike",
     "FrameColumns",
+    "KindName",
     "Lags",
     "Matrix",
     "NewRows",
@@ -97,6 +99,7 @@ __all__ = [
     "open_source",
     "read_table",
     "read_target",
+    "read_typed",
     "readable",
     "require_finite",
     "require_one_type_of_names",

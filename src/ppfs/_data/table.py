@@ -19,6 +19,7 @@ from ppfs._data.kinds import ColumnKinds
 from ppfs._data.ordering import ContentOrder
 from ppfs._data.storage import DenseColumns, storage_of
 from ppfs._data.target import Target
+from ppfs._data.target_kinds import TargetKind
 from ppfs._data.target_task import Task, TaskChoice
 from ppfs._data.time_order import TimeOrder
 from ppfs.exceptions import InvalidInputError
@@ -362,10 +363,10 @@ class Table:
         return Table(self._columns, target, self.features, self._rows, lens=self._lens, order=order)
 
     @property
-    def origin(self) -> tuple[str, NDArray[Any]] | None:
+    def origin(self) -> tuple[TargetKind, NDArray[Any]] | None:
         """The kind and the values of the target that a response was made from; None where it was not."""
         origin = self._target.origin
-        return None if origin is None or origin.kind is None else (origin.kind.name, origin.values)
+        return None if origin is None or origin.kind is None else (origin.kind, origin.values)
 
     @property
     def response_given(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:

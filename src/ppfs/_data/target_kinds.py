@@ -58,6 +58,9 @@ class TargetKind:
     model : str
         What the response is, for the trace.
 
+    mean : callable, default=None
+        Returns the means of counts from predictions of their responses, up to a factor. None: not a count.
+
     response_given : callable, default=None
         Returns the response given some columns: a score that the model of this kind leaves. None: the response
         itself is regressed on the columns.
@@ -69,6 +72,7 @@ class TargetKind:
     read: Callable[[NDArray[Any]], NDArray[Any]]
     response: Callable[[NDArray[Any]], Floats]
     model: str
+    mean: Callable[[Floats], Floats] | None = None
     response_given: Callable[[NDArray[Any], Floats, Floats | None], Floats] | None = None
 
 
@@ -241,6 +245,7 @@ KINDS: dict[str, TargetKind] = {
             _read_counts,
             lambda values: 2.0 * np.sqrt(values + 0.375),
             "twice the root of y + 3/8, whose variance hardly depends on the mean of a count",
+            mean=lambda response: (response / 2.0) ** 2 - 0.375,
         ),
         TargetKind(
             "positive",
@@ -265,7 +270,7 @@ KINDS: dict[str, TargetKind] = {
             _read_survival,
             log_rank_scores,
             "the log-rank score of each row, the score of Cox's model",
-            _cox_residuals,
+            response_given=_cox_residuals,
         ),
     )
 }
@@ -276,4 +281,5 @@ RATES = replace(
     read=lambda values: values,
     response=lambda values: values,
     model="the count divided by its exposure, which is its weight: the score of Poisson's model",
+    mean=lambda response: response,
 )

@@ -39,7 +39,7 @@ def blankets_of(selector: Any, X: Any, y: Any, **rows: Any) -> Blankets:
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     is_frame = isinstance(frame, nw.DataFrame)
     values = frame.to_numpy() if is_frame else np.asarray(y)
-    if values.ndim != 2 or selector.task_ == "survival":
+    if values.ndim != 2 or selector.task_ not in ("classification", "regression"):
         raise AttributeError(
             f"y is one {selector.task_} target, whose blanket is blanket_: blankets_ needs a y of several columns."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.metrics import d2_tweedie_score as deviance_explained
 
 from ppfs._conventions import Floats
-from ppfs._data import Table
+from ppfs._data import Table, TargetKind
 from ppfs.independence import Loss
 
 #: What each score is called, the best known first.
@@ -65,7 +66,7 @@ def _by_side(
 
 
 def _of_kind(
-    kind: str,
+    kind: TargetKind,
     values: NDArray[Any],
     rows: NDArray[np.intp],
     predictions: Mapping[str, NDArray[Any]],
@@ -73,18 +74,19 @@ def _of_kind(
 ) -> Scores:
     """Return scores of counts, amounts, ordered classes and survival times, whose responses were predicted."""
     truth = values[rows]
-    if kind == "positive":
+    if kind.name == "positive":
         logs = np.log(truth)
         return {"r2_log": _by_side(predictions, 0.0, lambda one: r2_score(logs, one, sample_weight=weights))}
-    if kind == "count":
+    if kind.mean is not None:
+        as_means = partial(_means, kind.mean, np.average(truth, weights=weights), weights)
         return {
             "deviance": _by_side(
                 predictions,
                 0.0,
-                lambda one: deviance_explained(truth, _means(one, truth), sample_weight=weights, power=1),
+                lambda one: deviance_explained(truth, as_means(one), sample_weight=weights, power=1),
             )
         }
-    if kind == "survival":
+    if kind.name == "survival":
         # A large response is an early event.
         later, is_event, sign = truth["time"], truth["event"], -1.0
     else:
@@ -92,14 +94,15 @@ def _of_kind(
     return {"concordance": _by_side(predictions, 0.5, lambda one: concordance(later, is_event, sign * one))}
 
 
-def _means(responses: Floats, truth: NDArray[Any]) -> Floats:
-    """Return counts from responses: these are 2 sqrt(y + 3/8), whose squares are too small on average.
+def _means(
+    mean: Callable[[Floats], Floats], average: float, weights: Floats | None, responses: Floats
+) -> Floats:
+    """Return the means of counts from predicted responses, scaled to the average count.
 
-    A mean of zero has no deviance.
+    Means from roots are too small. A mean of zero has no deviance.
     """
-    squares = np.maximum((responses / 2) ** 2 - 0.375, 1e-3)
-    means: Floats = squares * truth.mean() / squares.mean()
-    return means
+    means = np.maximum(mean(responses), 1e-3 * average)
+    return np.asarray(means * (average / np.average(means, weights=weights)))
 
 
 def concordance(times: Floats, is_event: NDArray[np.bool_], predicted: Floats) -> float:

@@ -114,7 +114,8 @@ class PPFSCV(RefittedModel, Selector):
     ----------
     estimator : estimator, default=None
         The model that will use the columns: it is scored, and fitted on the selected columns at the end. None is a
-        decision tree. The model of the test is a parameter of `selector`.
+        decision tree, of the response (see `predict`) of counts, amounts, ordered classes and survival times.
+        The model of the test is a parameter of `selector`.
 
     selector : PPFS or other search of `ppfs.blanket`, default=None
         The search whose parameters are varied. None is ``PPFS()``.

@@ -11,7 +11,7 @@ from ppfs._data.reading.new_rows import NewRows
 from ppfs._data.reading.read import read_table
 from ppfs._data.reading.readable import readable, require_one_type_of_names
 from ppfs._data.reading.rows import only_rows, weights_among
-from ppfs._data.reading.target import read_target, require_two_classes
+from ppfs._data.reading.target import read_target, read_typed, require_two_classes
 from ppfs._data.reading.time import time_of_rows, warn_if_neighbors_are_alike
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "only_rows",
     "read_table",
     "read_target",
+    "read_typed",
     "readable",
     "require_finite",
     "require_one_type_of_names",

@@ -10,11 +10,10 @@ import numpy as np
 
 from ppfs._data.columns import Columns
 from ppfs._data.reading.rows import exposed, read_groups, read_weights
-from ppfs._data.reading.target import is_categorical, read_target, typed_target
+from ppfs._data.reading.target import read_typed
 from ppfs._data.reading.time import time_order, time_values
 from ppfs._data.sources import ColumnSource, FileColumns, FileKinds, open_source
 from ppfs._data.table import CallersRows, Table
-from ppfs._data.target_kinds import split_exposure
 from ppfs._data.target_task import SaidTask
 from ppfs._data.time_order import RowsInTime
 from ppfs.exceptions import InvalidInputError
@@ -57,9 +56,7 @@ def read_file_table(
     if in_time is not None and isinstance(when, str):
         in_time = replace(in_time, order=source.column(when))
     y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
-    values = read_target(y, owner=owner)
-    values, exposure = split_exposure(values) if task == "count" else (values, None)
-    target = typed_target(values, task, is_categorical=is_categorical(y), is_rate=exposure is not None)
+    target, exposure = read_typed(y, task, owner=owner)
     if len(target.values) != source.n_rows:
         raise InvalidInputError(
             f"{path} has {source.n_rows} rows, but y has {len(target.values)}. They must be the same rows."

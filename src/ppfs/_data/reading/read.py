@@ -20,11 +20,10 @@ from ppfs._data.reading.kinds import CategoricalFeatures, with_kinds
 from ppfs._data.reading.masked import unmasked
 from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import exposed, only_rows, read_groups, read_weights
-from ppfs._data.reading.target import in_order, is_categorical, read_target, typed_target
+from ppfs._data.reading.target import in_order, read_typed
 from ppfs._data.reading.time import as_rows_in_time, time_order, time_values, with_numbers_for_times
 from ppfs._data.sources import is_path
 from ppfs._data.table import CallersRows, Table
-from ppfs._data.target_kinds import split_exposure
 from ppfs._data.target_task import SaidTask
 from ppfs.exceptions import InvalidInputError
 
@@ -140,12 +139,10 @@ def read_table(
         X, y, groups, times = (only_rows(part, kept_rows) for part in (X, y, groups, times))
         on_device = None if on_device is None else on_device[kept_rows]
     columns = with_kinds(read_columns(X, owner=owner, on_device=on_device), categorical_features)
-    values = read_target(y, owner=owner)
+    target, exposure = read_typed(y, task, owner=owner)
     n_rows = columns.storage.shape[0]
-    check_consistent_length(np.empty(n_rows), values)
+    check_consistent_length(np.empty(n_rows), target.values)
     n_callers = n_rows if kept_rows is None else len(sample_weight)
-    values, exposure = split_exposure(values) if task == "count" else (values, None)
-    target = typed_target(values, task, is_categorical=is_categorical(y), is_rate=exposure is not None)
     rows = exposed(CallersRows(n_callers, kept_rows, weights, read_groups(groups, n_rows)), exposure)
     if in_time is not None and times is not None:
         order = time_order(in_time, times, target, columns, groups)

@@ -23,7 +23,7 @@ from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target import Target
-from ppfs._data.target_kinds import KINDS, RATES, is_survival
+from ppfs._data.target_kinds import KINDS, RATES, Floats, is_survival, split_exposure
 from ppfs._data.target_task import SaidTask, Task, TaskChoice, choose_task
 from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError
@@ -71,6 +71,15 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     if target.dtype.kind in "fc":
         check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
     return target
+
+
+def read_typed(y: Any, task: SaidTask, *, owner: object) -> tuple[Target, Floats | None]:
+    """Return the target in the type that its task needs, and the exposures of counts; None without exposures."""
+    y = in_order(y) if task == "ordinal" else y
+    values = read_target(y, owner=owner)
+    values, exposure = split_exposure(values) if task == "count" else (values, None)
+    target = typed_target(values, task, is_categorical=is_categorical(y), is_rate=exposure is not None)
+    return target, exposure
 
 
 def require_two_classes(table: Table) -> None:

@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ppfs._conventions import can_predict, n_rows_of
-from ppfs._data import NewRows, Table
+from ppfs._conventions import Floats, can_predict, n_rows_of
+from ppfs._data import KindName, NewRows, Table, read_typed
 from ppfs._fitting import (
     LabelProbabilities,
     Scorer,
@@ -53,11 +53,17 @@ class RefittedModel:
     support_: NDArray[np.bool_]
 
     _reader: NewRows
+    # The kind of target, where it has one, and whether the model predicts its response.
+    _kind: KindName | None
+    _has_response: bool
 
     def _fit_model(self, model: Any, table: Table) -> None:
         """Fit the model on the selected columns, in the caller's order, as `predict` will read them."""
         columns = np.flatnonzero(self.support_).tolist()
         self._reader = NewRows.like(table, columns)
+        self._has_response = table.origin is not None
+        kind = table.target_kind if table.origin is None else table.origin[0]
+        self._kind = None if kind is None else kind.name
         if not columns:
             self.estimator_ = constant_model(table.task, table.task_name).fit(
                 np.zeros((table.n_rows, 1)), table.y
@@ -87,6 +93,9 @@ class RefittedModel:
     @available_if(_refitted_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the selected columns.
+
+        Counts, amounts, ordered classes and survival times are predicted in the units of `estimator`; without one, as
+        the response that this package predicts (docs/decisions/0281-responses.md).
 
         Parameters
         ----------
@@ -121,8 +130,8 @@ class RefittedModel:
         X : array, sparse matrix or data frame of shape (n_rows, n_columns)
             All the columns that were seen in `fit`.
 
-        y : array-like of shape (n_rows,)
-            The truth.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            The truth, as in `fit`.
 
         sample_weight : array-like of shape (n_rows,), default=None
             How much each row counts.
@@ -133,7 +142,17 @@ class RefittedModel:
         """
         seen = self._read(X)
         weights = None if sample_weight is None else np.asarray(sample_weight)
-        return weighted_score(self.scorer_, self.estimator_, seen, np.asarray(y), weights)
+        return weighted_score(self.scorer_, self.estimator_, seen, *self._truth(y, weights))
+
+    def _truth(self, y: Any, weights: Floats | None) -> tuple[NDArray[Any], Floats | None]:
+        """Return a target as the model was fitted to it, and weights that are multiplied by the exposures of counts."""
+        if self._kind is None:
+            return np.asarray(y), weights
+        target, exposure = read_typed(y, self._kind, owner=self)
+        values = target.response.values if self._has_response else target.values
+        if exposure is None or weights is None:
+            return values, weights if exposure is None else exposure
+        return values, weights * exposure
 
     @property
     def classes_(self) -> NDArray[Any]:
