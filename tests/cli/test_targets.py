@@ -124,3 +124,38 @@ def test_models_of_scikit_survival_have_names(ppfs, followed, name):
     assert "dose" in done.stdout.split()
     done = ppfs("select", followed, *flags, "--estimator", "lightgbm")
     assert "'lightgbm' does not predict survival times" in done.stderr
+
+
+def test_the_cost_of_counts_with_exposures_is_estimated(ppfs, followed):
+    table = pd.read_csv(followed).assign(years=lambda frame: np.exp(frame["age"]))
+    table.to_csv(followed, index=False)
+    done = ppfs("plan", followed, "-t", "visits", "--exposure", "years", "--drop", "days,died,date")
+    assert done.exit_code == 0, done.stderr
+    assert "200 rows, 2 columns" in done.stdout
+
+
+def test_new_rows_are_read_with_their_exposure(ppfs, followed, tmp_path):
+    """Age changes the exposure alone: without it, age would be newly needed."""
+    table = pd.read_csv(followed)
+    table["years"] = np.exp(table["age"])
+    table["visits"] = np.random.default_rng(1).poisson(table["years"] * np.exp(1 + 0.6 * table["dose"]))
+    table[:100].to_csv(tmp_path / "old.csv", index=False)
+    table[100:].to_csv(tmp_path / "new.csv", index=False)
+    kept = tmp_path / "kept.json"
+    flags = ["-t", "visits", "--exposure", "years", "--drop", "days,died,date", "--random-state", 0]
+    ppfs("select", tmp_path / "old.csv", *flags, "--save", kept)
+    assert json.loads(kept.read_text())["exposure"] == "years"
+    done = ppfs("update", kept, tmp_path / "new.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "age" not in done.stdout
+    done = ppfs("update", kept, tmp_path / "new.csv")
+    assert "no row counts twice" in done.stderr
+
+
+def test_survival_times_have_no_update(ppfs, followed, tmp_path):
+    kept = tmp_path / "kept.json"
+    flags = ["-t", "days", "--event", "died", "--drop", "visits,date", "--random-state", 0]
+    ppfs("select", followed, *flags, "--save", kept)
+    done = ppfs("update", kept, followed)
+    assert done.exit_code == 1
+    assert "Fit again with the new rows" in done.stderr

@@ -49,6 +49,13 @@ def test_a_column_and_its_copies_are_one_feature():
     pd.testing.assert_frame_equal(shown, lagged(frame[["rain"]], [1, 2]))
 
 
+def test_a_report_makes_the_copies_of_the_fit():
+    frame, y = series()
+    selector = PPFS.calibrated(random_state=0).fit(frame, y, time="index", lags=[1, 2])
+    with pytest.raises(TypeError, match="report takes no lags"):
+        selector.report(frame, y, time="index", lags=[1, 2])
+
+
 def test_each_copy_is_a_feature():
     frame, y = series()
     in_time = RowsInTime(lags=[1, 2], lags_together=False)

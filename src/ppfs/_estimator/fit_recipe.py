@@ -84,8 +84,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             of Parquet files that hold different columns of the same rows, or of a .npy, zarr, HDF5 or h5ad file:
             searches then read a few columns at a time, and keep only candidates in memory.
 
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or str
-            The target. Where X is a path, the name of one of its columns.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or str or list of str
+            The target. Where X is a path, the name of one of its columns, or a list of names, such as those of a
+            survival time and its event.
 
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
@@ -319,6 +320,8 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
         if X is None:
             return Report(self, sufficiency=sufficiency)
+        if "lags" in rows:
+            raise TypeError("report takes no lags: it makes the lagged copies of the fit.")
         if self._lags is not None:
             given = (rows.pop(name, None) for name in ("groups", "time", "sample_weight"))
             X, y, groups, time, sample_weight = self._with_copies(X, y, *given)

@@ -134,8 +134,8 @@ def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) 
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
     if not takes_any and "sample_weight" not in parameters:
         raise InvalidInputError(
-            f"{type(estimator).__name__} takes no sample_weight. Use an estimator that does, such as "
-            "DecisionTreeClassifier or LogisticRegression, or leave the weights out."
+            f"{type(estimator).__name__} takes no sample_weight. Use an estimator that does, such as a "
+            "tree, or leave the weights out."
         )
     wrapped = getattr(estimator, "estimator", None)
     if takes_any and "sample_weight" not in parameters and hasattr(wrapped, "fit"):

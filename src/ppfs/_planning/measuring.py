@@ -17,7 +17,7 @@ from sklearn.base import clone, is_classifier
 
 from ppfs import _engine
 from ppfs._conventions import OutOfTimeError, Phase, stream, take_rows, watched_phases
-from ppfs._data import KINDS
+from ppfs._data import KINDS, read_typed
 from ppfs._planning.imagined import imagined_table
 from ppfs._planning.rates import EXPONENT, Line, PerQuestion, Rates, Shrinkage
 from ppfs.blanket import expected_refits
@@ -137,10 +137,9 @@ class _Runs:
     def __init__(self, selector: Any, X: Any, y: NDArray[Any], seed: int) -> None:
         generator = stream(seed)
         self._whole = _without_columns(selector)
-        kind = KINDS.get(selector.task)
-        if kind is not None and not hasattr(selector.estimator, "fit"):
+        if selector.task in KINDS and not hasattr(selector.estimator, "fit"):
             # The models of this package predict one number per row, whatever the kind of target.
-            y = kind.response(kind.read(y))
+            y = read_typed(y, selector.task, owner=selector)[0].response.values
             self._whole.set_params(task="regression")
         # Growth and the shrink phase are measured without what comes before and after them.
         self._selector = _plain(self._whole)

@@ -11,6 +11,9 @@ from ppfs._data import Table
 
 _MOST_CLASSES = 12
 
+# Of a target of more columns no name is shown.
+_MOST_NAMES = 3
+
 
 @dataclass(frozen=True)
 class DataSummary:
@@ -73,6 +76,9 @@ def summary_of(table: Table) -> DataSummary:
 
 
 def target_name(y: Any) -> str:
-    """Return the name of a series, or of a column of a file; "target" if there is none."""
+    """Return the name of a series or column of a file, or those of a few columns; "target" if there is none."""
+    columns = y if isinstance(y, list | tuple) else getattr(y, "columns", ())
+    if 1 < len(columns) <= _MOST_NAMES and all(isinstance(one, str) for one in columns):
+        return ", ".join(columns)
     name = y if isinstance(y, str) else getattr(y, "name", None)
     return name if isinstance(name, str) and name else "target"

@@ -5,7 +5,7 @@ from ppfs._verdicts.closed_testing import at_least, at_least_among_first
 from ppfs._verdicts.detectable import detectable_of, rows_needed
 from ppfs._verdicts.keeping import DataAtHand
 from ppfs._verdicts.measuring import Divided, measure_sufficiency
-from ppfs._verdicts.new_rows import Watched, stacked_rows, update_with
+from ppfs._verdicts.new_rows import Watched, require_squares, stacked_rows, update_with
 from ppfs._verdicts.repeating import sufficiency_of
 from ppfs._verdicts.roles import Role, roles_of
 from ppfs._verdicts.sufficiency import Sufficiency
@@ -28,6 +28,7 @@ __all__ = [
     "detectable_of",
     "measure_sufficiency",
     "read_off",
+    "require_squares",
     "roles_of",
     "rows_needed",
     "stacked_rows",

@@ -9,9 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ppfs._conventions import n_rows_of
-from ppfs._data import Table, read_table, readable
+from ppfs._data import Table, in_order, read_table, readable
 from ppfs._printable import listed
 from ppfs._verdicts.updating import Update, Watch, after_batch, begin, read_off
 from ppfs.exceptions import InvalidInputError
@@ -50,11 +51,7 @@ def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] 
     earlier : (X, y) or None
         All rows before these; None for those that the selector holds.
     """
-    if np.asarray(_values(y_new)).dtype.names is not None:
-        raise InvalidInputError(
-            "update compares squared errors or Brier scores, which a structured target, such as survival times, "
-            "does not have. Fit again with the new rows instead."
-        )
+    require_squares(selector.trace_.data.task, np.asarray(_values(y_new)))
     if selector._lags is not None:
         raise InvalidInputError(
             "update compares new rows without their past, so it cannot make lagged copies. Fit again with the new rows "
@@ -72,10 +69,21 @@ def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] 
     if watch is None:
         table = _read(selector, X, y)
         watch = begin(table, _selected(selector, table))
+    if selector.task_ == "ordinal":
+        y, y_new = in_order(y), in_order(y_new)
     X, y = stacked_rows(X, X_new), np.concatenate([_values(y), _values(y_new)])
     table = _read(selector, X, y)
     watch = after_batch(watch, table, n_earlier)
     return Watched(watch, X, y, read_off(watch, table.names, float(getattr(selector, "alpha", 0.05))))
+
+
+def require_squares(task: str, y: NDArray[Any]) -> None:
+    """Raise for targets whose predictions have no squared errors."""
+    if task == "survival" or y.dtype.names is not None:
+        raise InvalidInputError(
+            "update compares squared errors or Brier scores, which a structured target, such as survival times, "
+            "does not have. Fit again with the new rows instead."
+        )
 
 
 def _held(selector: Any, known: Watched | None) -> tuple[Any, Any]:

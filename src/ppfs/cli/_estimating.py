@@ -42,7 +42,7 @@ def rates_of(
     unknown = _unknown_cost(selector)
     if unknown:
         raise UsageFailure(f"ppfs plan does not estimate the cost of {unknown}. Leave it out.")
-    X = _some_columns(data) if isinstance(data.y, str) else data.X
+    X = _some_columns(data) if data.is_streamed else data.X
     return measure_rates(
         selector,
         X,

@@ -28,6 +28,8 @@ _OF_A_TEST = (
     "device",
     *_OF_THE_PAPERS_TEST,
 )
+# Parameters that say how the data are read.
+_OF_THE_DATA = ("task", "feature_groups", "categorical_features")
 
 
 def selector_for(request: SearchRequest, data: Input) -> Any:
@@ -42,6 +44,8 @@ def selector_for(request: SearchRequest, data: Input) -> Any:
     takes = {*signature(kind.__init__).parameters} - {"self"}
     if "independence" in takes and request.method != "ppfs":
         given = _with_a_test(request, given, takes)
+    if request.method == "ppfs-cv":
+        given = _with_a_search(given)
     useless = [parameter for parameter in given if parameter not in takes]
     if useless:
         raise UsageFailure(
@@ -162,6 +166,14 @@ def _refuse_the_papers(request: SearchRequest, given: dict[str, Any]) -> None:
             f"{flag_of(papers[0])} is a parameter of the paper's test, but the test is the calibrated one. Leave it "
             "out, or add --test paper."
         )
+
+
+def _with_a_search(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of `PPFSCV`; those that say how the data are read are of its search."""
+    from ppfs import PPFS
+
+    of_the_search = {name: given.pop(name) for name in _OF_THE_DATA if name in given}
+    return {**given, "selector": PPFS(**of_the_search)} if of_the_search else given
 
 
 def _with_a_test(request: SearchRequest, given: dict[str, Any], takes: set[str]) -> dict[str, Any]:

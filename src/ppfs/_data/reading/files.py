@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppfs._data.columns import Columns
 from ppfs._data.reading.rows import exposed, read_groups, read_weights
@@ -38,7 +39,7 @@ def read_file_table(
     Parameters
     ----------
     y, sample_weight, groups : array-like, or str
-        A name refers to a column of the file, which is then not a feature.
+        A name refers to a column of the file, which is then not a feature; y may be a list of names.
 
     in_time : RowsInTime or None
         The order of the rows; a name as above.
@@ -52,10 +53,12 @@ def read_file_table(
         if in_time is None or (isinstance(in_time.order, str) and in_time.order == "index")
         else in_time.order
     )
-    named = [name for name in (y, sample_weight, groups, when) if isinstance(name, str)]
+    of_target = names_of_target(y, source.n_rows)
+    named = [*of_target, *(name for name in (sample_weight, groups, when) if isinstance(name, str))]
     if in_time is not None and isinstance(when, str):
         in_time = replace(in_time, order=source.column(when))
-    y, sample_weight, groups = (_values(source, given) for given in (y, sample_weight, groups))
+    y = target_of_file(source, of_target) if of_target else y
+    sample_weight, groups = (_values(source, given) for given in (sample_weight, groups))
     target, exposure = read_typed(y, task, owner=owner)
     if len(target.values) != source.n_rows:
         raise InvalidInputError(
@@ -84,6 +87,20 @@ def read_file_table(
         order = time_order(in_time, times, target, None, groups)
         rows = replace(rows, groups=order.blocks, time=order)
     return Table(columns, target, rows=rows)
+
+
+def names_of_target(y: Any, n_rows: int) -> list[str]:
+    """Return the columns of the file that the target is, by name; empty where y holds the values."""
+    if isinstance(y, str):
+        return [y]
+    is_list = isinstance(y, list | tuple) and len(y) != n_rows
+    return list(y) if is_list and all(isinstance(name, str) for name in y) else []
+
+
+def target_of_file(source: ColumnSource, names: list[str]) -> NDArray[Any]:
+    """Return one or several columns of a file as a target."""
+    columns = [source.column(name) for name in names]
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _values(source: ColumnSource, given: Any) -> Any:

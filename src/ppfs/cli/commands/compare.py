@@ -160,7 +160,7 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
     from ppfs.cli.input import read
 
     data = read(request)
-    if isinstance(data.y, str):
+    if data.is_streamed:
         raise UsageFailure("ppfs compare needs the table in memory. Leave --stream out.")
     if not wanted.quiet:
         for note in data.notes:

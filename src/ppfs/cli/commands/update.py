@@ -75,7 +75,7 @@ def update(request: UpdateRequest) -> None:
     kept in SELECTION; the selection itself is not changed.
     """
     from ppfs._data import read_table
-    from ppfs._verdicts import Watch, after_batch, begin, read_off
+    from ppfs._verdicts import Watch, after_batch, begin, read_off, require_squares
     from ppfs.cli.output.selection import load
 
     document = load(request.selection)
@@ -83,8 +83,9 @@ def update(request: UpdateRequest) -> None:
     digest = _digest(request.new)
     _refuse_known(request, known, digest)
     names = [row["column"] for row in document["columns"]]
-    target, task = document["target"], document["task"]
+    target, task = _target_columns(document), document["task"]
     X, y = _rows(request, _searched(request, document), names, target)
+    require_squares(task, y.to_numpy())
     table = read_table(X, y, task=task, owner="ppfs update")
     chosen = set(document["selected"])
     watch = None if known["watch"] is None else Watch.from_plain(known["watch"])
@@ -147,15 +148,20 @@ def _searched(request: UpdateRequest, document: dict[str, Any]) -> str:
     return str(beside)
 
 
-def _rows(request: UpdateRequest, path: str, names: list[str], target: str) -> tuple[Any, Any]:
+def _target_columns(document: dict[str, Any]) -> list[str]:
+    """Return the column of the target, and that of its event or exposure."""
+    return [name for key in ("target", "event", "exposure") if (name := document.get(key)) is not None]
+
+
+def _rows(request: UpdateRequest, path: str, names: list[str], target: list[str]) -> tuple[Any, Any]:
     from ppfs._printable import listed
     from ppfs.cli.input import read_file
 
     frame = read_file(path, request).frame
-    missing = [name for name in (*names, target) if name not in frame.columns]
+    missing = [name for name in (*names, *target) if name not in frame.columns]
     if missing:
         raise InputFailure(f"{path!r} lacks the columns {listed(missing)}.")
-    return frame[names], frame[target]
+    return frame[names], frame[target[0]] if len(target) == 1 else frame[target]
 
 
 def _joined(X: Any, y: Any, X_new: Any, y_new: Any) -> tuple[Any, Any]:

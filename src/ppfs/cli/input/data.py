@@ -65,7 +65,7 @@ class Input:
         The file or data set.
 
     X, y : table and vector
-        As ``fit`` takes them; for files that are streamed, a path and the name of the target.
+        As ``fit`` takes them; for files that are streamed, a path and the name of the target, or its two names.
 
     names : list of str
         The column names.
@@ -73,8 +73,8 @@ class Input:
     target : str
         The name of `y`.
 
-    groups, time, weights : vector or None
-        As ``fit`` takes them.
+    groups, time, weights : vector, str or None
+        As ``fit`` takes them; names for files that are streamed.
 
     event : str or None
         The column that says whether an event was observed; `target` is then its time, and y has both.
@@ -160,11 +160,21 @@ class Input:
 
     def target_values(self) -> Any:
         """Return the target; of columns that stay in their file, it is read from there."""
-        if not isinstance(self.y, str):
+        if not self.is_streamed:
             return self.y
-        from ppfs._data import open_source
+        from ppfs._data import open_source, target_of_file
 
-        return open_source(self.X).column(self.y)
+        return target_of_file(open_source(self.X), self.target_columns)
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the columns stay in their file."""
+        return isinstance(self.X, str)
+
+    @property
+    def target_columns(self) -> list[str]:
+        """The columns of the target: a time and an event, or a count and its exposure; for all others, one."""
+        return [name for name in (self.target, self.event, self.exposure) if name is not None]
 
     def fit_arguments(self) -> dict[str, Any]:
         """Return the arguments of ``fit`` after X and y."""

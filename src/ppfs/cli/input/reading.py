@@ -100,28 +100,11 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     """Divide a table into the columns to search, the target, and columns with another role."""
     names = list(table.frame.columns)
     quoted = repr(table.name)
-    require_column(target, names, quoted)
     ids = resolve(request.id, names, f"--id: {quoted}")
-    if request.time is None:
-        _refuse_useless({"gap": request.gap, "lags": request.lags}, "it needs --time")
-    _refuse_useless({"each-lag": request.each_lag and request.lags is None}, "it needs --lags")
+    _refuse_useless_of_time(request)
     when = None if request.time == _INDEX and _INDEX not in names else request.time
-    aside = {
-        target,
-        *ids,
-        *resolve(request.drop, names, f"--drop: {quoted}"),
-        *(
-            require_column(column, names, f"{flag}: {quoted}")
-            for flag, column in (
-                ("--event", request.event),
-                ("--exposure", request.exposure),
-                ("--groups", request.groups),
-                ("--time", when),
-                ("--weights", request.weights),
-            )
-            if column is not None
-        ),
-    }
+    aside = {*_aside(request, target, when, names, quoted), *ids}
+    aside |= set(resolve(request.drop, names, f"--drop: {quoted}"))
     _refuse_strays(table, target)
     kept = _with_target(request, table, target)
     frame = kept.frame
@@ -147,6 +130,30 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
         notes=tuple(table.notes),
     )
     return read if request.lags is None else _with_copies(request, read, kept)
+
+
+def _refuse_useless_of_time(request: DataRequest) -> None:
+    if request.time is None:
+        _refuse_useless({"gap": request.gap, "lags": request.lags}, "it needs --time")
+    _refuse_useless({"each-lag": request.each_lag and request.lags is None}, "it needs --lags")
+
+
+def _aside(request: DataRequest, target: str, when: str | None, names: list[str], quoted: str) -> set[str]:
+    """Return the target and the columns with another role, which are not searched."""
+    return {
+        require_column(target, names, quoted),
+        *(
+            require_column(column, names, f"{flag}: {quoted}")
+            for flag, column in (
+                ("--event", request.event),
+                ("--exposure", request.exposure),
+                ("--groups", request.groups),
+                ("--time", when),
+                ("--weights", request.weights),
+            )
+            if column is not None
+        ),
+    }
 
 
 def _with_copies(request: DataRequest, read: Input, rows: FrameRead) -> Input:
@@ -230,11 +237,14 @@ def _complete(frame: Any, column: str, flag: str, table: FrameRead) -> Any:
 
 def _time(request: DataRequest, frame: Any, column: str | None, table: FrameRead) -> Any:
     """Return the order of the rows as ``fit`` takes it."""
+    return _in_time(request, _INDEX if column is None else _complete(frame, column, "--time", table))
+
+
+def _in_time(request: DataRequest, order: Any) -> Any:
     if request.time is None:
         return None
     from ppfs import RowsInTime
 
-    order = _INDEX if column is None else _complete(frame, column, "--time", table)
     return RowsInTime(order, gap=request.gap, lags_together=not request.each_lag)
 
 
@@ -271,11 +281,10 @@ def _refuse_dates(frame: Any) -> None:
 def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Input:
     from ppfs._data import open_source
 
-    unusable = [
-        flag for flag in ("drop", "id", "event", "groups", "time", "weights") if getattr(request, flag)
-    ]
+    unusable = [flag for flag in ("drop", "id", "lags") if getattr(request, flag)]
     if unusable:
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
+    _refuse_useless_of_time(request)
     if not Path(data).exists():
         raise InputFailure(f"There is no file {data!r}. Check the path.")
     _refuse_useless({"sheet": request.sheet}, "Excel files are not streamed")
@@ -284,11 +293,22 @@ def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Inpu
         _refuse_useless(of_text, f"{Path(data).name!r} is not a text file")
     columns, notes = as_columns(request, data, quiet)
     source = open_source(columns)
-    require_column(target, list(source.names), repr(data))
-    names = [name for name in source.names if name != target]
-    return Input(
-        name=Path(data).name, X=str(columns), y=target, names=names, target=target, notes=tuple(notes)
+    when = None if request.time == _INDEX and _INDEX not in source.names else request.time
+    aside = _aside(request, target, when, list(source.names), repr(data))
+    read = Input(
+        name=Path(data).name,
+        X=str(columns),
+        y=target,
+        names=[name for name in source.names if name not in aside],
+        target=target,
+        event=request.event,
+        exposure=request.exposure,
+        groups=request.groups,
+        time=_in_time(request, _INDEX if when is None else when),
+        weights=request.weights,
+        notes=tuple(notes),
     )
+    return read if len(read.target_columns) == 1 else replace(read, y=read.target_columns)
 
 
 def _dataset(request: DataRequest) -> Input:
@@ -309,9 +329,8 @@ def _dataset(request: DataRequest) -> Input:
     if not hasattr(data.X, "tocsr"):
         table = FrameRead(data.name, data.to_frame(), lambda rows: _numbered(rows, 1), [])
         return _divided(request, table, data.target_name)
-    unusable = [
-        flag for flag in ("drop", "id", "event", "groups", "time", "weights") if getattr(request, flag)
-    ]
+    flags = ("drop", "id", "event", "exposure", "groups", "time", "lags", "weights")
+    unusable = [flag for flag in flags if getattr(request, flag)]
     if unusable:
         raise UsageFailure(
             f"--{unusable[0]} needs named columns, and {data.name!r} is a sparse matrix. Leave it out."

@@ -110,7 +110,7 @@ class Delivery:
     def _write_columns(self) -> None:
         rows, path = self.data.rows, self.output.output
         if rows is not None and path is not None:
-            chosen = {*self.data.ids, *self._result["selected"], self.data.target}
+            chosen = {*self.data.ids, *self._result["selected"], *self.data.target_columns}
             write_columns(rows, [name for name in rows.frame.columns if name in chosen], path)
 
     def _write_report(self) -> None:

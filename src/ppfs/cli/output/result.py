@@ -25,6 +25,7 @@ def result_document(
         data=data.name,
         target=data.target,
         with_columns=with_columns,
+        **{name: column for name in ("event", "exposure") if (column := getattr(data, name)) is not None},
         method=search.method,
         random_state=search.random_state,
         flags=given_flags(search),
