@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
-from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import GammaRegressor, PoissonRegressor, Ridge, TweedieRegressor
 from sksurv.compare import compare_survival
 from sksurv.ensemble import RandomSurvivalForest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
@@ -189,6 +189,11 @@ def test_survival_is_read_from_records_frames_and_matrices() -> None:
         ("survival", np.column_stack([np.arange(30) - 1.0, np.ones(30)]), "row 0 is -1"),
         ("survival", np.column_stack([np.arange(30.0), np.zeros(30)]), "all are censored"),
         ("survival", np.column_stack([np.arange(30.0), np.arange(30.0)]), "none says whether"),
+        # As R writes them: 1 is censored and 2 an event.
+        ("survival", np.column_stack([np.arange(30.0), 1 + np.arange(30) % 2]), "1 where it was observed"),
+        ("survival", np.column_stack([np.zeros(30), np.arange(30.0), np.ones(30)]), "left truncation"),
+        ("positive", np.zeros(30, dtype=[("event", bool), ("time", float)]), "is a structured array"),
+        ("ordinal", np.zeros(30, dtype=[("event", bool), ("time", float)]), "y has 2 columns"),
     ],
 )
 def test_values_that_are_not_of_the_kind_are_errors(kind: str, y: object, said: str) -> None:
@@ -216,6 +221,16 @@ def test_a_classifier_is_refused_for_counts() -> None:
     X, y = targets()["count"]
     with pytest.raises(InvalidInputError, match="RandomForestClassifier cannot predict the target"):
         PPFS(RandomForestClassifier(), task="count").fit(X, y)
+
+
+@pytest.mark.parametrize("model", [Ridge(), PoissonRegressor(), RandomForestRegressor()])
+def test_a_regressor_of_numbers_is_refused_for_survival_times(model: object) -> None:
+    X, y = targets()["survival"]
+    for selector in (PPFS(model, task="survival"), PPFS.calibrated(model)):
+        with pytest.raises(
+            InvalidInputError, match="cannot predict survival times. Use an estimator of scikit"
+        ):
+            selector.fit(X, y)
 
 
 def test_many_integers_left_at_regression_give_a_hint() -> None:

@@ -78,7 +78,8 @@ class TargetKind:
 
 def _numbers(values: NDArray[Any], name: str) -> Floats:
     if values.ndim != 1 or values.dtype.kind not in "biuf":
-        what = f"has {values.shape[1]} columns" if values.ndim > 1 else f"holds {values.dtype}"
+        what = "holds text" if values.ndim == 1 else f"has {values.shape[1]} columns"
+        what = "is a structured array" if values.dtype.names is not None else what
         raise InvalidInputError(f'task="{name}" needs one number per row, but y {what}.')
     return values.astype(np.float64)
 
@@ -132,10 +133,9 @@ def _read_positive(values: NDArray[Any]) -> Floats:
 
 
 def _read_ordered(values: NDArray[Any]) -> NDArray[Any]:
-    if values.ndim != 1:
-        raise InvalidInputError(
-            f'task="ordinal" needs one class per row, but y has {values.shape[1]} columns.'
-        )
+    if values.ndim != 1 or values.dtype.names is not None:
+        n_columns = values.shape[1] if values.ndim > 1 else len(values.dtype.names or ())
+        raise InvalidInputError(f'task="ordinal" needs one class per row, but y has {n_columns} columns.')
     classes = np.unique(values)
     if values.dtype.kind == "f" and (values % 1 != 0).any():
         raise InvalidInputError(
@@ -176,21 +176,19 @@ def _event_and_time(values: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
     """Return the two fields of a structured array, or the two columns (time, event) of a matrix."""
     fields = values.dtype.names
     if fields is None:
+        if values.ndim == 2 and values.shape[1] > 2:
+            raise InvalidInputError(_too_many(f"{values.shape[1]} columns"))
         if values.ndim != 2 or values.shape[1] != 2:
-            shape = "one column" if values.ndim == 1 else f"{values.shape[1]} columns"
             raise InvalidInputError(
                 'task="survival" needs a time and whether the event was observed: a structured array as in '
-                f"scikit-survival, or two columns (time, event). y has {shape}."
+                "scikit-survival, or two columns (time, event). y has one column."
             )
         columns = {"time": values[:, 0].astype(np.float64), "event": values[:, 1]}
         fields, taken = ("time", "event"), columns
     else:
         taken = {name: values[name] for name in fields}
     if len(fields) != 2:
-        raise InvalidInputError(
-            f"A survival target has a time and an event, but y has the fields {listed(fields)}. Times of entry (left "
-            "truncation), strata and competing events are not supported: pass the time since entry, and one event."
-        )
+        raise InvalidInputError(_too_many(f"the fields {listed(fields)}"))
     flags = [name for name in fields if taken[name].dtype.kind == "b"] or [
         name for name in fields if np.isin(taken[name], (0, 1)).all()
     ]
@@ -198,10 +196,18 @@ def _event_and_time(values: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
     event = (named or flags or [""])[0]
     if not event:
         raise InvalidInputError(
-            f"Neither of {listed(fields)} of y holds only 0 and 1, so that none says whether the event was observed."
+            f"Neither of {listed(fields)} of y holds only 0 and 1, so that none says whether the event was observed. "
+            "Recode it: 1 where it was observed, and 0 where it is censored; of competing events, one is 1."
         )
     time = next(name for name in fields if name != event)
     return taken[event].astype(np.bool_), taken[time].astype(np.float64)
+
+
+def _too_many(parts: str) -> str:
+    return (
+        f"A survival target has a time and an event, but y has {parts}. Times of entry (left truncation), strata and "
+        "competing events are not supported: pass the time since entry, and one event."
+    )
 
 
 def is_survival(values: NDArray[Any]) -> bool:

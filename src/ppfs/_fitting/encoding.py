@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -102,16 +102,27 @@ def encoding_name(estimator: Any, *, has_frame: bool = False) -> Encoding | Lite
 
 
 def require_suits(estimator: Any, table: Table, impute: Impute) -> None:
-    """Raise if an estimator cannot take the missing values of the columns, or the weights of the rows."""
+    """Raise if an estimator cannot take the target, the missing values of the columns, or the weights of the rows."""
+    name = type(estimator).__name__
+    if table.y.dtype.names is not None and _predicts_numbers_only(estimator):
+        raise InvalidInputError(
+            f"{name} cannot predict survival times. Use an estimator of scikit-survival, such as "
+            "CoxPHSurvivalAnalysis, or none: this package's own models predict log-rank scores."
+        )
     takes_missing = input_tags(estimator).allow_nan and not table.is_sparse
     require_finite(
         table,
         allow_missing=takes_missing or impute is not None,
-        user=type(estimator).__name__,
+        user=name,
         way_out='Pass impute="median" to fill missing values with the median of each training part, or use an '
         "estimator that accepts NaN, such as DecisionTreeClassifier or HistGradientBoostingClassifier.",
     )
     weight_arguments(estimator, table.weights)
+
+
+def _predicts_numbers_only(estimator: Any) -> bool:
+    """Return whether an estimator is a regressor of scikit-learn; scikit-survival's have a module of their own."""
+    return is_regressor(estimator) and type(estimator).__module__.partition(".")[0] == "sklearn"
 
 
 def weight_arguments(estimator: Any, sample_weight: NDArray[np.float64] | None) -> dict[str, Any]:
