@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs import PPFS
 from ppfs._data import read_table
 from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.residuals import regressors
 from ppfs.independence._predictive.residuals import smoother as smoother_module
 from ppfs.independence._predictive.residuals.functions import (
     CURVES,
@@ -166,6 +167,16 @@ def test_where_rows_belong_to_groups_whole_groups_are_left_out(parts):
     for function in residuals.values[:, 1:].T:
         expected = twin.group_inflation(design, twin.PENALTIES[penalty], function, groups)
         assert smoother.group_inflation(penalty, function) == pytest.approx(expected, rel=1e-6)
+
+
+def test_curves_of_tall_tables_are_made_again_and_are_the_same(monkeypatch):
+    column = np.random.default_rng(0).normal(size=300)
+    kept = [GivenColumn.of(column, False).curves(most) for most in (0, 1, 2, 5, 20)]
+    monkeypatch.setattr(regressors, "_MOST_KEPT", 100)
+    again = [GivenColumn.of(column, False).curves(most) for most in (0, 1, 2, 5, 20)]
+    assert [part.shape[1] for part in again] == [0, 0, 2, 5, 9]
+    for one, other in zip(kept, again, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("n_regressors", [3, 30])

@@ -31,6 +31,10 @@ _MOST_REGRESSORS, _MOST_PER_ROW, _MOST_VALUES = 150, 0.4, 2**26
 # two per column, there are two if there are this many rows for each.
 _MAX_CURVES, _CURVES_PER_ROW, _CURVES_OF_ALL, _ROWS_PER_CURVE = 14, 0.1, 0.6, 5
 
+# Of columns with more rows, curves are made again for each design: in a table of a million rows, those that no design
+# has room for would take a gigabyte.
+_MOST_KEPT = 100_000
+
 # A slope may change along two waves of another column, and along four where there are this many rows.
 _SLOPE_WAVES, _MANY_ROWS = 2, 600
 
@@ -112,27 +116,40 @@ class GivenColumn:
     lines : ndarray of shape (n_rows, n_lines)
         The values and where they are missing, or the indicators of categories.
 
-    curves : ndarray of shape (n_rows, n_curves)
-        Cosines of the normal scores, the smoothest first, or indicators of few values.
+    steps : ndarray of shape (n_rows, n_steps)
+        Indicators of few values.
 
-    is_waves : bool
-        Whether the curves are cosines, of which any number can be taken.
+    scores : ndarray of shape (n_rows,) or None
+        The normal scores of many values, which have cosines as curves.
 
     factors : ndarray of shape (n_rows, n_factors)
         What products are made of: the normal scores, or indicators.
     """
 
     lines: Floats
-    curves: Floats
-    is_waves: bool
+    steps: Floats
+    scores: Floats | None
     factors: Floats
 
     def simpler(self) -> GivenColumn:
         """Return the column with fewer factors: its line, or the indicators of a few levels."""
-        is_number = self.curves.shape[1] > 0
+        is_number = self.steps.shape[1] > 0
         return replace(
             self, factors=unit(self.lines[:, :1]) if is_number else self.factors[:, :_FEWER_LEVELS]
         )
+
+    def curves(self, most: int) -> Floats:
+        """Return up to so many curves: the smoothest cosines of the scores, or steps. One curve is none."""
+        if self.scores is None or most < 2:
+            return self.steps[:, : most if most > 1 else 0]
+        if self.scores.size <= _MOST_KEPT:
+            return self._waves[:, :most]
+        return _waves_of(self.scores, min(most, _most_waves(self.scores.size)))
+
+    @cached_property
+    def _waves(self) -> Floats:
+        assert self.scores is not None
+        return _waves_of(self.scores, _most_waves(self.scores.size))
 
     @cached_property
     def places(self) -> Floats:
@@ -142,7 +159,7 @@ class GivenColumn:
     @cached_property
     def values(self) -> Floats:
         """The values or indicators of each factor, with mean 0 and variance 1."""
-        return unit(self.lines[:, :1]) if self.is_waves else self.factors
+        return unit(self.lines[:, :1]) if self.scores is not None else self.factors
 
     @classmethod
     def of(cls, column: Floats, is_category: bool) -> GivenColumn:
@@ -152,17 +169,24 @@ class GivenColumn:
         if is_category:
             levels = indicators(np.where(filled.is_missing, -1.0, column))
             most = np.sort(np.argsort(-levels.sum(axis=0), kind="stable")[:_MAX_LEVELS_IN_PRODUCTS])
-            return cls(unit(levels) * _LEVEL, nothing, False, unit(levels[:, most]))
+            return cls(unit(levels) * _LEVEL, nothing, None, unit(levels[:, most]))
         line = unit(filled.values[:, np.newaxis])
         lines = np.hstack([line, unit(filled.missing_column)]) * _LINE
         n_values = np.unique(filled.values).size
         if n_values <= _FEW_VALUES:
             steps = unit(indicators(filled.values)) if n_values > 2 else nothing
-            return cls(lines, steps * _LEVEL, False, steps if n_values > 2 else line)
+            return cls(lines, steps * _LEVEL, None, steps if n_values > 2 else line)
         scores = normal_scores(filled.values)
-        n_curves = int(np.clip(round(1.3 * column.size ** (1 / 3)), 5, _MAX_CURVES))
-        waves = unit(cosines(scores, 1, n_curves)) * (_CURVE / np.arange(1, n_curves + 1))
-        return cls(lines, waves, True, unit(scores[:, np.newaxis]))
+        return cls(lines, nothing, scores, unit(scores[:, np.newaxis]))
+
+
+def _most_waves(n_rows: int) -> int:
+    """Return how many cosines a column has at most."""
+    return int(np.clip(round(1.3 * n_rows ** (1 / 3)), 5, _MAX_CURVES))
+
+
+def _waves_of(scores: Floats, n_waves: int) -> Floats:
+    return unit(cosines(scores, 1, n_waves)) * (_CURVE / np.arange(1, n_waves + 1))
 
 
 def design_of(columns: Sequence[GivenColumn]) -> Floats:
@@ -175,7 +199,7 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
     room = int(min(_MOST_PER_ROW * n_rows, _MOST_REGRESSORS, _MOST_VALUES / n_rows))
     n_curves = int(min(_CURVES_PER_ROW * n_rows, _CURVES_OF_ALL * room) / len(columns))
     n_curves = max(n_curves, 2 * (2 * len(columns) * _ROWS_PER_CURVE <= n_rows))
-    curves = [column.curves[:, :n_curves] if n_curves > 1 else column.curves[:, :0] for column in columns]
+    curves = [column.curves(n_curves) for column in columns]
     parts = [*(column.lines for column in columns), *curves]
     room -= sum(part.shape[1] for part in curves)
     parts += together(columns, room)
@@ -197,7 +221,7 @@ def together(columns: Sequence[GivenColumn], room: int) -> list[Floats]:
     n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
     if n_pairs > room:
         # Where the products of all values and levels do not fit, those of lines and of the first levels may.
-        columns = [column if column.is_waves else column.simpler() for column in columns]
+        columns = [column if column.scores is not None else column.simpler() for column in columns]
         owners = np.repeat(np.arange(len(columns)), [column.factors.shape[1] for column in columns])
         n_pairs = (owners.size**2 - (np.bincount(owners) ** 2).sum()) // 2
     if not 0 < n_pairs <= room:
