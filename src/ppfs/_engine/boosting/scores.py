@@ -8,7 +8,7 @@ import numpy as np
 from ppfs._engine.boosting.gradients import fill_shares
 from ppfs._engine.boosting.problem import BoostingProblem, TestParts
 from ppfs._engine.boosting.rules import Kind
-from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_kernel, kernel_part
+from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_part
 from ppfs._engine.trees.losses import add_loss, log_loss, number_loss
 from ppfs._engine.trees.rules import LossCode
 
@@ -72,7 +72,21 @@ def _loss(row: int, place: int, loss: int, test_parts: TestParts, losses: Float6
     return weighted
 
 
-@allocating_kernel
+class Memory(NamedTuple):
+    """What a kernel needs beside its results."""
+
+    losses: Float64s  # (n_predicted, n_classes), or (n_predicted, 1) of numbers
+    shares: Float64s  # (n_trees,), at least 2
+    sums: Float64s  # (n_draws + 1, 2)
+    whole: Float64s  # (n_draws, 2)
+
+
+@kernel_part
+def _clear(sums: Float64s) -> None:
+    for draw in range(sums.shape[0]):
+        sums[draw, 0], sums[draw, 1] = 0.0, 0.0
+
+
 def score(
     first: int,
     is_by_row: bool,
@@ -91,16 +105,36 @@ def score(
     sources : array of shape (n_draws, n_tested)
         Index in ``raw`` of the prediction for a test row in a draw.
     """
-    n_questions, n_predicted, n_trees = raw.shape
+    n_draws = len(sources)
+    _, n_predicted, n_trees = raw.shape
+    memory = Memory(
+        # By class; or the predicted number.
+        losses=np.empty((n_predicted, max(1, test_parts.places.shape[1]))),
+        shares=np.empty(max(2, n_trees)),
+        sums=np.empty((n_draws + 1, 2)),
+        whole=np.empty((n_draws, 2)),
+    )
+    _fill_outcome(first, is_by_row, loss, raw, sources, test_parts, memory, outcome)
+
+
+@kernel
+def _fill_outcome(
+    first: int,
+    is_by_row: bool,
+    loss: int,
+    raw: Float64s,
+    sources: Int64s,
+    test_parts: TestParts,
+    memory: Memory,
+    outcome: Outcome,
+) -> None:
+    """Do what `score` does."""
+    n_questions, n_predicted, _ = raw.shape
     n_draws, n_tested = sources.shape
     n_splits = test_parts.kinds.size
-    # By class; or the predicted number.
-    losses = np.empty((n_predicted, max(1, test_parts.places.shape[1])))
-    shares = np.empty(max(2, n_trees))
-    sums = np.empty((n_draws + 1, 2))
-    whole = np.empty((n_draws, 2))
+    losses, shares, sums, whole = memory
     for question in range(n_questions):
-        whole.fill(0.0)
+        _clear(whole)
         for place in range(n_predicted):
             # Predictions for replaced rows follow in the order of the test parts, draw by draw.
             split = test_parts.splits[place % n_tested]
@@ -115,7 +149,7 @@ def score(
                 _class_losses(likeliest, shares[:n_shares], test_parts.places[split], loss, losses[place])
         for split in range(n_splits):
             begin, end = test_parts.ends[split], test_parts.ends[split + 1]
-            sums.fill(0.0)
+            _clear(sums)
             for place in range(begin, end):
                 row = test_parts.tested[place]
                 base = _loss(row, place, loss, test_parts, losses)

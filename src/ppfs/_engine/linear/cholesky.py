@@ -2,9 +2,7 @@
 
 from math import sqrt
 
-import numpy as np
-
-from ppfs._engine.jit.kernels import Float64s, allocating_function, kernel_function
+from ppfs._engine.jit.kernels import Float64s, kernel_function
 from ppfs._engine.linear.sums import dot
 
 # A pivot that is this small relative to its diagonal entry is due to rounding.
@@ -47,15 +45,14 @@ def solve_factorized(factor: Float64s, right: Float64s, solution: Float64s) -> N
             solution[j] -= factor[i, j] * solution[i]
 
 
-@allocating_function
-def solve_positive(matrix: Float64s, right: Float64s, solution: Float64s) -> None:
-    """Fill the solution of ``matrix @ solution = right``; if it is not unique, one of small norm.
+@kernel_function
+def solve_positive(matrix: Float64s, right: Float64s, factor: Float64s, solution: Float64s) -> None:
+    """Fill the solution of ``matrix @ solution = right``, and a factor; if it is not unique, one of small norm.
 
     As probabilities approach 0 and 1, the information matrix becomes singular in some directions; a small multiple of
     the identity keeps the step finite there.
     """
     n = right.size
-    factor = np.empty((n, n))
     trace = 0.0
     for i in range(n):
         trace += matrix[i, i]

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_function, allocating_kernel
-from ppfs._engine.linear.logistic import Likelihood, _maximize
+from ppfs._engine.linear.logistic import Likelihood, Memory, _maximize
 from ppfs._engine.linear.sums import dot
 
 
@@ -96,7 +96,6 @@ def fit_extensions(
     """
     n_scores, rank = start.shape
     n_rows = classes.size
-    shares = np.empty((n_scores, n_rows))
     unweighted = np.empty(0)
     for b in range(n_added.size):
         if n_added[b] == 0:
@@ -111,4 +110,15 @@ def fit_extensions(
             for r in range(rank):
                 theta[a, r] = start[a, r]
         problem = Likelihood(design, classes, unweighted, np.zeros(width), n_scores + 1, False)
-        log_likelihoods[b] = -_maximize(problem, theta, shares, tolerance)
+        n_unknown = n_scores * width
+        memory = Memory(
+            np.empty((n_scores, n_rows)),
+            np.empty(n_rows),
+            np.empty(n_rows),
+            np.empty(n_unknown),
+            np.empty(n_unknown),
+            np.empty((n_unknown, n_unknown)),
+            np.empty((n_unknown, n_unknown)),
+            np.empty((n_scores, width)),
+        )
+        log_likelihoods[b] = -_maximize(problem, theta, memory, tolerance)

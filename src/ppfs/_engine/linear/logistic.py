@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine.jit.kernels import Float64s, Int64s, allocating_function, allocating_kernel, kernel_function
+from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
 from ppfs._engine.linear.cholesky import solve_positive
 from ppfs._engine.linear.sums import dot, is_constant
 
@@ -50,6 +50,36 @@ class Likelihood(NamedTuple):
     penalties: Float64s
     n_classes: int
     is_symmetric: bool
+
+
+class Memory(NamedTuple):
+    """What a fit needs beside its results. ``n_unknown`` is the number of coefficients of all scores.
+
+    A kernel that allocates arrays takes longer to compile.
+    """
+
+    shares: Float64s  # (n_scores, n_rows)
+    row_values: Float64s  # (n_rows,)
+    weighted: Float64s  # (n_rows,)
+    gradient: Float64s  # (n_unknown,)
+    step: Float64s  # (n_unknown,)
+    information: Float64s  # (n_unknown, n_unknown)
+    factor: Float64s  # (n_unknown, n_unknown) of the information
+    trial: Float64s  # (n_scores, n_regressors)
+
+
+def _memory(n_scores: int, n_regressors: int, n_rows: int) -> Memory:
+    n_unknown = n_scores * n_regressors
+    return Memory(
+        shares=np.empty((n_scores, n_rows)),
+        row_values=np.empty(n_rows),
+        weighted=np.empty(n_rows),
+        gradient=np.empty(n_unknown),
+        step=np.empty(n_unknown),
+        information=np.empty((n_unknown, n_unknown)),
+        factor=np.empty((n_unknown, n_unknown)),
+        trial=np.empty((n_scores, n_regressors)),
+    )
 
 
 @kernel_function
@@ -116,10 +146,8 @@ def _evaluate(problem: Likelihood, theta: Float64s, shares: Float64s) -> float:
     return value + log(factors) + _penalty(problem, theta)
 
 
-@allocating_function
-def _derivatives(
-    problem: Likelihood, theta: Float64s, shares: Float64s, gradient: Float64s, information: Float64s
-) -> None:
+@kernel_function
+def _derivatives(problem: Likelihood, theta: Float64s, memory: Memory) -> None:
     """Fill the gradient of the log-likelihood and the negative of its second derivatives (lower triangle).
 
     Unknown number ``a * n_regressors + r`` is the coefficient of regressor r in the score of class a + 1.
@@ -127,8 +155,8 @@ def _derivatives(
     n_scores, n_regressors = theta.shape
     n_rows = problem.classes.size
     is_weighted = problem.weights.size > 0
-    row_values = np.empty(n_rows)
-    weighted = np.empty(n_rows)
+    shares, row_values, weighted = memory.shares, memory.row_values, memory.weighted
+    gradient, information = memory.gradient, memory.information
     for a in range(n_scores):
         for i in range(n_rows):
             residual = (1.0 if problem.classes[i] == a + 1 else 0.0) - shares[a, i]
@@ -171,23 +199,19 @@ def _copy(source: Float64s, target: Float64s) -> None:
             target[a, r] = source[a, r]
 
 
-@allocating_function
-def _maximize(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance: float) -> float:
+@kernel_function
+def _maximize(problem: Likelihood, theta: Float64s, memory: Memory, tolerance: float) -> float:
     """Move ``theta`` to the maximum, and return the penalized negative log-likelihood there.
 
     It stops when the expected improvement by a Newton step is below ``tolerance``. That step is still taken: Newton's
     method squares the error, so the remaining error is rounding.
     """
     n_scores, n_regressors = theta.shape
-    n_unknown = n_scores * n_regressors
-    gradient = np.empty(n_unknown)
-    step = np.empty(n_unknown)
-    information = np.empty((n_unknown, n_unknown))
-    trial = np.empty((n_scores, n_regressors))
-    value = _evaluate(problem, theta, shares)
+    gradient, step, trial = memory.gradient, memory.step, memory.trial
+    value = _evaluate(problem, theta, memory.shares)
     for _ in range(_MAX_STEPS):
-        _derivatives(problem, theta, shares, gradient, information)
-        solve_positive(information, gradient, step)
+        _derivatives(problem, theta, memory)
+        solve_positive(memory.information, gradient, memory.factor, step)
         promised = dot(gradient, step)
         is_last = not promised > tolerance
         size = 1.0
@@ -196,7 +220,7 @@ def _maximize(problem: Likelihood, theta: Float64s, shares: Float64s, tolerance:
             for a in range(n_scores):
                 for r in range(n_regressors):
                     trial[a, r] = theta[a, r] + size * step[a * n_regressors + r]
-            reached = _evaluate(problem, trial, shares)
+            reached = _evaluate(problem, trial, memory.shares)
             is_better = reached <= value + _ROUNDING * abs(value)
             if is_better or is_last:
                 break
@@ -220,15 +244,14 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
         See `_maximize`.
     """
     theta = np.array(start, dtype=np.float64, order="C")
-    value = _improve_scores(problem, theta, tolerance)
+    value = _improve_scores(problem, theta, _memory(*theta.shape, problem.classes.size), tolerance)
     return theta, value
 
 
-@allocating_kernel
-def _improve_scores(problem: Likelihood, theta: Float64s, tolerance: float) -> float:
+@kernel
+def _improve_scores(problem: Likelihood, theta: Float64s, memory: Memory, tolerance: float) -> float:
     """Change coefficients to those of the fitted model; return the objective."""
-    shares = np.empty((theta.shape[0], problem.classes.size))
-    return _maximize(problem, theta, shares, tolerance)
+    return _maximize(problem, theta, memory, tolerance)
 
 
 def logistic_columns(
@@ -257,9 +280,18 @@ def logistic_columns(
     coefficients : array of shape (n_columns, n_classes - 1, n_regressors), float64
     intercepts : array of shape (n_columns, n_classes - 1), float64
     """
-    n_regressors, _, n_columns = regressors.shape
+    n_regressors, n_rows, n_columns = regressors.shape
     coefficients = np.empty((n_columns, n_classes - 1, n_regressors))
     intercepts = np.zeros((n_columns, n_classes - 1))
+    n_in_design = n_regressors + int(has_intercept)
+    scaling = Scaling(
+        design=np.empty((n_in_design, n_rows)),
+        centers=np.empty(n_regressors),
+        scales=np.empty(n_regressors),
+        penalties=np.empty(n_in_design),
+        theta=np.empty((n_classes - 1, n_in_design)),
+        totals=np.empty(n_classes),
+    )
     _fill_logistic(
         regressors,
         classes,
@@ -269,13 +301,26 @@ def logistic_columns(
         has_intercept,
         is_symmetric,
         tolerance,
+        scaling,
+        _memory(n_classes - 1, n_in_design, n_rows),
         coefficients,
         intercepts,
     )
     return coefficients, intercepts
 
 
-@allocating_kernel
+class Scaling(NamedTuple):
+    """What the fit of a column needs for standardized regressors. A row of the design may be the intercept."""
+
+    design: Float64s  # (n_in_design, n_rows)
+    centers: Float64s  # (n_regressors,)
+    scales: Float64s  # (n_regressors,)
+    penalties: Float64s  # (n_in_design,)
+    theta: Float64s  # (n_scores, n_in_design)
+    totals: Float64s  # (n_classes,)
+
+
+@kernel
 def _fill_logistic(
     regressors: Float64s,
     classes: Int64s,
@@ -285,19 +330,18 @@ def _fill_logistic(
     has_intercept: bool,
     is_symmetric: bool,
     tolerance: float,
+    scaling: Scaling,
+    memory: Memory,
     coefficients: Float64s,
     intercepts: Float64s,
 ) -> None:
     """Fill what `logistic_columns` returns."""
     n_regressors, n_rows, n_columns = regressors.shape
-    design = np.empty((n_regressors + (1 if has_intercept else 0), n_rows))
-    shares = np.empty((n_classes - 1, n_rows))
     for column in range(n_columns):
         for r in range(n_regressors):
             for i in range(n_rows):
-                design[r, i] = regressors[r, i, column]
+                scaling.design[r, i] = regressors[r, i, column]
         _fit_standardized(
-            design,
             classes,
             weights,
             n_classes,
@@ -305,15 +349,15 @@ def _fill_logistic(
             has_intercept,
             is_symmetric,
             tolerance,
-            shares,
+            scaling,
+            memory,
             coefficients[column],
             intercepts[column],
         )
 
 
-@allocating_function
+@kernel_function
 def _fit_standardized(
-    design: Float64s,
     classes: Int64s,
     weights: Float64s,
     n_classes: int,
@@ -321,22 +365,27 @@ def _fit_standardized(
     has_intercept: bool,
     is_symmetric: bool,
     tolerance: float,
-    shares: Float64s,
+    scaling: Scaling,
+    memory: Memory,
     coefficients: Float64s,
     intercepts: Float64s,
 ) -> None:
     """Standardize the regressors, fit one model, and fill its coefficients in the original units.
 
     Standardization changes only the scale of the numbers: the penalty is rescaled with them. A row for the intercept
-    follows the regressors in ``design``, which is overwritten.
+    follows the regressors in the design, which is overwritten.
     """
     n_scores, n_regressors = coefficients.shape
     n_rows = classes.size
-    centers = np.zeros(n_regressors)
-    scales = np.ones(n_regressors)
-    penalties = np.zeros(design.shape[0])
+    design, centers, scales, penalties = scaling.design, scaling.centers, scaling.scales, scaling.penalties
+    theta = scaling.theta
+    for r in range(design.shape[0]):
+        penalties[r] = 0.0
+        for a in range(n_scores):
+            theta[a, r] = 0.0
     for r in range(n_regressors):
         row = design[r]
+        centers[r], scales[r] = 0.0, 1.0
         if has_intercept and is_constant(row):
             # A constant regressor is redundant with the intercept; after centering it would consist of rounding errors.
             centers[r] = row[0]
@@ -358,13 +407,12 @@ def _fit_standardized(
             for i in range(n_rows):
                 row[i] /= scale
         penalties[r] = penalty / (scales[r] * scales[r])
-    theta = np.zeros((n_scores, design.shape[0]))
     if has_intercept:
         for i in range(n_rows):
             design[n_regressors, i] = 1.0
-        _start_at_shares(classes, weights, theta[:, n_regressors])
+        _start_at_shares(classes, weights, scaling.totals, theta[:, n_regressors])
     problem = Likelihood(design, classes, weights, penalties, n_classes, is_symmetric)
-    _maximize(problem, theta, shares, tolerance)
+    _maximize(problem, theta, memory, tolerance)
     for a in range(n_scores):
         if has_intercept:
             intercepts[a] = theta[a, n_regressors]
@@ -373,10 +421,11 @@ def _fit_standardized(
             intercepts[a] -= coefficients[a, r] * centers[r]
 
 
-@allocating_function
-def _start_at_shares(classes: Int64s, weights: Float64s, intercepts: Float64s) -> None:
+@kernel_function
+def _start_at_shares(classes: Int64s, weights: Float64s, totals: Float64s, intercepts: Float64s) -> None:
     """Fill the intercepts of the model without regressors, which predicts the class frequencies."""
-    totals = np.zeros(intercepts.size + 1)
+    for a in range(totals.size):
+        totals[a] = 0.0
     for i in range(classes.size):
         totals[classes[i]] += weights[i] if weights.size else 1.0
     for a in range(intercepts.size):

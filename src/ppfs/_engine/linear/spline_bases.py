@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ppfs._engine.jit.kernels import Float64s, allocating_kernel
+from ppfs._engine.jit.kernels import Float64s, kernel
 
 
-@allocating_kernel
 def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) -> Float64s:
     """Return the values of B-splines that are constant beyond their outer knots.
 
@@ -22,10 +21,17 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
     -------
     array of shape (n_rows, n_columns, n_kept), float64
     """
-    n_rows, n_columns = columns.shape
+    made = np.zeros((*columns.shape, n_kept))
+    _fill_splines(columns, knots, np.empty(degree + 1), made)
+    return made
+
+
+@kernel
+def _fill_splines(columns: Float64s, knots: Float64s, values: Float64s, made: Float64s) -> None:
+    """Fill what `spline_values` returns; ``values`` is memory for the degree + 1 splines that are not 0 at a number."""
+    n_rows, n_columns, n_kept = made.shape
+    degree = values.size - 1
     last = knots.shape[1] - degree - 1
-    made = np.zeros((n_rows, n_columns, n_kept))
-    values = np.empty(degree + 1)
     for i in range(n_rows):
         for column in range(n_columns):
             own = knots[column]
@@ -51,4 +57,3 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
             for place in range(degree + 1):
                 if interval + place < n_kept:
                     made[i, column, interval + place] = values[place]
-    return made
