@@ -244,7 +244,9 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
         See `_maximize`.
     """
     theta = np.array(start, dtype=np.float64, order="C")
-    value = _improve_scores(problem, theta, _memory(*theta.shape, problem.classes.size), tolerance)
+    value = _improve_scores(
+        problem, theta, _memory(theta.shape[0], theta.shape[1], problem.classes.size), tolerance
+    )
     return theta, value
 
 
