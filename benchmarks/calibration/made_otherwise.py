@@ -1,7 +1,7 @@
 """How often useless columns are called where x and the target depend on z in other ways than by a sum.
 
     python benchmarks/calibration/made_otherwise.py run --replicates 400        # resumes; results/made_otherwise.csv
-    python benchmarks/calibration/made_otherwise.py run --tests gcm --replicates 50 --rows 300
+    python benchmarks/calibration/made_otherwise.py run --tests gcm pcm --replicates 30 --rows 300
     python benchmarks/calibration/made_otherwise.py print                       # the tables of docs/p-values.md
 
 In every cell x and the target depend on the columns z, and never on each other, so that every rejection is an error.
@@ -21,14 +21,15 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from covariance_measures import gcm, pcm
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from ppfs.independence import CrossFitPPI
 
 Floats = NDArray[np.float64]
 Sample = tuple[Floats, NDArray[np.generic], Floats]
 Draw = Callable[[np.random.Generator, int], Sample]
+Measure = Callable[[Floats, Floats, Floats, int], float]
 
 RESULTS = Path(__file__).parent / "results" / "made_otherwise.csv"
 FIELDS = ("cell", "rows", "test", "replicate", "pvalue", "flag", "seconds")
@@ -260,23 +261,14 @@ def by_preset(sample: Sample, replicate: int) -> tuple[float, bool]:
     return answer.pvalue, answer.may_be_too_small
 
 
-def by_gcm(sample: Sample, replicate: int) -> tuple[float, bool]:
-    """Return the p-value of the generalized covariance measure, with out-of-bag predictions as in pycomets."""
-    from sklearn.ensemble import RandomForestRegressor
-
+def by_forests(measure: Measure, sample: Sample, replicate: int) -> tuple[float, bool]:
+    """Return the p-value of a covariance measure."""
     x, y, z = sample
-    left = []
-    for response in (np.where(np.isnan(x), np.nanmedian(x), x), y.astype(float)):
-        forest = RandomForestRegressor(100, min_samples_leaf=5, oob_score=True, random_state=replicate).fit(
-            z, response
-        )
-        left.append(response - forest.oob_prediction_)
-    products = left[0] * left[1]
-    return float(2 * norm.sf(abs(products.sum()) / np.sqrt((products**2).sum()))), False
+    return measure(np.where(np.isnan(x), np.nanmedian(x), x), y.astype(float), z, replicate), False
 
 
-TESTS = {"preset": by_preset, "gcm": by_gcm}
-PEERS = {"gcm": "GCM"}
+TESTS = {"preset": by_preset, "gcm": partial(by_forests, gcm), "pcm": partial(by_forests, pcm)}
+PEERS = {"gcm": "GCM", "pcm": "PCM"}
 
 
 def draw(name: str, n_rows: int, replicate: int) -> Sample:

@@ -1,10 +1,11 @@
-"""hidimstat's conditional tests beside the default panel, on the regression tables of benchmarks/calibration/links.py.
+"""Conditional tests of hidimstat, GCM and PCM beside the panel, on the regression tables of calibration/links.py.
 
     python benchmarks/peers/hidimstat_run.py --replicates 50     # resumes; then prints the table of docs/p-values.md
     python benchmarks/peers/hidimstat_run.py --print
 
-hidimstat runs in a separate environment, created on first use in the user's cache folder. Our own answers are those
-that benchmarks/calibration/panel.py wrote, about the same tables.
+hidimstat runs in a separate environment, created on first use in the user's cache folder; GCM and PCM are those of
+benchmarks/calibration/covariance_measures.py. Our own answers are those that benchmarks/calibration/panel.py wrote,
+about the same tables.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import csv
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -23,9 +25,11 @@ sys.path[:0] = [str(HERE.parent / "calibration"), str(HERE)]
 
 import links  # noqa: E402
 import panel  # noqa: E402
+from covariance_measures import gcm, pcm  # noqa: E402
 from pyimpetus import make_environment  # noqa: E402
 
 RESULTS = HERE / "results" / "hidimstat.csv"
+BY_FORESTS = {"GCM, forests": gcm, "PCM, forests": pcm}
 
 
 def read(path: Path = RESULTS) -> dict[str, dict[str, list[tuple[float, float]]]]:
@@ -36,6 +40,23 @@ def read(path: Path = RESULTS) -> dict[str, dict[str, list[tuple[float, float]]]
             for line in csv.DictReader(file):
                 found[line["test"]][line["link"]].append((float(line["pvalue"]), float(line["seconds"])))
     return found
+
+
+def ask_forests(n_replicates: int, path: Path = RESULTS) -> None:
+    """Ask GCM and PCM about the same tables, where that is missing."""
+    known = read(path)
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for cell in (one for one in links.POWER if one.target == "quantity"):
+            for name, test in BY_FORESTS.items():
+                # Tables are asked about in their order.
+                for replicate in range(len(known[name][cell.link]), n_replicates):
+                    sample = links.draw(cell, replicate)
+                    began = time.process_time()
+                    pvalue = test(sample.X[:, 0], sample.y, sample.X[:, 1:], replicate)
+                    seconds = time.process_time() - began
+                    writer.writerow([name, cell.link, replicate, f"{pvalue:.6g}", f"{seconds:.4f}"])
+                file.flush()
 
 
 def own(path: Path = panel.RESULTS) -> dict[str, list[tuple[float, float]]]:
@@ -76,6 +97,7 @@ def main() -> None:
     if not arguments.only_print:
         worker = [str(HERE / "hidimstat_worker.py"), str(RESULTS), str(arguments.replicates)]
         subprocess.run([str(make_environment("hidimstat")), *worker], check=True)
+        ask_forests(arguments.replicates)
     print(table())
 
 
