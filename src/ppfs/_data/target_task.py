@@ -82,8 +82,7 @@ def choose_task(target: NDArray[Any]) -> TaskChoice:
     reason = f"y holds {values.size} distinct integers{more}"
     doubt = _doubt(values, counts, task)
     if not doubt:
-        may_be_counts = task == "regression" and values[0] in (0, 1)
-        return TaskChoice(task, reason, hint=_COUNTS if may_be_counts else "")
+        return TaskChoice(task, reason, hint=_hint(values) if task == "regression" else "")
     read = "labels" if task == "classification" else "numbers"
     return TaskChoice(
         task,
@@ -91,6 +90,18 @@ def choose_task(target: NDArray[Any]) -> TaskChoice:
         f"y holds {values.size} distinct integers from {values[0]:g} to {values[-1]:g}, {doubt}; they are read "
         f"as {read}.",
     )
+
+
+def said_regression(target: NDArray[Any], reason: str) -> TaskChoice:
+    """Return regression for a target of which that was said, with a hint where it may hold counts."""
+    is_one = target.ndim == 1 and target.dtype.kind in "iuf"
+    return TaskChoice("regression", reason, hint=_hint(np.unique(target)) if is_one else "")
+
+
+def _hint(values: NDArray[Any]) -> str:
+    """Return a hint where distinct values, sorted, are integers from 0 or 1 on."""
+    may_be_counts = values.size >= _FEWEST_COUNTS and values[0] in (0, 1) and not np.any(values % 1)
+    return _COUNTS if may_be_counts else ""
 
 
 def agreed_task(declared: SaidTask | None, wanted: SaidTask, owner: str) -> SaidTask:

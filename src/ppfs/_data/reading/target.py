@@ -24,7 +24,7 @@ from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target import Target
 from ppfs._data.target_kinds import KINDS, RATES, Floats, is_survival, split_exposure
-from ppfs._data.target_task import SaidTask, Task, TaskChoice, choose_task
+from ppfs._data.target_task import SaidTask, TaskChoice, choose_task, said_regression
 from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError
 
@@ -129,8 +129,10 @@ def typed_target(
             "Classification needs labels, but y is a structured array. Select for one field of it at a time."
         )
     if task != "auto":
-        known: Task = "classification" if task == "classification" else "regression"
-        choice = TaskChoice(known, "the task or the estimator was given")
+        said = "the task or the estimator was given"
+        choice = (
+            TaskChoice("classification", said) if task == "classification" else said_regression(target, said)
+        )
     elif _is_structured(target):
         choice = TaskChoice("regression", "y is a structured array")
     else:
