@@ -10,7 +10,11 @@ NODE := $(VENV)/node_modules
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
 
-test: lint types layers unit doctest
+# The environment is made first; then the checks that each take one processor run side by side.
+test: $(VENV)/test.stamp $(VENV)/workflows.stamp
+	$(MAKE) -j2 lint types layers
+	$(MAKE) unit
+	$(MAKE) doctest
 
 lint: $(VENV)/test.stamp lint-workflows
 	$(BIN)/ruff check

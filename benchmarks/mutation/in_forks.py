@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import mmap
 import os
 import pkgutil
 import resource
@@ -28,7 +29,8 @@ from _pytest.runner import runtestprotocol
 
 _MISSED, _CAUGHT, _CANNOT_BE_PUT_IN = 0, 1, 3
 _MOST_MEMORY = 6 * 2**30
-_LONGEST_WAIT = 900.0
+_LONGEST_WAIT = 60.0
+_LONGEST_NAME = 1000
 WARM_UP = "tests/checks/test_golden_answers.py"
 
 
@@ -96,33 +98,51 @@ def _import_everything() -> None:
 
 
 def _in_a_child(fault: dict[str, Any], chosen: list[Any]) -> tuple[str, str]:
-    read, write = os.pipe()
+    """Return what became of a fault, and the test that failed or did not end."""
+    board = mmap.mmap(-1, _LONGEST_NAME)
     child = os.fork()
     if child == 0:
-        _try(fault, chosen, write)
-    os.close(write)
+        _try(fault, chosen, board)
     status = _status(child)
-    with os.fdopen(read) as stream:
-        by = stream.read()
+    by = board[:].rstrip(b"\0").decode(errors="replace")
     if os.WIFSIGNALED(status):
-        return "hung", ""
+        return "hung", by
     names = {_MISSED: "survived", _CAUGHT: "caught"}
     return names.get(os.WEXITSTATUS(status), f"exit {os.WEXITSTATUS(status)}"), by
 
 
+def _write(board: mmap.mmap, text: str) -> None:
+    board[:] = text.encode()[:_LONGEST_NAME].ljust(_LONGEST_NAME, b"\0")
+
+
 def _status(child: int) -> int:
-    """Wait for a fork; end one that waits for something itself."""
-    deadline = time.monotonic() + _LONGEST_WAIT
+    """Wait for a fork; end one that waits for something itself.
+
+    Such as for a thread of Polars that this process has and the fork does not.
+    """
+    spent, since = _spent(child), time.monotonic()
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return status
-        if time.monotonic() > deadline:
+        if _spent(child) != spent:
+            spent, since = _spent(child), time.monotonic()
+        if time.monotonic() > since + _LONGEST_WAIT:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.02)
 
 
-def _try(fault: dict[str, Any], chosen: list[Any], write: int) -> None:
+def _spent(process: int) -> int:
+    """Return what a process and those that it started have used of the processor, in ticks."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12]) + sum(_spent(int(one)) for one in children)
+
+
+def _try(fault: dict[str, Any], chosen: list[Any], board: mmap.mmap) -> None:
     """Put the fault in, run the tests until one fails, and end the process."""
     seconds = int(5 + 3 * fault["seconds"])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -134,18 +154,19 @@ def _try(fault: dict[str, Any], chosen: list[Any], write: int) -> None:
         _forget()
         code = _MISSED
     except CannotBePutInError as error:
-        os.write(write, str(error).encode()[:1000])
+        _write(board, str(error))
     except BaseException as error:
         # The module cannot even be loaded any more.
-        os.write(write, f"import: {error!r}".encode()[:1000])
+        _write(board, f"import: {error!r}")
         code = _CAUGHT
     if code == _MISSED:
         for item, following in zip_longest(chosen, chosen[1:]):
+            _write(board, item.nodeid)
             reports = runtestprotocol(item, nextitem=following, log=False)
             if any(report.failed for report in reports):
-                os.write(write, item.nodeid.encode()[:1000])
                 code = _CAUGHT
                 break
+            _write(board, "")
     _end_workers()
     os._exit(code)
 

@@ -327,15 +327,15 @@ def test_a_feature_of_several_columns_keeps_its_approximate_pvalue() -> None:
 def test_groups_hold_their_level_where_rows_of_a_group_are_alike() -> None:
     """Both the column and the target are constant within groups of rows: only groups may trade places."""
     n_called = 0
-    for seed in range(40):
+    for seed in range(24):
         rng = np.random.default_rng(seed)
         groups = np.repeat(np.arange(24), 5)
         X = rng.normal(size=(24, 20))[groups] + 0.1 * rng.normal(size=(120, 20))
         y = rng.permutation(np.arange(24) % 2)[groups]
         selector = PPFS.calibrated(LogisticRegression(), random_state=seed).fit(X, y, groups=groups)
         n_called += selector.blanket_.size > 0
-    # A correct test calls in one of twenty: 8 of 40 or more has a chance of 0.0007.
-    assert n_called < 8
+    # A correct test calls in one of twenty: 6 of 24 or more has a chance of 0.001.
+    assert n_called < 6
 
 
 @pytest.mark.parametrize(

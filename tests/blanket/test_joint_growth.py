@@ -237,7 +237,7 @@ def test_a_second_chance_takes_a_tenth_of_the_level():
 
 @pytest.mark.parametrize("growth", ["marginal", "both"])
 def test_one_of_every_two_near_copies_is_found(growth):
-    n_tables, n_found = 20, 0
+    n_tables, n_found = 10, 0
     for seed in range(n_tables):
         rng = np.random.default_rng([seed, 6])
         X = rng.normal(size=(300, 10))

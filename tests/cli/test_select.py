@@ -354,10 +354,10 @@ def test_a_search_without_questions_has_a_report(ppfs, table, tmp_path):
     )
 
 
-def test_a_report_is_written_and_named(select, tmp_path):
+def test_a_report_is_written_and_named(select, table, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "report.html"
-    done = select("--dataset", "wdbc", "--report", path)
+    done = select(table, "-t", "ill", "--report", path)
     assert done.exit_code == 0
     assert f"Report: {path}" in done.stderr
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

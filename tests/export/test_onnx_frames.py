@@ -72,19 +72,19 @@ LINEAR = {"impute": "median", "random_state": 0}
 
 
 def asked():
-    return PPI(n_splits=20, **LINEAR)
+    return PPI(n_splits=9, **LINEAR)
 
 
 SELECTORS = {
-    "PPFS": lambda: PPFS(n_splits=20, **LINEAR),
-    "PPFS in folds": lambda: PPFS(n_splits=10, n_folds=3, **LINEAR),
+    "PPFS": lambda: PPFS(n_splits=9, **LINEAR),
+    "PPFS in folds": lambda: PPFS(n_splits=9, n_folds=2, **LINEAR),
     "calibrated": lambda: PPFS.calibrated(**LINEAR),
     "confirmed": lambda: PPFS.calibrated(confirm=0.3, **LINEAR),
     "GrowShrink": lambda: GrowShrink(independence=asked()),
     "IAMB": lambda: IAMB(independence=asked()),
     "InterIAMB": lambda: InterIAMB(independence=asked()),
     "FBED": lambda: FBED(independence=asked()),
-    "PPFS of naive Bayes": lambda: PPFS(GaussianNB(), n_splits=20, **LINEAR),
+    "PPFS of naive Bayes": lambda: PPFS(GaussianNB(), n_splits=9, **LINEAR),
     "SelectedColumns": lambda: SelectedColumns(NEEDED, COLUMNS),
 }
 MODELS = [

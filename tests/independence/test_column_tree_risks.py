@@ -42,7 +42,6 @@ def _answers(test, X, y, weights):
     return np.array([(answer.pvalue, answer.effect) for answer in found])
 
 
-@pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
 @pytest.mark.parametrize(
     ("model", "loss"),
     [
@@ -55,7 +54,10 @@ def _answers(test, X, y, weights):
         (BaggingRegressor(n_estimators=7, max_samples=50), "squared"),
     ],
 )
-@pytest.mark.parametrize(("has_gaps", "is_weighted"), [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize(
+    ("kind", "has_gaps", "is_weighted"),
+    [(PPI, True, False), (PPI, False, True), (PPI, True, True), (CrossFitPPI, True, True)],
+)
 def test_growth_answers_as_scikit_learn_does(kind, model, loss, has_gaps, is_weighted):
     X, y, weights = _data(model, has_gaps=has_gaps)
     few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}

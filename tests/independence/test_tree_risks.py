@@ -178,7 +178,7 @@ def test_growth_of_engine_and_scikit_learn_agree_on_the_papers_sets(name):
     """Growth has no ties between columns; the shrink phase breaks them in another way than scikit-learn."""
     data = load_dataset(name)
     X, y = numbers_of(data)
-    columns = np.random.default_rng(0).permutation(X.shape[1])[:60]
+    columns = np.random.default_rng(0).permutation(X.shape[1])[:30]
     tree = DecisionTreeClassifier if data.task == "classification" else DecisionTreeRegressor
     engine, sklearn = (
         PPFS(tree(**extra), n_splits=5, random_state=0, task=data.task).fit(X[:, columns], y)

@@ -32,6 +32,8 @@ class Node:
 def grow(X, y, n_classes, train, rules, weights=None):
     """Grow a tree on the train rows of X, an array of shape (n_rows, n_columns) in which NaN is a missing value."""
     train = sorted(int(row) for row in train)
+    # Python's own numbers: loops over NumPy's are slower.
+    y = np.asarray(y).tolist()
     min_leaf, min_split = _counts(rules, len(train))
     limits = (rules.max_depth or 2**31, min_split, min_leaf)
     weights = _weights(y, weights)
@@ -89,8 +91,9 @@ def best_split(X, y, rows, criterion, min_leaf, weights=None):
         # Missing values that go left are added up first.
         order = sorted(rows, key=lambda row: (column[row] == column[row], column[row], row))
         for threshold, missing_left in _cuts(X[rows, feature]):
-            left = [row for row in order if _is_left(column[row], threshold, missing_left)]
-            right = [row for row in order if not _is_left(column[row], threshold, missing_left)]
+            left = [row for row in order if column[row] <= threshold or (missing_left and column[row] != column[row])]
+            rest = {*left}
+            right = [row for row in order if row not in rest]
             if min(len(left), len(right)) < min_leaf:
                 continue
             gain = split_gain(y, left, right, criterion, weights)
@@ -142,8 +145,10 @@ def impurity(y, rows, criterion, weights=None):
         for row in rows:
             squares += weights[row] * float(y[row]) * float(y[row])
         return squares / weight - (_sum(y, rows, weights) / weight) ** 2
-    labels = sorted({int(y[row]) for row in rows})
-    counts = [_weight([row for row in rows if y[row] == label], weights) for label in labels]
+    by_label = {}
+    for row in rows:
+        by_label[y[row]] = by_label.get(y[row], 0.0) + weights[row]
+    counts = [by_label[label] for label in sorted(by_label)]
     if criterion == "gini":
         return 1.0 - sum(count * count for count in counts) / (weight * weight)
     entropy = 0.0
@@ -153,7 +158,9 @@ def impurity(y, rows, criterion, weights=None):
 
 
 def _weights(y, weights):
-    return [1.0] * len(y) if weights is None else [float(weight) for weight in weights]
+    if weights is None:
+        return [1.0] * len(y)
+    return weights if isinstance(weights, list) else [float(weight) for weight in weights]
 
 
 def _weight(rows, weights):
