@@ -120,11 +120,13 @@ def test_a_person_is_asked(ppfs, checkpoint, tmp_path, monkeypatch):
     run = checkpoint("--output", tmp_path / "kept.csv")
     asked = []
     monkeypatch.setattr("ppfs.cli.commands.resume._is_watched", lambda: True)
-    monkeypatch.setattr("click.confirm", lambda question, **_: asked.append(question) or True)
+    monkeypatch.setattr("click.confirm", lambda question, err: asked.append((question, err)) or True)
     assert ppfs("resume", run).exit_code == 0
     assert (tmp_path / "kept.csv").is_file()
     assert len(asked) == 1
-    assert str(tmp_path / "kept.csv") in asked[0]
+    question, is_on_stderr = asked[0]
+    assert str(tmp_path / "kept.csv") in question
+    assert is_on_stderr  # Not among the selected columns.
 
 
 def test_answers_go_to_the_checkpoint_that_was_named(ppfs, checkpoint, tmp_path):

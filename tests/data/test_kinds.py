@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
-from ppfs._data.kinds import ColumnKinds, can_be_levels, holds_few_whole_numbers
+from ppfs._data.kinds import ColumnKinds, WholeColumns, can_be_levels, holds_few_whole_numbers
 from ppfs._data.reading import read_table
 from ppfs._fitting import Design
 from ppfs.blanket import IAMB, InterIAMB, MixedMB
@@ -226,3 +226,8 @@ def test_numbers_with_a_fraction_are_levels_only_if_most_of_them_repeat():
     assert can_be_levels(halves, n_rows=4, most=10)
     assert not can_be_levels(halves, n_rows=3, most=10)
     assert can_be_levels(halves[:1], n_rows=1, most=10)
+
+
+def test_the_span_of_the_largest_floats_is_infinite_without_a_warning():
+    most = np.array([1.7e308, 3.0])
+    assert WholeColumns(np.array([True, True]), -most, most).spans.tolist() == [np.inf, 6.0]

@@ -1,5 +1,7 @@
 """A run of MLflow has the parameters, the numbers, and the report and the trace as files."""
 
+import json
+
 import pytest
 from sklearn.datasets import load_iris
 
@@ -39,6 +41,8 @@ def test_a_run_has_everything(tmp_path):
     assert logged.data.metrics["ppfs.n_columns"] == 4
     keep = from_json(fetched(run, "ppfs/selection.json", tmp_path))
     assert keep.selected == selector.get_feature_names_out().tolist()
+    with open(fetched(run, "ppfs/report.json", tmp_path), encoding="utf-8") as opened:
+        assert json.load(opened)["selected"] == keep.selected
     page = fetched(run, "ppfs/report.html", tmp_path)
     with open(page, encoding="utf-8") as opened:
         assert "petal" in opened.read()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ppfs._planning import Line, Rates, Shrinkage, cost_lines, predict_cost
+from ppfs._planning.rates import PerQuestion
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,15 @@ def test_counting_small_pvalues_is_part_of_the_cost_where_rows_are_few(rates):
     assert 4 * few.growth_seconds < few.count_seconds < 6 * few.growth_seconds
     assert few.seconds > few.growth_seconds + few.count_seconds
     assert few.count_fits == pytest.approx(few.count_seconds / 0.0005 * 5)
+
+
+def test_questions_beside_others_take_time_by_rows(rates):
+    costly = replace(rates, joint=PerQuestion(0.5, 7.0), look=PerQuestion(0.25, 3.0))
+    n_joint, n_looks = costly.n_beside(4000, 20)
+    assert n_joint == 20
+    cost = predict_cost(costly, 4000, 20, n_candidates=5)
+    assert cost.beside_seconds == pytest.approx(4 * (0.5 * n_joint + 0.25 * n_looks))
+    assert cost.beside_fits == pytest.approx(7 * n_joint + 3 * n_looks)
 
 
 def test_costs_stand_side_by_side(rates):

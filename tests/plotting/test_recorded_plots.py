@@ -1,5 +1,6 @@
 """What every plot draws: lines, points, bars, arrows and words, with their places, colors and order."""
 
+import re
 import warnings
 
 import numpy as np
@@ -22,6 +23,7 @@ from ppfs.plotting import (
     TimelineDisplay,
     UpdateDisplay,
 )
+from ppfs.report._pictures import pictures_of
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("matplotlib.patches")
@@ -95,6 +97,28 @@ def test_plots_are_those_on_record(name, fitted):
     RECORD.check(name, described(ax))
 
 
+def test_the_pictures_of_a_report_are_those_on_record(fitted):
+    for name in ("search", "graph", "halves"):
+        drawn = [
+            [one.title, one.caption, re.search(r'viewBox="([^"]*)"', one.svg)[1].split()]
+            for one in pictures_of(fitted[name])
+        ]
+        RECORD.check(f"report of {name}", drawn)
+
+
+def look_of(text):
+    """Return how a text is written, and where the arrow of a note goes."""
+    arrow = getattr(text, "arrow_patch", None)
+    return [
+        text.get_color(),
+        text.get_weight(),
+        text.get_ha(),
+        text.get_va(),
+        *([text.xy, text.get_anncoords(), text.get_annotation_clip()] if hasattr(text, "xy") else []),
+        *([arrow.get_edgecolor(), arrow.get_linewidth(), arrow.get_alpha()] if arrow else []),
+    ]
+
+
 def corners(patch):
     return patch.get_bbox().bounds if isinstance(patch, matplotlib.patches.Rectangle) else []
 
@@ -107,10 +131,20 @@ def described(ax):
         "limits": [*ax.get_xlim(), *ax.get_ylim()],
         "ticks": [[label.get_text() for label in axis.get_ticklabels()] for axis in (ax.xaxis, ax.yaxis)],
         "texts": [
-            [text.get_text(), text.get_position(), text.get_alpha(), text.get_size()] for text in ax.texts
+            [text.get_text(), text.get_position(), text.get_alpha(), text.get_size(), *look_of(text)]
+            for text in ax.texts
         ],
         "lines": [
-            [line.get_xdata(), line.get_ydata(), line.get_color(), line.get_linewidth(), line.get_linestyle()]
+            [
+                line.get_xdata(),
+                line.get_ydata(),
+                line.get_color(),
+                line.get_linewidth(),
+                line.get_linestyle(),
+                line.get_alpha(),
+                line.get_marker(),
+                line.get_markersize(),
+            ]
             for line in ax.lines
         ],
         "points": [
@@ -118,6 +152,9 @@ def described(ax):
                 points.get_offsets(),
                 points.get_sizes() if hasattr(points, "get_sizes") else [],
                 points.get_alpha(),
+                points.get_facecolor(),
+                points.get_edgecolor(),
+                points.get_linewidth(),
             ]
             for points in ax.collections
         ],
@@ -127,9 +164,18 @@ def described(ax):
                 patch.get_alpha(),
                 patch.get_facecolor(),
                 patch.get_linewidth(),
+                patch.get_edgecolor(),
                 corners(patch),
             ]
             for patch in ax.patches
+        ],
+        "frame": [ax.axison, ax.get_aspect(), ax.get_xscale(), ax.get_yscale(), ax.yaxis_inverted()]
+        + [spine.get_visible() for spine in ax.spines.values()]
+        + [any(line.get_visible() for line in axis.get_gridlines()) for axis in (ax.xaxis, ax.yaxis)],
+        "tick labels": [
+            [label.get_color(), label.get_size(), label.get_rotation()]
+            for axis in (ax.xaxis, ax.yaxis)
+            for label in axis.get_ticklabels()[:1]
         ],
         "legend": [text.get_text() for text in (ax.get_legend().get_texts() if ax.get_legend() else ())],
     }

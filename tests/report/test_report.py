@@ -175,7 +175,7 @@ def test_scores_come_with_the_selection_repeated_inside_the_folds():
     X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
     y = X["a"] + X["b"] > 0
     found = PPFS(n_splits=10, random_state=0).fit(X, y)
-    report = found.report(X, y)
+    report = Report.with_scores(found, X, y, command="ppfs select data.csv")
     summary = report.summary
     scores = summary["scores"]
     assert scores["scoring"] == "accuracy"
@@ -185,7 +185,9 @@ def test_scores_come_with_the_selection_repeated_inside_the_folds():
     assert summary["columns"]["refits"][0] >= 0.8
     assert summary["columns"]["refits"][4] <= 0.2
     assert "cross-validation" in summary["lead"]
-    assert "cross-validated" in report.html()
+    page = report.html()
+    assert "cross-validated" in page
+    assert "ppfs select data.csv" in page
 
 
 def test_the_date_and_code_to_repeat_are_there(selector, page):

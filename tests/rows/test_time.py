@@ -75,6 +75,12 @@ def test_folds_are_runs_of_neighbors_and_keep_the_gap() -> None:
         assert train.size == 200 - 40 - 7 * (int(test[0] > 0) + int(test[-1] < 199))
 
 
+def test_rows_between_two_tested_rows_keep_the_gap_to_both() -> None:
+    order = TimeOrder(positions=np.arange(12), gap=2, block_length=4)
+    train = np.array([0, 3, 4, 5, 6, 7, 11])
+    assert order.apart(train, np.array([8, 1])).tolist() == [4, 5, 11]
+
+
 def test_the_order_comes_from_times_not_from_rows() -> None:
     X, y = series(200)
     shuffled = np.random.default_rng(0).permutation(200)
