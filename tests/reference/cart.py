@@ -91,7 +91,11 @@ def best_split(X, y, rows, criterion, min_leaf, weights=None):
         # Missing values that go left are added up first.
         order = sorted(rows, key=lambda row: (column[row] == column[row], column[row], row))
         for threshold, missing_left in _cuts(X[rows, feature]):
-            left = [row for row in order if column[row] <= threshold or (missing_left and column[row] != column[row])]
+            left = [
+                row
+                for row in order
+                if column[row] <= threshold or (missing_left and column[row] != column[row])
+            ]
             rest = {*left}
             right = [row for row in order if row not in rest]
             if min(len(left), len(right)) < min_leaf:
