@@ -79,6 +79,8 @@ class Records:
 
 
 CELLS = Records(RESULTS / "inside-folds.jsonl", ("set", "seed", "method"))
+# The same cells, run again with later sources: they do not mix with means over cells of one version.
+LATER = Records(RESULTS / "inside-folds-later.jsonl", ("set", "seed", "method"))
 PUBLISHED = Records(RESULTS / "as-published.jsonl", ("set", "seed"))
 COUNTS = Records(RESULTS / "counts.jsonl", ("set", "model"))
 DEFAULTS = Records(RESULTS / "defaults.jsonl", ("problem", "model"))

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from as_published import all_settings, seeds_of
 from methods import DEAR, METHODS, PEERS, RULES, looks_at_model, select
-from records import CELLS, PUBLISHED, RESULTS, Key, Records
+from records import CELLS, LATER, PUBLISHED, RESULTS, Key, Records
 from sets import MORE_SEEDS, SEED, SETS, SMALL, folds, load, score
 
 from peers import select_by_peer
@@ -64,11 +64,14 @@ class Cell:
     seed: int
     method: str
     patience: int | None = None
+    is_later: bool = False
 
     @property
     def table(self) -> Records:
         """The table that it belongs to."""
-        return PUBLISHED if self.method == "as published" else CELLS
+        if self.method == "as published":
+            return PUBLISHED
+        return LATER if self.is_later else CELLS
 
     @property
     def place(self) -> Key:
@@ -251,7 +254,7 @@ def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
             for key in arguments.sets:
                 if arguments.all and seed != SEED and key not in REPEATED:
                     continue
-                yield Cell(key, seed, method, arguments.limit)
+                yield Cell(key, seed, method, arguments.limit, arguments.later)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -268,6 +271,11 @@ def read_arguments() -> argparse.Namespace:
         "--no-published", dest="published", action="store_false", help="leave out protocol (a)"
     )
     parser.add_argument("--again", action="store_true", help="run the chosen cells even if they are there")
+    parser.add_argument(
+        "--later",
+        action="store_true",
+        help="put cells beside those of an earlier version, into a table of their own",
+    )
     parser.add_argument("--limit", type=int, help="CPU seconds for every cell, in place of the usual ones")
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time")
     arguments = parser.parse_args()
@@ -281,7 +289,7 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     np.seterr(all="ignore")
     chosen = sorted(cells(arguments), key=lambda cell: cell.turn)
-    there = CELLS.read().keys() | PUBLISHED.read().keys()
+    there = (LATER if arguments.later else CELLS).read().keys() | PUBLISHED.read().keys()
     wanted = [cell for cell in chosen if arguments.again or cell.place not in there]
     print(f"{len(wanted)} cells to run", file=sys.stderr, flush=True)
     with ThreadPoolExecutor(arguments.jobs) as pool:

@@ -11,7 +11,7 @@ from counts import DENSE_ONLY, MODELS, SPARSE
 from defaults import table as defaults
 from methods import METHODS
 from published import ACCURACY, EFFORT, ERROR, REASONS, REASONS_ALL, SIZES
-from records import CELLS, COUNTS, PUBLISHED, SHARED_WORK
+from records import CELLS, COUNTS, LATER, PUBLISHED, SHARED_WORK, Records
 from scipy.stats import rankdata, studentized_range
 from sets import EFFORT as EFFORT_SETS
 from sets import MORE_SEEDS, SEED, SETS, SMALL, WIDE
@@ -21,10 +21,10 @@ from shared_work import AT_MOST
 TOLERANCE = 0.01
 
 
-def read_cells() -> pd.DataFrame:
+def read_cells(table: Records = CELLS) -> pd.DataFrame:
     """Return one row for each cell and model of protocol (b)."""
     rows = []
-    for cell in CELLS.in_order():
+    for cell in table.in_order():
         about = {name: cell[name] for name in ("set", "seed", "method", "status", "limit")}
         about |= {"seconds": cell.get("seconds", np.nan), "clock": cell.get("clock", np.nan)}
         about["reason"] = cell.get("reason", "")
@@ -446,6 +446,32 @@ def shared_work() -> str:
     return markdown(header, rows)
 
 
+def later(cells: pd.DataFrame) -> str:
+    """Return the cells that were run again with later sources, beside those of the other tables."""
+    keys = ["set", "model", "method", "seed"]
+    both = read_cells(LATER).merge(cells, on=keys, suffixes=(" later", ""))
+    order = {key: place for place, key in enumerate(SETS)}
+    rows = []
+    for (key, model), found in sorted(
+        both.groupby(["set", "model"]), key=lambda one: (order[one[0][0]], one[0][1])
+    ):
+        row = [SETS[key].label, model]
+        for method in ("PPFS calibrated", "PPFSCV", "PPFSCV one-se"):
+            own = found[found["method"] == method]
+            for suffix in ("", " later"):
+                shown = [
+                    f"{score:.3f} ({size:.1f})" if score < 1 else f"{score:,.0f} ({size:.1f})"
+                    for score, size in zip(own[f"score{suffix}"], own[f"size{suffix}"], strict=True)
+                    if not np.isnan(score)
+                ]
+                row.append("".join(shown))
+        rows.append(row)
+    header = ["set", "model"]
+    for method in ("PPFS calibrated", "PPFSCV", "one-se"):
+        header += [method, "later"]
+    return markdown(header, rows)
+
+
 def everything(cells: pd.DataFrame) -> dict[str, str]:
     """Return the tables of the page by the names of their blocks."""
     published, n_near, n_cells = as_published()
@@ -470,5 +496,6 @@ def everything(cells: pd.DataFrame) -> dict[str, str]:
         "counts": counts(),
         "not-reached": not_reached(cells),
         "shared-work": shared_work(),
+        "later": later(cells),
         "defaults": defaults(),
     }
