@@ -456,3 +456,10 @@ def test_rows_in_blocks_give_the_same_regressions(parts, monkeypatch):
         np.testing.assert_array_equal(other.penalties, one.penalties)
         np.testing.assert_allclose(other.explained, one.explained, atol=1e-10)
     assert blocks.inflation(3, 5) == pytest.approx(whole.inflation(3, 5), rel=1e-9)
+
+
+def test_a_design_without_directions_leaves_the_response_as_it_is():
+    responses = np.random.default_rng(0).normal(size=(40, 2))
+    responses -= responses.mean(axis=0)
+    residuals = Smoother(np.zeros((40, 1)), np.ones(40)).residuals(responses)
+    np.testing.assert_array_equal(residuals.values, responses)

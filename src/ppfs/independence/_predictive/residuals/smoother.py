@@ -149,8 +149,8 @@ class Smoother:
             left_out = (self._without_groups(residuals, number) for number, residuals in enumerate(kept))
             return np.stack([np.einsum("ij,ij->j", left, left) for left in left_out])
         # All penalties at once: one product of matrices takes a fraction of the time of fifteen.
-        shrunk = (self._shrinkage.T[:, np.newaxis] * coefficients.T).reshape(-1, len(coefficients))
         errors = np.zeros((_PENALTIES.size, responses.shape[1]))
+        shrunk = (self._shrinkage.T[:, np.newaxis] * coefficients.T).reshape(errors.size, -1)
         at_once = max(1, _VALUES_AT_ONCE // max(1, errors.size))
         for first in range(0, self.n_rows, at_once):
             rows = slice(first, first + at_once)
