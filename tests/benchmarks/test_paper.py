@@ -117,7 +117,14 @@ def test_everything_means_further_seeds_of_the_small_sets_only(script, sets):
 
 def test_a_limit_that_is_asked_for_stands_for_the_usual_one(script, sets):
     run = script("paper/run.py")
-    asked = {"all": False, "sets": ["heart"], "methods": ["L1"], "seeds": [27], "published": False, "later": False}
+    asked = {
+        "all": False,
+        "sets": ["heart"],
+        "methods": ["L1"],
+        "seeds": [27],
+        "published": False,
+        "later": False,
+    }
     (usual,), (patient,) = (list(run.cells(Namespace(limit=limit, **asked))) for limit in (None, 1800))
     assert (usual.limit, patient.limit) == (run.LIMIT, 1800)
     assert (usual.table, usual.place) == (patient.table, patient.place)
