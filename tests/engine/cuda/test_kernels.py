@@ -19,6 +19,7 @@ from ppfs._engine import (
     Splits,
     TreeRules,
     cuda_device,
+    is_exhaustive,
     make_draws,
     prepare_columns,
     prepare_forest,
@@ -104,15 +105,16 @@ def test_numbers_that_are_not_finite_are_refused(device, value, most_shared, mon
 @settings(max_examples=100)
 @given(problem=problems(), weighted=st.booleans())
 def test_risks_are_those_of_the_cpu(device, problem, weighted):
-    limits = problem.rules.limits(10)
-    assume(not (problem.rules.criterion in ("entropy", "log_loss") and has_limits(limits)))
+    assume(has_kernel(problem))
     weights = np.arange(1.0, problem.n_classes + 1) / 3 if weighted and problem.n_classes else None
     prepared = prepare_columns(problem.y, problem.n_classes, problem.splits, problem.rules, weights)
     assert_same(device, problem.X, prepared)
 
 
-def has_limits(limits):
-    return limits.max_depth < 2**31 - 1 or limits.min_split > 2 or limits.min_leaf > 1
+def has_kernel(problem):
+    """Whether a GPU grows these trees: the last bit of a logarithm may decide between two cuts of a limited one."""
+    rules = problem.rules
+    return rules.criterion not in ("entropy", "log_loss") or is_exhaustive(rules.limits(len(problem.y)))
 
 
 @pytest.mark.parametrize("n_splits", [1, 31, 32, 33, 64, 65, 130])
@@ -173,7 +175,7 @@ def draw_counts(rng, splits, n_trees=7):
 @settings(max_examples=40)
 @given(problem=problems(exact=True), weighted=st.booleans())
 def test_risks_of_forests_are_those_of_the_cpu(device, problem, weighted):
-    assume(not (problem.rules.criterion in ("entropy", "log_loss") and has_limits(problem.rules.limits(10))))
+    assume(has_kernel(problem))
     # A tie between two classes is decided by the last bit of a sum, which the CPU adds up in another order.
     assume(problem.rules.loss != "zero-one")
     weights = np.arange(1.0, problem.n_classes + 1) / 3 if weighted and problem.n_classes else None
@@ -188,7 +190,7 @@ def test_risks_of_forests_are_those_of_the_cpu(device, problem, weighted):
 @settings(max_examples=25)
 @given(problem=problems(exact=True), n_draws=st.integers(1, 3))
 def test_row_losses_of_forests_are_those_of_the_cpu(device, problem, n_draws):
-    assume(not (problem.rules.criterion in ("entropy", "log_loss") and has_limits(problem.rules.limits(10))))
+    assume(has_kernel(problem))
     assume(problem.rules.loss != "zero-one")
     rng = np.random.default_rng(0)
     splits = draw_folds(rng, len(problem.y), 3)
@@ -207,7 +209,7 @@ def test_row_losses_of_forests_are_those_of_the_cpu(device, problem, n_draws):
 @settings(max_examples=100)
 @given(problem=problems(), n_draws=st.integers(1, 4), n_folds=st.integers(2, 5), weighted=st.booleans())
 def test_row_losses_are_those_of_the_cpu(device, problem, n_draws, n_folds, weighted):
-    assume(not (problem.rules.criterion in ("entropy", "log_loss") and has_limits(problem.rules.limits(10))))
+    assume(has_kernel(problem))
     rng = np.random.default_rng(0)
     splits = draw_folds(rng, len(problem.y), n_folds)
     weights = np.arange(1.0, problem.n_classes + 1) / 3 if weighted and problem.n_classes else None
