@@ -19,6 +19,7 @@ from ppfs.independence._predictive.residuals.functions import (
     n_smoothest,
     weights_of_products,
 )
+from ppfs.independence._predictive.residuals.index import ridge
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import (
@@ -463,3 +464,12 @@ def test_a_design_without_directions_leaves_the_response_as_it_is():
     responses -= responses.mean(axis=0)
     residuals = Smoother(np.zeros((40, 1)), np.ones(40)).residuals(responses)
     np.testing.assert_array_equal(residuals.values, responses)
+
+
+@pytest.mark.parametrize("n_columns", [5, 30, 90])
+def test_both_systems_of_ridge_regression_agree(n_columns):
+    rng = np.random.default_rng(0)
+    design, response = rng.normal(size=(30, n_columns)), rng.normal(size=30)
+    penalty = 2.0 + 0.1 * (design**2).sum() / n_columns
+    expected = np.linalg.solve(design.T @ design + penalty * np.eye(n_columns), design.T @ response)
+    np.testing.assert_allclose(ridge(design, response, 2.0, 0.1), expected, rtol=1e-9)

@@ -131,9 +131,7 @@ class Index:
         curve, share = _Curve(index[rows], known), 1.0
         for _ in range(most_changes if seen.shape[1] else 0):
             slopes = curve.slopes[:, np.newaxis] * seen
-            gram = slopes.T @ slopes
-            gram[np.diag_indices_from(gram)] += _CHANGES * np.trace(gram) / len(gram) + 1e-12
-            change = self.features @ np.linalg.solve(gram, slopes.T @ (known - curve.fitted))
+            change = self.features @ ridge(slopes, known - curve.fitted, 1e-12, _CHANGES)
             other = _standardized(index + share * change, rows)
             tried = _Curve(other[rows], known)
             gain = curve.error - tried.error
@@ -149,9 +147,26 @@ class Index:
 def of_sum(values: Floats, response: Floats, rows: NDArray[np.bool_]) -> Index:
     """Return the sum of columns that predicts some rows of a response best, by ridge regression."""
     seen = values[rows]
-    gram = seen.T @ seen
-    gram[np.diag_indices_from(gram)] += _PENALTY * len(seen)
-    return Index(values @ np.linalg.solve(gram, seen.T @ response[rows]), values)
+    return Index(values @ ridge(seen, response[rows], _PENALTY * len(seen)), values)
+
+
+def ridge(design: Floats, response: Floats, penalty: float, share: float = 0.0) -> Floats:
+    """Return the coefficients of ridge regression, by the smaller of two systems of equations.
+
+    (A'A + p I)^-1 A' y = A' (AA' + p I)^-1 y: with more columns than rows the second one is smaller.
+
+    Parameters
+    ----------
+    penalty, share : float
+        The penalty is the first, and this share of the mean square of a column.
+    """
+    n_rows, n_columns = design.shape
+    is_wide = n_columns > n_rows
+    gram = design @ design.T if is_wide else design.T @ design
+    gram[np.diag_indices_from(gram)] += share * np.trace(gram) / n_columns + penalty
+    if is_wide:
+        return np.asarray(design.T @ np.linalg.solve(gram, response))
+    return np.asarray(np.linalg.solve(gram, design.T @ response))
 
 
 def of_pair(first: Floats, second: Floats) -> list[Index]:

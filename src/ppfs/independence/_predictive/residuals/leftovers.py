@@ -284,7 +284,11 @@ def _shapes(response: Floats, index: Floats, fitted: Floats) -> Floats:
 
 def _apart(owners: NDArray[np.intp], n_together: int) -> NDArray[np.intp]:
     """Return the sets of factors that belong to different columns, a row each."""
-    sets = np.array(list(combinations(range(owners.size), n_together)), dtype=np.intp).reshape(-1, n_together)
+    if n_together == 2:
+        sets = np.column_stack(np.triu_indices(owners.size, 1))
+    else:
+        sets = np.array(list(combinations(range(owners.size), n_together)), dtype=np.intp)
+    sets = sets.reshape(-1, n_together)
     of_sets = np.sort(owners[sets], axis=1)
     apart: NDArray[np.intp] = sets[(of_sets[:, 1:] != of_sets[:, :-1]).all(axis=1)]
     return apart
@@ -294,7 +298,9 @@ def _promising(sets: NDArray[np.intp], factors: Floats, residual: Floats, most: 
     """Return the sets to look at: all of few, else those whose product is most correlated with the residual."""
     if len(sets) > most:
         products = np.abs(_product_sums(sets, factors, residual))
-        sets = sets[np.argsort(-products, kind="stable")[:most]]
+        # There may be a quarter of a million: only those that can be among the first are sorted.
+        first = np.flatnonzero(products >= np.partition(products, -most)[-most])
+        sets = sets[first[np.argsort(-products[first], kind="stable")[:most]]]
     return [tuple(int(one) for one in some) for some in sets]
 
 

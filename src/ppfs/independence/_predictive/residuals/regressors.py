@@ -274,7 +274,9 @@ def _triples(factors: Floats, owners: NDArray[np.intp]) -> Floats:
 
 def _common_curve(factors: Floats) -> Floats:
     """Return a curve of what the columns have most in common: their first principal component."""
-    largest = np.linalg.eigh(factors.T @ factors)[1][:, -1]
+    is_wide = factors.shape[1] > factors.shape[0]
+    vector = np.linalg.eigh(factors @ factors.T if is_wide else factors.T @ factors)[1][:, -1]
+    largest = factors.T @ vector if is_wide else vector
     # An eigenvector has either sign; the waves of odd numbers would change theirs.
     common = factors @ (largest * np.sign(largest[np.abs(largest).argmax()]))
     n_waves = _MAX_DIRECTIONS
