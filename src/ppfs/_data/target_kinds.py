@@ -78,8 +78,9 @@ class TargetKind:
 
 def _numbers(values: NDArray[Any], name: str) -> Floats:
     if values.ndim != 1 or values.dtype.kind not in "biuf":
-        what = "holds text" if values.ndim == 1 else f"has {values.shape[1]} columns"
+        what = "holds text" if values.dtype.kind in "OUS" else f"holds {values.dtype}"
         what = "is a structured array" if values.dtype.names is not None else what
+        what = what if values.ndim == 1 else f"has {values.shape[1]} columns"
         raise InvalidInputError(f'task="{name}" needs one number per row, but y {what}.')
     return values.astype(np.float64)
 
