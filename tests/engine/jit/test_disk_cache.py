@@ -14,7 +14,7 @@ import pytest
 
 import ppfs
 from ppfs._engine.boosting.column_models import _boost_columns
-from ppfs._engine.boosting.scores import score
+from ppfs._engine.boosting.scores import _fill_outcome
 from ppfs._engine.jit import disk_cache
 from ppfs._engine.jit.kernels import ENGINE_STAMP, allocating_kernel
 from ppfs._engine.many_columns.cart import grow
@@ -48,7 +48,7 @@ compiles = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason
         forest_losses,
         forest_leaf_losses,
         _boost_columns,
-        score,
+        _fill_outcome,
     ],
     ids=lambda compiled: compiled.__name__,
 )
