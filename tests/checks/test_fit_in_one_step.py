@@ -83,7 +83,8 @@ def fitted_state(selector) -> dict:
 def stages(name: str) -> list[int]:
     """Return some two dozen calls of a fit at which to fail: the first, the last and some in between."""
     selector, data = SELECTORS[name], problem(4, seed=1)
-    clone(selector).fit(*data)  # Fills what is kept for the whole process.
+    for _ in range(2):
+        clone(selector).fit(*data)  # Fills what is kept for the whole process.
     counter = _FailAt(0)
     counter.fit(clone(selector), *data)
     n_calls = counter.n_calls

@@ -76,8 +76,6 @@ def choose_task(target: NDArray[Any]) -> TaskChoice:
         kind = "booleans" if target.dtype.kind == "b" else "text"
         return TaskChoice(task, f"y holds {kind}")
     values, counts = np.unique(target, return_counts=True)
-    if not values.size:
-        return TaskChoice(task, "y is empty")
     if np.any(values % 1):
         return TaskChoice(task, "y holds numbers with a fraction")
     more = f", more than {MAX_WHOLE_CATEGORIES}" if task == "regression" else ""

@@ -59,11 +59,14 @@ def read_file_table(
         in_time = replace(in_time, order=source.column(when))
     y = target_of_file(source, of_target) if of_target else y
     sample_weight, groups = (_values(source, given) for given in (sample_weight, groups))
-    target, exposure = read_typed(y, task, owner=owner)
-    if len(target.values) != source.n_rows:
-        raise InvalidInputError(
-            f"{path} has {source.n_rows} rows, but y has {len(target.values)}. They must be the same rows."
-        )
+
+    def require_rows(n_given: int) -> None:
+        if n_given != source.n_rows:
+            raise InvalidInputError(
+                f"{path} has {source.n_rows} rows, but y has {n_given}. They must be the same rows."
+            )
+
+    target, exposure = read_typed(y, task, owner=owner, require_rows=require_rows)
     weights, kept_rows = read_weights(sample_weight, target.values, target.values)
     taken = {list(source.names).index(name) for name in named if name in source.names}
     chosen = np.array([column for column in range(source.n_columns) if column not in taken], dtype=np.intp)

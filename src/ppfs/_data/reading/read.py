@@ -139,9 +139,12 @@ def read_table(
         X, y, groups, times = (only_rows(part, kept_rows) for part in (X, y, groups, times))
         on_device = None if on_device is None else on_device[kept_rows]
     columns = with_kinds(read_columns(X, owner=owner, on_device=on_device), categorical_features)
-    target, exposure = read_typed(y, task, owner=owner)
     n_rows = columns.storage.shape[0]
-    check_consistent_length(np.empty(n_rows), target.values)
+
+    def require_rows(n_given: int) -> None:
+        check_consistent_length(np.empty(n_rows), np.empty(n_given))
+
+    target, exposure = read_typed(y, task, owner=owner, require_rows=require_rows)
     n_callers = n_rows if kept_rows is None else len(sample_weight)
     rows = exposed(CallersRows(n_callers, kept_rows, weights, read_groups(groups, n_rows)), exposure)
     if in_time is not None and times is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -73,10 +74,20 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
     return target
 
 
-def read_typed(y: Any, task: SaidTask, *, owner: object) -> tuple[Target, Floats | None]:
-    """Return the target in the type that its task needs, and the exposures of counts; None without exposures."""
+def read_typed(
+    y: Any, task: SaidTask, *, owner: object, require_rows: Callable[[int], None] | None = None
+) -> tuple[Target, Floats | None]:
+    """Return the target in the type that its task needs, and the exposures of counts; None without exposures.
+
+    Parameters
+    ----------
+    require_rows : callable, default=None
+        Raises if the target has another number of rows than the columns.
+    """
     y = in_order(y) if task == "ordinal" else y
     values = read_target(y, owner=owner)
+    if require_rows is not None:
+        require_rows(len(values))
     values, exposure = split_exposure(values) if task == "count" else (values, None)
     target = typed_target(values, task, is_categorical=is_categorical(y), is_rate=exposure is not None)
     return target, exposure
