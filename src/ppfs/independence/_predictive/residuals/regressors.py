@@ -140,8 +140,10 @@ class GivenColumn:
 
     def curves(self, most: int) -> Floats:
         """Return up to so many curves: the smoothest cosines of the scores, or steps. One curve is none."""
-        if self.scores is None or most < 2:
-            return self.steps[:, : most if most > 1 else 0]
+        if most < 2:
+            return self.steps[:, :0]
+        if self.scores is None:
+            return self.steps[:, :most]
         if self.scores.size <= _MOST_KEPT:
             return self._waves[:, :most]
         return _waves_of(self.scores, min(most, _most_waves(self.scores.size)))
