@@ -38,9 +38,7 @@ def as_plain(trace: Trace) -> dict[str, Any]:
         "notes": list(trace.notes),
         "method": trace.method,
         "said": [
-            [topic, feature, sentence]
-            for topic, said in trace.said.items()
-            for feature, sentence in said.items()
+            [topic, feature, sentence] for topic, said in trace.said.items() for feature, sentence in said
         ],
         "outcome": None if trace.outcome is None else _plain_outcome(trace.outcome),
         "parts": [_plain_part(part) for part in trace._parts],
@@ -62,7 +60,7 @@ def from_plain(plain: Mapping[str, Any]) -> Trace:
         # Absent in files of earlier versions.
         for topic, feature, sentence in plain.get("said", ()):
             about = None if feature is None else int(feature)
-            trace.said.setdefault(str(topic), {})[about] = str(sentence)
+            trace.said.setdefault(str(topic), []).append((about, str(sentence)))
         for part in plain["parts"]:
             for step in _steps(part, len(trace.names)):
                 trace.record(step)

@@ -103,8 +103,9 @@ class Trace:
         self.names = tuple(names)
         self.notes: list[str] = []
         self.method = ""
-        # What was determined after the search: sentences by topic and by feature, None for the selection as a whole.
-        self.said: dict[str, dict[int | None, str]] = {}
+        # What was determined after the search: by topic, features and sentences; None for the selection as a whole. As
+        # pairs, because skops cannot store None as a key.
+        self.said: dict[str, list[tuple[int | None, str]]] = {}
         self.models: tuple[str, ...] = ()
         self.outcome: Outcome | None = None
         self.data: DataSummary | None = None
@@ -150,7 +151,7 @@ class Trace:
         sentences : mapping of int or None to str
             By feature; None for the selection as a whole.
         """
-        self.said[topic] = dict(sentences)
+        self.said[topic] = list(sentences.items())
 
     def name_target(self, y: Any) -> None:
         """Set the name of the target."""
@@ -275,7 +276,13 @@ class Trace:
             return "\n".join(sentence(step, self._call, self.models) for step in steps)
         feature = self.feature_of(column)
         first = verdict(feature, self.outcome, steps, self._call)
-        further = [said[about] for about in (feature, None) for said in self.said.values() if about in said]
+        further = [
+            text
+            for wanted in (feature, None)
+            for said in self.said.values()
+            for about, text in said
+            if about == wanted
+        ]
         first = " ".join([first, *further])
         sentences = (sentence(step, self._call, self.models, self.outcome.fold) for step in steps)
         return "\n".join([first, *sentences])
