@@ -11,7 +11,7 @@ ASV = Path(__file__).resolve().parents[2] / "benchmarks" / "asv"
 
 @pytest.fixture(scope="module")
 def speed():
-    spec = importlib.util.spec_from_file_location("speed", ASV / "speed.py")
+    spec = importlib.util.spec_from_file_location("speed", ASV / "suite" / "speed.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -29,3 +29,8 @@ def test_a_kernel_and_a_fit_run(speed):
 def test_the_settings_name_places_outside_the_source():
     settings = json.loads((ASV / "asv.conf.json").read_text(encoding="utf-8"))
     assert all(settings[name].startswith("../../.asv/") for name in ("env_dir", "results_dir", "html_dir"))
+
+
+def test_the_benchmarks_are_a_package_as_asv_wants():
+    settings = json.loads((ASV / "asv.conf.json").read_text(encoding="utf-8"))
+    assert (ASV / settings["benchmark_dir"] / "__init__.py").is_file()

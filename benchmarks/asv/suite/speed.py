@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from ppfs import PPFS
 from ppfs.blanket import IAMB
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kernels"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "kernels"))
 
 from kernel_problems import KERNEL_CASES
 

@@ -1,0 +1,1 @@
+"""Benchmarks over time; asv wants a package."""
