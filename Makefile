@@ -121,11 +121,13 @@ notebooks: $(VENV)/notebooks.stamp
 			--output-dir site/notebooks --output $$(basename $$notebook .py).ipynb || exit 1; \
 	done
 
-# The wheel and the source archive, and a check of what an index would show. Nothing is uploaded.
+# The wheel and the source archive, a check of what an index would show, and the conda recipe as rattler-build reads it.
+# Nothing is uploaded.
 dist: $(VENV)/dist.stamp
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
+	$(BIN)/python -c "from rattler_build import Stage0Recipe as R; print(*R.from_file('conda/recipe.yaml').render())"
 
 # The wheel in an empty environment, the README's example, and the tests from the unpacked archive.
 test-dist:
@@ -172,7 +174,7 @@ $(VENV)/browser.stamp: $(VENV)/test.stamp
 	touch $@
 
 $(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1' pre-commit
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1' pre-commit py-rattler-build
 	touch $@
 
 $(VENV)/workflows.stamp: pyproject.toml | $(BIN)/python

@@ -62,7 +62,7 @@ def test_links_to_headings_lead_to_one():
 
 
 # What one class has from another, and what only the searches and tests themselves use.
-INTERNAL = {"Automatic", "BaseBlanketSelector", "IndependenceTest", "PredictiveTest"}
+INTERNAL = {"BaseBlanketSelector", "IndependenceTest", "PredictiveTest"}
 
 
 @pytest.mark.parametrize(
