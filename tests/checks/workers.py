@@ -1,7 +1,6 @@
 """Models that are the end of their worker, and what tests of schedulers look at."""
 
 import os
-import resource
 import signal
 
 import numpy as np
@@ -60,6 +59,9 @@ class Counted:
 
 def page_faults(n_values, item):
     """Return how many pages the system handed out for arrays that were made and dropped one after the other."""
+    # Windows has no such module.
+    import resource
+
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(100):
         np.ones(n_values)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ABSENT = Path(__file__).resolve().parent / "absent"
 
 #: What can be missing; `absent/sitecustomize.py` takes it away.
-PARTS = ("fork", "signals", "madvise", "glibc", "fcntl", "replacing open files", "UTF-8")
+PARTS = ("fork", "signals", "madvise", "glibc", "fcntl", "sysconf", "replacing open files", "UTF-8")
 
 # Where no encoding is given, files are read as ASCII, which fails where Windows would read other letters; output is
 # written as Windows does.

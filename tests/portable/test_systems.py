@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import subprocess
 import sys
 
@@ -23,6 +24,7 @@ from pathlib import Path
 # The parts are missing.
 assert not hasattr(os, "fork") and multiprocessing.get_start_method() == "spawn"
 assert not hasattr(signal, "SIGKILL") and not hasattr(mmap, "MADV_DONTNEED")
+assert not hasattr(os, "sysconf")
 assert locale.getpreferredencoding(False) == "ANSI_X3.4-1968", locale.getpreferredencoding(False)
 with open("held", "w") as held:
     for change in (lambda: os.replace("held", "other"), Path("held").unlink):
@@ -36,6 +38,7 @@ import numpy as np, pandas as pd
 from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 from ppfs import PPFS
+from ppfs._data import available_memory
 from ppfs._data.sources.text import convert_text
 from ppfs._parallel.allocator import keep_freed_memory
 from ppfs.blanket._run.checkpoint_folder import locked
@@ -46,6 +49,8 @@ from ppfs.export import from_json, to_json
 os.environ["MALLOC_TRIM_THRESHOLD_"] = "65536"
 keep_freed_memory()
 
+assert available_memory() == int(sys.argv[1])
+
 # A file of text with other letters, in columns.
 folder = Path("columns")
 folder.mkdir()
@@ -53,6 +58,10 @@ convert_text(Path("data.csv"), folder, progress=False)
 assert [path.name for path in folder.iterdir()] == ["columns-000000000.parquet"]
 read = pd.read_parquet(folder)
 assert read["größe"].iloc[0] == pd.read_csv("data.csv", encoding="utf-8")["größe"].iloc[0]
+
+# A search in a file.
+flags = {"n_splits": 5, "random_state": 0}
+assert PPFS(GaussianNB(), **flags).fit(folder, "y").get_feature_names_out().tolist() == ["größe"]
 
 # An error leaves no file behind, although its frames hold the mapping.
 Path("bad.csv").write_text("a,b\\n" + "1,2\\n" * 2000 + "1,x\\n", encoding="utf-8")
@@ -114,7 +123,8 @@ def run(folder, *command):
 )
 def test_the_library_without_any_of_the_parts(folder):
     (folder / "program.py").write_text(LIBRARY, encoding="utf-8")
-    done = run(folder, "program.py")
+    n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    done = run(folder, "program.py", str(n_bytes))
     assert done.returncode == 0, done.stderr.decode("cp1252")
     assert done.stdout == b"done\n"
 

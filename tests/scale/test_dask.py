@@ -1,9 +1,9 @@
 """A real Dask cluster of two processes: the same answers, also when workers die."""
 
+import mmap
 import operator
 import os
 import platform
-import resource
 
 import numpy as np
 import pandas as pd
@@ -75,7 +75,7 @@ def test_what_tasks_share_is_sent_once(cluster):
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator is glibc's")
 def test_workers_keep_memory_that_is_soon_wanted_again(cluster):
-    n_pages = 100 * 2**16 * 8 // resource.getpagesize()
+    n_pages = 100 * 2**16 * 8 // mmap.PAGESIZE
     assert max(run_tasks(page_faults, 2**16, range(4))) < n_pages / 10
 
 

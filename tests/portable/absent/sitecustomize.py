@@ -77,6 +77,24 @@ def without_fcntl():
     sys.modules["msvcrt"] = msvcrt
 
 
+def without_sysconf():
+    """Windows tells its memory by a call of its own, and has no module resource."""
+    n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def global_memory_status(place):
+        # The length of the structure, the load, then 64 bits each: all of the memory, what is free, and more.
+        words = ctypes.cast(place, ctypes.POINTER(ctypes.c_uint32))
+        assert words[0] == 64
+        words[2], words[3] = n_bytes & 0xFFFFFFFF, n_bytes >> 32
+        return 1
+
+    _remove(os, ["sysconf", "sysconf_names"])
+    sys.modules["resource"] = None
+    ctypes.windll = types.SimpleNamespace(
+        kernel32=types.SimpleNamespace(GlobalMemoryStatusEx=global_memory_status)
+    )
+
+
 def without_replacing_open_files():
     """Windows neither removes nor replaces a file that is open or mapped."""
 
@@ -124,6 +142,7 @@ PARTS = {
     "madvise": without_madvise,
     "glibc": without_glibc,
     "fcntl": without_fcntl,
+    "sysconf": without_sysconf,
     "replacing open files": without_replacing_open_files,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from dataclasses import replace
 from typing import Any
@@ -112,4 +113,20 @@ def _values(source: ColumnSource, given: Any) -> Any:
 
 def available_memory() -> int:
     """Return the machine's memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if hasattr(os, "sysconf"):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+    # mypy knows this part of ctypes on Windows only.
+    getattr(ctypes, "windll").kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # noqa: B009
+    return int(status.total)
+
+
+class _MemoryStatus(ctypes.Structure):
+    """What Windows says of its memory: MEMORYSTATUSEX."""
+
+    _fields_ = [
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("total", ctypes.c_uint64),
+        ("rest", ctypes.c_uint64 * 6),
+    ]
