@@ -5,6 +5,8 @@ import pytest
 from checks.graphs import random_dag
 
 from ppfs import PPFS
+from ppfs._trace import Outcome, Step, Trace
+from ppfs._verdicts.roles import roles_of
 from ppfs.blanket import FBED, HITONMB, IAMB, MMMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import DSeparation
@@ -120,6 +122,16 @@ def test_a_weak_column_that_seems_separated_is_not_called_a_spouse():
     selector = IAMB(independence="fisher-z", always_keep=[1]).fit(X, y)
     by_name = {role.feature: role.role for role in selector.find_roles()}
     assert by_name == {"x0": "parent or child", "x1": "undecided"}
+
+
+@pytest.mark.parametrize(("phase", "role"), [("second look", "spouse"), ("rest together", "undecided")])
+def test_evidence_about_several_columns_together_says_nothing_about_the_role_of_one(phase, role):
+    trace = Trace(["a", "b"])
+    trace.record(Step(0, "growth", 0, (), 1e-9, 9.0, 1.0, 1e-9, "candidate"))
+    trace.record(Step(0, "growth", 1, (), 0.7, 0.1, 0.0, 0.7, "rejected"))
+    trace.record(Step(0, phase, 1, (0,), 0.001, 3.0, 0.1, 0.001, "added"))
+    trace.conclude(Outcome(blanket=(0, 1)))
+    assert [one.role for one in roles_of(trace)] == ["undecided", role]
 
 
 def test_roles_need_the_spouses():

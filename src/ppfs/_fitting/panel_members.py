@@ -44,7 +44,7 @@ def members_of(estimator: Any, parameter: str = "estimator") -> list[Any]:
             raise InvalidInputError(
                 f"{parameter}[{number}] is the class {model.__name__}; an instance is needed: {model.__name__}()."
             )
-        if not can_predict(model):
+        if not (can_predict(model) or isinstance(model, DefaultMember)):
             raise InvalidInputError(
                 f"{parameter}[{number}]={model!r} is not a model: a panel lists estimators that have fit, predict and "
                 'get_params. Use None for a decision tree alone, or "panel" alone for the models that come with the '

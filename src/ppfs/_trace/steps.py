@@ -23,6 +23,9 @@ JOINT_GROWTH_OF_PAIRS = "joint growth of promising pairs"
 #: The phase that tests rejected columns given the selected ones.
 SECOND_LOOK = "second look"
 
+#: The phase that tests all rejected columns together given the selected ones, and lets in one where they add.
+REST_TOGETHER = "rest together"
+
 #: Questions among the selected columns that were asked after the search, to decide about their roles.
 ROLES = "roles"
 
@@ -48,7 +51,8 @@ class Step:
         the members of a blanket share one tuple.
 
     pvalue, statistic, effect : float
-        The answer; see `ppfs.independence.IndependenceResult`.
+        The answer; see `ppfs.independence.IndependenceResult`. In the phase "rest together" p-value and statistic are
+        those of all rejected columns together, and the effect is that of the feature.
 
     adjusted_pvalue : float
         The p-value after correction for the number of questions; equal to `pvalue` without a correction.

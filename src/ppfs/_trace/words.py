@@ -7,7 +7,14 @@ from math import isnan
 
 from ppfs._printable import listed
 from ppfs._trace.outcome import Outcome, decides, entered_at_the_turn, made_redundant_by
-from ppfs._trace.steps import FAVORABLE, FOLD_ASIDE, JOINT_GROWTH, JOINT_GROWTH_OF_PAIRS, Step
+from ppfs._trace.steps import (
+    FAVORABLE,
+    FOLD_ASIDE,
+    JOINT_GROWTH,
+    JOINT_GROWTH_OF_PAIRS,
+    REST_TOGETHER,
+    Step,
+)
 
 # From a feature's number to its name in a sentence, in quotation marks.
 Call = Callable[[int | None], str]
@@ -18,6 +25,8 @@ _DEPENDS = "evidence that the target depends"
 #: Why a column was not selected, where a test given nothing or given the others decided.
 NO_LINK = "no evidence of a link on its own"
 NO_ADDITION = "no evidence that it adds to the others"
+#: Why a column was selected that is not needed by itself, as far as the test can tell.
+TOGETHER = "evidence that the rejected columns together add to the others; of these it comes first"
 #: The same, where the rows would not have shown an effect as large as that of the weakest selected column.
 UNDECIDED = "undecided: a weak effect could have been missed"
 
@@ -109,6 +118,8 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
     is_selected = feature in outcome.blanket
     if step is None:
         return "no test was against it" if is_selected else "too few rows to tell"
+    if is_selected and step.phase == REST_TOGETHER:
+        return TOGETHER
     if is_selected:
         return f"evidence of a link {'given the others' if step.others else 'on its own'}"
     if outcome.detectable is not None and outcome.detectable.hides(step):
@@ -159,7 +170,10 @@ def _given(step: Step, call: Call) -> str:
     """Return what a feature was tested given; "" for nothing."""
     if not step.others:
         return ""
-    return _JOINTLY.get(step.phase, f" given {enumerated(step.others, call)}")
+    given = f" given {enumerated(step.others, call)}"
+    if step.phase == REST_TOGETHER:
+        return f" together with the other rejected columns{given}"
+    return _JOINTLY.get(step.phase, given)
 
 
 def _evidence(step: Step) -> str:

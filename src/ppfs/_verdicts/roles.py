@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ppfs._trace import FAVORABLE, ROLES, Step, Trace
+from ppfs._trace import FAVORABLE, REST_TOGETHER, ROLES, Step, Trace
 
 RoleName = Literal["parent", "child", "parent or child", "spouse", "undecided"]
 
@@ -113,7 +113,8 @@ class _Evidence:
     def _steps(self) -> Iterator[Step]:
         wanted = {*self._members, self._target}
         for step in self._trace.steps_about(wanted):
-            if step.fold == self._fold and step.is_reliable and not step.withheld:
+            is_single = step.phase != REST_TOGETHER
+            if step.fold == self._fold and step.is_reliable and not step.withheld and is_single:
                 yield step
 
     def _read(self, step: Step) -> None:

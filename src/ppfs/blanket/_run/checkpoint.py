@@ -113,16 +113,20 @@ class Checkpoint:
         self._written = time.monotonic()
         if not self._waiting:
             return
-        questions, results = zip(*self._waiting, strict=True)
-        self._write(
-            "answers",
-            {
-                "targets": np.array([target for target, _, _ in questions]),
-                "keys": np.array([f"{key:x}" for _, key, _ in questions]),
-                "xs": np.array([x for _, _, x in questions]),
-                **Answers.of(results, max(len(result.model_pvalues) for result in results)).arrays(),
-            },
-        )
+        by_n_models: dict[int, list[tuple[Question, IndependenceResult]]] = {}
+        for one in self._waiting:
+            by_n_models.setdefault(len(one[1].model_pvalues), []).append(one)
+        for n_models, waiting in by_n_models.items():
+            questions, results = zip(*waiting, strict=True)
+            self._write(
+                "answers",
+                {
+                    "targets": np.array([target for target, _, _ in questions]),
+                    "keys": np.array([f"{key:x}" for _, key, _ in questions]),
+                    "xs": np.array([x for _, _, x in questions]),
+                    **Answers.of(results, n_models).arrays(),
+                },
+            )
         self._waiting = []
 
     def _write(self, kind: str, arrays: dict[str, NDArray[Any]]) -> None:

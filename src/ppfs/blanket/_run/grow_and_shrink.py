@@ -8,6 +8,7 @@ from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.blanket._steps.joint_growth import (
     bind_to_all,
+    bind_with,
     grow_jointly,
     is_worth_it,
     require_joint_growth,
@@ -16,7 +17,12 @@ from ppfs.blanket._steps.joint_growth import (
 from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
-from ppfs.blanket._steps.second_look import look_again
+from ppfs.blanket._steps.second_look import (
+    can_ask_together,
+    let_in_from_the_rest,
+    look_again,
+    models_of_the_rest,
+)
 from ppfs.blanket._steps.shrink import shrink, shrink_until_stable
 
 Growth = Literal["marginal", "joint", "both", "auto"]
@@ -55,4 +61,8 @@ class GrowAndShrink(BaseBlanketSelector):
         if not self.second_look:
             return blanket
         found_jointly = [x for x in blanket if x not in alone]
-        return look_again(inquiry, blanket, self.correction, found_jointly, self.n_jobs)
+        blanket = look_again(inquiry, blanket, self.correction, found_jointly, self.n_jobs)
+        if not can_ask_together(inquiry, test):
+            return blanket
+        bind = bind_with(test, inquiry, models_of_the_rest(inquiry.test.table))
+        return let_in_from_the_rest(inquiry, blanket, bind, self.n_jobs)

@@ -226,10 +226,13 @@ def bind_to_all(test: IndependenceTest, inquiry: Inquiry) -> Callable[[Table], B
 
     Boosted trees find columns that act only together; the models of the panel find one or two at a time.
     """
+    return bind_with(test, inquiry, model_of_all(inquiry.test.table.task))
+
+
+def bind_with(test: IndependenceTest, inquiry: Inquiry, model: Any) -> Callable[[Table], BoundTest]:
+    """Return what binds the test to other tables of the same rows, with a model in place of the default panel."""
     if _is_panel(test):
-        test = clone(test).set_params(
-            estimator=model_of_all(inquiry.test.table.task), marginal_estimator=None
-        )
+        test = clone(test).set_params(estimator=model, marginal_estimator=None)
 
     def bind(table: Table) -> BoundTest:
         bound = test.bind_beside(inquiry.test, table)
