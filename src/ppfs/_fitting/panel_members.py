@@ -81,7 +81,7 @@ def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -
     """
     models = members_of(estimator, parameter)
     if not isinstance(estimator, str):
-        return [for_labels(model, table) for model in models]
+        return [model if isinstance(model, DefaultMember) else for_labels(model, table) for model in models]
     if table.is_sparse:
         return [DefaultMember(0, is_sparse=True)]
     line, curves, products, trees = models
