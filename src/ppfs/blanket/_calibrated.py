@@ -47,7 +47,8 @@ class CalibratedPreset:
             others; see `PPFS`.
 
         second_look : bool, default=True
-            Test rejected columns again, given the selected ones, and these given each other.
+            Test rejected columns again, given the selected ones, and these given each other; in small tables, test
+            whether the rejected columns add something together.
 
         **parameters
             Other parameters of `PPFS`, except those of the paper's test: `n_splits`, `test_size`, `knockoff`,

@@ -186,7 +186,8 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
         Their numbers, most important first.
 
     pvalues_ : ndarray of shape (n_features,)
-        The p-value of the test that decided about each column.
+        The p-value of the test that decided about each column. For a column that entered because the rejected ones
+        add something together (phase "rest together" of `results_`) it is that of all of them.
 
     importances_ : ndarray of shape (n_features,)
         Mean increase of the risk when the column is replaced by its knockoff, from the same test.
