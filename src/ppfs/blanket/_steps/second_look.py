@@ -140,7 +140,9 @@ def let_in_from_the_rest(
         if not together.is_dependent(inquiry.alpha):
             break
         x, own = _most_promising(inquiry, members, rest, n_jobs)
-        entered.append((x, replace(together, effect=own.effect, root_effect=own.root_effect, model_pvalues=())))
+        entered.append(
+            (x, replace(together, effect=own.effect, root_effect=own.root_effect, model_pvalues=()))
+        )
         inquiry.record(REST_TOGETHER, x, inquiry.given(members), entered[-1][1], "added")
         members.append(x)
         rest.remove(x)
@@ -153,7 +155,11 @@ def let_in_from_the_rest(
         if not is_needed:
             members, rest, together = others, [*rest, x], without
     if together is not None and rest:
-        several = f"the {len(rest):,} rejected columns together add" if len(rest) > 1 else "the rejected column adds"
+        several = (
+            f"the {len(rest):,} rejected columns together add"
+            if len(rest) > 1
+            else "the rejected column adds"
+        )
         inquiry.note(
             f"{REST_TOGETHER}: no evidence that {several} to the selected ones (p = {together.pvalue:.3g})"
         )
