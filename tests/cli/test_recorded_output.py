@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from checks.recorded import Record
+from sklearn.model_selection import StratifiedGroupKFold
 
 RECORD = Record(__file__)
 N = 90
@@ -228,9 +229,22 @@ def here(folder, monkeypatch, ppfs):
     return folder
 
 
+def has_the_folds_of_the_record():
+    """Tell whether scikit-learn shuffles folds that are stratified and grouped as since 1.8."""
+    groups = np.repeat(np.arange(6), 5)
+    folds = StratifiedGroupKFold(6, shuffle=True, random_state=0).split(groups, groups % 2, groups)
+    return [int(groups[test[0]]) for _, test in folds] == [5, 2, 1, 3, 0, 4]
+
+
+# The one fit of the record with such folds.
+STRATIFIED_IN_GROUPS = "select people.csv -t ill --drop risk --seed 1 -q --groups site --format names"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.filterwarnings("ignore")
 def test_output_is_that_on_record(ppfs, here, command):
+    if command == STRATIFIED_IN_GROUPS and not has_the_folds_of_the_record():
+        pytest.skip("this scikit-learn makes other folds than that of the record")
     done = ppfs(*shlex.split(command))
     found = {"code": done.exit_code, "stdout": masked(done.stdout), "stderr": masked(done.stderr)}
     if command.startswith("compare"):  # The last column of its tables holds seconds.

@@ -147,12 +147,18 @@ COMMANDS = [
 ]
 
 
+def type_in_words(values):
+    """Return the type of values; pandas 2 keeps texts as objects."""
+    is_text = values.dtype == object and all(isinstance(one, str) for one in values)
+    return "str" if is_text else str(values.dtype)
+
+
 def said(value):
     """Return a value in words that do not change from run to run."""
     if isinstance(value, pd.DataFrame):
         return {str(name): said(value[name]) for name in value.columns}
     if isinstance(value, pd.Series | np.ndarray):
-        return [str(value.dtype), len(value), *map(str, value[:4].tolist())]
+        return [type_in_words(value), len(value), *map(str, value[:4].tolist())]
     if isinstance(value, library.RowsInTime):
         return {name: said(one) for name, one in vars(value).items()}
     if isinstance(value, dict):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 
 from ppfs import PPFS
@@ -59,7 +60,11 @@ def test_coefficients_are_those_of_scikit_learn(seed, power, alpha, has_intercep
     slopes, intercepts = log_lines(columns, y, weights, power, alpha, has_intercept)
     for column, slope, intercept in zip(columns, slopes, intercepts, strict=True):
         model = TweedieRegressor(power=power, alpha=alpha, link="log", fit_intercept=has_intercept, **EXACT)
-        model.fit(column[:, np.newaxis], y, sample_weight=weights)
+        try:
+            model.fit(column[:, np.newaxis], y, sample_weight=weights)
+        except ConvergenceWarning:
+            # With SciPy 1.12 that may fail too; then there is nothing to compare with.
+            reject()
         ours = means(slope * column + intercept)
         np.testing.assert_allclose(ours, model.predict(column[:, np.newaxis]), rtol=1e-6)
 

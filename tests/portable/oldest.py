@@ -19,7 +19,8 @@ def constraints(pyproject):
     extras = project.get("optional-dependencies", {})
     oldest = {}
     for requirement in [*project["dependencies"], *(one for extra in extras.values() for one in extra)]:
-        found = re.fullmatch(r"([\w.-]+)(\[.*\])?(>=([\w.]+))?", requirement)
+        # What is for some systems only has the same bound there.
+        found = re.fullmatch(r"([\w.-]+)(\[.*\])?(>=([\w.]+))?(; .*)?", requirement)
         if found is None:
             raise ValueError(f"{requirement!r} is not of the form name[extras]>=version.")
         name, version = found[1], found[4]
