@@ -12,9 +12,8 @@ demo: $(VENV)/demo.stamp
 
 # The environment is made first; then the checks that each take one processor run side by side.
 test: $(VENV)/test.stamp $(VENV)/workflows.stamp
-	$(MAKE) -j2 lint types layers
+	$(MAKE) -j2 doctest types lint layers
 	$(MAKE) unit
-	$(MAKE) doctest
 
 lint: $(VENV)/test.stamp lint-workflows
 	$(BIN)/ruff check
@@ -98,7 +97,7 @@ test-gpu: $(VENV)/test.stamp
 	$(BIN)/pytest -m gpu
 
 doctest: $(VENV)/test.stamp
-	$(BIN)/pytest -n auto --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --doctest-modules src/ppfs --doctest-glob='*.md' README.md docs
 
 # The report in a real browser: Debian's Chromium is installed where it is missing and that is allowed.
 test-browser: $(VENV)/browser.stamp
