@@ -1,7 +1,9 @@
 """What many tests share."""
 
+import gc
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,17 @@ def data_folder():
     return os.environ.get("PPFS_DATA")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Load modules and tests without the garbage collector, which is not to look at them later either."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items):
     """Skip what needs the benchmark data, or a GPU, where they are missing."""
     has_data = "PPFS_DATA" in os.environ or _SHARED.is_dir()
@@ -44,6 +57,16 @@ def pytest_collection_modifyitems(items):
         for mark, reason in missing.items():
             if reason is not None and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def small_forests(monkeypatch):
+    """Ten trees, not a hundred, in the forests that score selections: for tests of what is done with the scores."""
+    from sklearn import ensemble
+
+    for name in ("RandomForestClassifier", "RandomForestRegressor"):
+        forest = partial(getattr(ensemble, name), n_estimators=10)
+        monkeypatch.setattr(f"ppfs._comparison.comparing.{name}", forest)
 
 
 @pytest.fixture(autouse=True)

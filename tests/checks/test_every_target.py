@@ -20,6 +20,8 @@ from ppfs.cli._failures import run
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import Report
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 
 def preset(case: TargetCase, **parameters: Any) -> PPFS:
     return PPFS.calibrated(task=case.task, random_state=0, **parameters)

@@ -14,6 +14,8 @@ from ppfs.cli.input import FrameRead
 from ppfs.cli.output.writing import write_columns
 from ppfs.exceptions import InvalidInputError
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 
 @pytest.fixture
 def saved(select, table, tmp_path):

@@ -14,6 +14,8 @@ import pytest
 from ppfs import PPFS
 from ppfs.datasets import load_dataset
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 
 def test_names_in_a_pipe(select, table):
     result = select(table, "--target", "ill")

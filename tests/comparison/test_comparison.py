@@ -14,7 +14,7 @@ from ppfs.exceptions import InvalidInputError
 
 
 @pytest.fixture(autouse=True)
-def small_forests(monkeypatch):
+def small_forests(small_forests, monkeypatch):
     monkeypatch.setattr("ppfs._comparison.peers._TREES", 5)
 
 

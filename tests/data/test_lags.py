@@ -8,6 +8,8 @@ import pytest
 from ppfs import PPFS, RowsInTime, lagged
 from ppfs.exceptions import InvalidInputError
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 
 def series(n=120, seed=0):
     """Three columns and a target that follows the first by two rows."""

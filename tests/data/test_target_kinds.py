@@ -20,6 +20,8 @@ from ppfs.blanket import IAMB, StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import CrossFitPPI, FisherZ
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 N = 300
 
 

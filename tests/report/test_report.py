@@ -18,6 +18,8 @@ from ppfs.wrappers import PermutationImportance, Stepwise
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 HOSTILE = "<script>alert(1)</script>"
 
 

@@ -21,6 +21,8 @@ from ppfs.exceptions import DependentRowsWarning, InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.wrappers import Stepwise
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 
 def autoregressive(rng: np.random.Generator, n: int, phi: float) -> np.ndarray:
     return lfilter([1.0], [1.0, -phi], rng.normal(size=n + 500))[500:]
