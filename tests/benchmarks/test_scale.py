@@ -121,7 +121,7 @@ def test_the_pages_show_the_latest_results(render):
 @pytest.mark.parametrize("name", ["tree", "forest", "logistic"])
 def test_fits_with_one_two_and_four_threads_have_the_same_answers(cores, name):
     """`measure_all` ends the benchmark where they differ; with several threads the main thread does not do all."""
-    measured = cores.measure_all(name, [1, 2, 4], size=0.02)
+    measured = cores.measure_all(name, [1, 2, 4], size=0.01)
     assert [one.n_threads for one in measured] == [1, 2, 4]
     assert measured[0].selected == measured[2].selected
     assert 0.0 < measured[2].serial_share < 1.0

@@ -44,7 +44,7 @@ def test_credit_in_its_raw_form_gives_the_same_blanket_from_pandas_and_polars(mo
 def planted():
     """Four members of twelve features; four hold text, three are two columns, every column has missing values."""
     X, y, blanket, groups = make_blanket_problem(
-        2000,
+        1200,
         n_features=12,
         n_spouses=0,
         n_relatives=0,

@@ -3,6 +3,7 @@
 import inspect
 import sys
 import threading
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
@@ -94,9 +95,10 @@ def stages(name: str) -> list[int]:
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_refit_that_fails_leaves_the_old_fit_whole(name):
     old, new = problem(3, seed=0), problem(4, seed=1)
+    fitted = clone(SELECTORS[name]).fit(*old)
     for stage in stages(name):
         # A new selector: one that was refitted before knows answers, and makes fewer calls.
-        selector = clone(SELECTORS[name]).fit(*old)
+        selector = deepcopy(fitted)
         before, selected = fitted_state(selector), selector.transform(old[0])
         with pytest.raises(Injected):
             _FailAt(stage).fit(selector, *new)

@@ -26,9 +26,12 @@ def wide_table(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.4, 0.8, 1.2])
-def test_ctrl_c_during_a_search(wide_table, seconds):
-    command = [sys.executable, "-m", "ppfs", "select", str(wide_table), "-t", "y"]
+# Growth by pairs comes first and takes longest: where the signal comes in the shrink phase, it is left out.
+@pytest.mark.parametrize(
+    ("growth", "seconds"), [("auto", 0.0), ("auto", 0.4), ("marginal", 0.8), ("marginal", 1.2)]
+)
+def test_ctrl_c_during_a_search(wide_table, growth, seconds):
+    command = [sys.executable, "-m", "ppfs", "select", str(wide_table), "-t", "y", "--growth", growth]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         first = process.stderr.readline()  # Progress: the search is at work.
         time.sleep(seconds)
