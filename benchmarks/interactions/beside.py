@@ -9,6 +9,7 @@ Each part prints one table, on which docs/searches.md rests:
     python benchmarks/interactions/beside.py copies       # every true column twice
     python benchmarks/interactions/beside.py noise        # tables with nothing to find
     python benchmarks/interactions/beside.py madelon      # folds, selection inside; --tables is their number
+    python benchmarks/interactions/beside.py together     # what asking about all rejected columns together lets in
     python benchmarks/interactions/beside.py separated    # size and power given columns that separate the classes
     python benchmarks/interactions/beside.py members      # nine columns of the breast cancer table, and without each
     python benchmarks/interactions/beside.py halves --tables 12  # what the other half says of a selection in one
@@ -28,7 +29,8 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -55,6 +57,7 @@ from sklearn.preprocessing import StandardScaler
 
 import ppfs
 from ppfs import PPFS
+from ppfs.blanket._steps import second_look
 from ppfs.independence import CrossFitPPI
 
 Floats = NDArray[np.float64]
@@ -67,8 +70,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "both, second look": {"growth": "both", "second_look": True},
     "pairs": {"growth": "marginal", "second_look": False, "interactions": "pairs"},
     "default": {},
+    "not together": {},
 }
 
+#: The default, but without a question about all rejected columns together.
+NOT_TOGETHER = "not together"
 
 PEERS = ("RFECV (forest)", "Boruta")
 
@@ -179,6 +185,41 @@ ORDINARY: dict[str, Callable[[int], Planted]] = {
 }
 
 
+def strong(seed: int, n_columns: int, is_classified: bool) -> Planted:
+    """Return a target of three strong lines: all three are found, and the rest adds nothing."""
+    rng = np.random.default_rng([seed, 77, n_columns])
+    X = in_blocks(rng, 200, n_columns)
+    signal = 1.2 * X[:, [0, 5, 10]].sum(axis=1)
+    if is_classified:
+        return X, (signal + rng.logistic(size=200) > 0).astype(float), {0, 5, 10}
+    return X, signal + rng.normal(size=200), {0, 5, 10}
+
+
+def uneven_curves(seed: int) -> Planted:
+    """Return a target of a square, a wave and a product, whose spread depends on a column."""
+    rng = np.random.default_rng([seed, 78])
+    X = in_blocks(rng, 300, 20)
+    signal = X[:, 0] ** 2 + np.sin(2 * X[:, 5]) * 1.5 + X[:, 5] * X[:, 10]
+    return X, signal + 0.7 * rng.normal(size=300) * (1 + 0.5 * np.abs(X[:, 0])), {0, 5, 10}
+
+
+def many_weak(seed: int) -> Planted:
+    """Return two classes that depend a little on every other of 40 columns."""
+    rng = np.random.default_rng([seed, 79])
+    X = in_blocks(rng, 300, 40)
+    truth = list(range(0, 40, 2))
+    return X, (0.5 * X[:, truth].sum(axis=1) + rng.logistic(size=300) > 0).astype(float), set(truth)
+
+
+COMPLETE: dict[str, Callable[[int], Planted]] = {
+    f"three strong lines, {'labels' if is_classified else 'numbers'}, 200 x {n_columns}": partial(
+        strong, n_columns=n_columns, is_classified=is_classified
+    )
+    for n_columns in (20, 60, 200)
+    for is_classified in (False, True)
+} | {"square, wave and product, 300 x 20": uneven_curves, "20 weak lines, labels, 300 x 40": many_weak}
+
+
 def calibration_tables() -> dict[str, Callable[[int], Planted]]:
     """Return makers of the tables on which power is measured in benchmarks/calibration, as whole selections."""
     sys.path.append(str(Path(__file__).resolve().parents[1] / "calibration"))
@@ -204,9 +245,26 @@ def selected_of_asked(setting: str, X: Any, y: Any, seed: int) -> tuple[list[int
         warnings.simplefilter("ignore")
         if setting in PEERS:
             return _selected_by_peer(setting, X, y, seed), set()
-        fitted = PPFS.calibrated(random_state=seed, **SETTINGS[setting]).fit(X, y)
+        fitted = fitted_by(setting, X, y, seed)
     shrunk = {name for step in fitted.trace_ if "shrink" in step.phase for name in [step.feature]}
     return fitted.blanket_.tolist(), shrunk
+
+
+def fitted_by(setting: str, X: Any, y: Any, seed: int) -> PPFS:
+    """Return the preset, fitted with a setting."""
+    with asking_together(setting):
+        return PPFS.calibrated(random_state=seed, **SETTINGS[setting]).fit(X, y)
+
+
+@contextmanager
+def asking_together(setting: str) -> Iterator[None]:
+    """Ask about all rejected columns together, unless the setting is not to."""
+    most = second_look.MOST_VALUES_TOGETHER
+    second_look.MOST_VALUES_TOGETHER = 0 if setting == NOT_TOGETHER else most
+    try:
+        yield
+    finally:
+        second_look.MOST_VALUES_TOGETHER = most
 
 
 def _selected_by_peer(peer: str, X: Any, y: Any, seed: int) -> list[int]:
@@ -356,6 +414,28 @@ def ordinary(
             rows.append([name, setting, *_told(score, n_tables), f"{cpu:.1f}"])
             print("#", *rows[-1], flush=True)
     print_table(["the target is", "setting", *_TOLD, "CPU s"], rows)
+
+
+def together(n_tables: int) -> None:
+    """Print what asking about all rejected columns together lets in, beside tables in which little is missing."""
+    rows = []
+    for name, make in COMPLETE.items():
+        for setting in (NOT_TOGETHER, "default"):
+            score, n_entered = Score(), 0
+            for seed in range(n_tables):
+                X, y, truth = make(seed)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    fitted = fitted_by(setting, X, y, seed)
+                chosen = set(fitted.blanket_.tolist())
+                phases = fitted.results_["phase"]
+                n_entered += any(phases[x] == "rest together" for x in chosen - truth)
+                score.add(chosen, truth, set())
+            others = f"{score.n_with_false} of {n_tables}"
+            found = f"{score.n_found / score.n_true:.3f}"
+            rows.append([name, setting, found, others, f"{n_entered} of {n_tables}"])
+            print("#", *rows[-1], flush=True)
+    print_table(["the target is", "setting", "found", "tables with others", "let in together"], rows)
 
 
 def copies(settings: Sequence[str], n_tables: int) -> None:
@@ -519,7 +599,8 @@ def textbook(
         ways |= {setting: PPFS.calibrated(random_state=0, **SETTINGS[setting]) for setting in settings}
         for way, selector in ways.items():
             ask = partial(_with_selection, selector, models[best], X, y, cv)
-            found = kept.scores(name, f"{way}, {best}", ask)
+            with asking_together(way):
+                found = kept.scores(name, f"{way}, {best}", ask)
             if way not in settings:
                 peers[way] = found
                 continue
@@ -657,6 +738,7 @@ def main() -> None:
             "copies",
             "noise",
             "madelon",
+            "together",
             "separated",
             "members",
             "halves",
@@ -681,6 +763,8 @@ def main() -> None:
         ordinary(given.settings, given.tables, kept, tables)
     elif given.part == "members":
         members()
+    elif given.part == "together":
+        together(given.tables)
     elif given.part == "separated":
         separated(given.tables)
     elif given.part == "textbook":
