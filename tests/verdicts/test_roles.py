@@ -149,6 +149,30 @@ def test_roles_without_held_data_ask_for_them():
     assert selector.find_roles(X, X[:, 0])[0].role == "parent or child"
 
 
+def test_columns_are_asked_about_with_their_lagged_copies():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.append(0.0, X[:-1, 1]) + X[:, 2] + 0.3 * rng.normal(size=300)
+    selector = PPFS.calibrated(random_state=0).fit(X, y, time="index", lags=[1])
+    assert {role.feature: role.role for role in selector.find_roles()} == {
+        "x1": "parent or child",
+        "x2": "parent or child",
+    }
+    from_rows = PPFS.calibrated(random_state=0).fit(X, y, time="index", lags=[1], sufficiency=False)
+    assert from_rows.find_roles(X, y, time="index") == selector.roles_
+
+
+def test_groups_of_columns_have_roles_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, :2].sum(axis=1) + X[:, 2] + 0.5 * rng.normal(size=300)
+    selector = PPFS.calibrated(feature_groups={"both": [0, 1]}, random_state=0).fit(X, y)
+    assert {role.feature: role.role for role in selector.find_roles()} == {
+        "both": "parent",
+        "x2": "parent",
+    }
+
+
 def test_a_collider_and_its_question():
     # x0 → x1 ← target: x0 is a spouse.
     roles = fitted(MMMB(max_k=None), 3, [(0, 1), (2, 1)]).roles_

@@ -1,4 +1,4 @@
-"""Several ways to select columns, scored on rows that none of them has seen."""
+"""Several ways to select columns, scored on rows that were not used to select."""
 
 from ppfs._comparison.comparing import compare
 from ppfs._comparison.methods import METHODS

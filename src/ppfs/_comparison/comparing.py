@@ -16,7 +16,7 @@ from ppfs._comparison.methods import ALL, methods_of, ready, selects_for_a_model
 from ppfs._comparison.peers import PEERS, selected_by_peer
 from ppfs._comparison.result import Comparison, MethodScores
 from ppfs._conventions import Progress, ProgressBar, RandomStateLike, integer_seed, root_entropy, stream
-from ppfs._data import SaidTask, Table, only_rows, read_table, time_of_rows
+from ppfs._data import FitData, SaidTask, Table, read_table
 from ppfs._fitting import (
     Scorer,
     estimator_for,
@@ -28,7 +28,7 @@ from ppfs._fitting import (
     seen_by,
     task_of_estimator,
 )
-from ppfs._rows import divide_into_folds, every_class_has
+from ppfs._rows import folds_of
 from ppfs.exceptions import InvalidInputError
 
 Rows = NDArray[np.intp]
@@ -145,7 +145,8 @@ def compare(
     seed = integer_seed(stream(entropy))
     model = _model(estimator, table, seed)
     scorer = scorer_for(model, scoring, is_weighted=table.weights is not None)
-    race = _Race(X, y, groups, time, sample_weight, table, model, scorer, scoring, seed, n_jobs, kind)
+    data = FitData(X, y, groups, time, sample_weight)
+    race = _Race(data, table, model, scorer, scoring, seed, n_jobs, kind)
     tallies = [_Tally(name, method) for name, method in named.items()]
     share = None if time_limit is None else time_limit / len(tallies)
     divisions = _divisions(table, cv, seed)
@@ -168,7 +169,7 @@ def compare(
 
 @dataclass
 class _Tally:
-    """What a method has come to so far."""
+    """The results of a method so far."""
 
     name: str
     method: Any
@@ -193,11 +194,7 @@ class _Tally:
 class _Race:
     """The data, the model and the score that all methods share."""
 
-    X: Any
-    y: Any
-    groups: Any
-    time: Any
-    sample_weight: Any
+    data: FitData
     table: Table
     model: Any
     scorer: Scorer
@@ -230,27 +227,17 @@ class _Race:
             if method in PEERS:
                 return selected_by_peer(method, self.table.with_response().rows(train), self.seed)
         selector = ready(
-            method,
-            model=self.model,
-            scoring=self.scoring,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            kind=self.kind,
+            method, model=self.model, scoring=self.scoring, seed=self.seed, n_jobs=self.n_jobs, kind=self.kind
         )
         rows = train if self.table.kept_rows is None else self.table.kept_rows[train]
-        known = {"groups": self.groups, "sample_weight": self.sample_weight}
-        given = {name: only_rows(value, rows) for name, value in known.items() if value is not None}
-        if not type(selector).__module__.startswith("ppfs."):
-            given = {}
-        elif self.time is not None:
-            given["time"] = time_of_rows(self.time, rows)
-        y = only_rows(self.y, rows)
+        part = self.data.of_rows(rows)
+        y, given = part.y, part.about_rows if type(selector).__module__.startswith("ppfs.") else {}
         if self.kind is not None and (selects_for_a_model(selector) or not hasattr(selector, "task")):
             y = self.table.y[train]
             if self.table.weights is not None:
                 # Exposures of counts are among them.
                 given["sample_weight"] = self.table.weights[train]
-        selector.fit(only_rows(self.X, rows), y, **given)
+        selector.fit(part.X, y, **given)
         return [int(column) for column in np.flatnonzero(selector.get_support())]
 
 
@@ -270,5 +257,4 @@ def _model(estimator: Any, table: Table, seed: int) -> Any:
 def _divisions(table: Table, cv: int, seed: int) -> list[tuple[Rows, Rows]]:
     if not 2 <= cv <= table.n_rows:
         raise InvalidInputError(f"cv={cv!r} must be between 2 and the number of rows, {table.n_rows}.")
-    labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
-    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}", time=table.time)
+    return folds_of(table, cv, seed, called=f"cv={cv}")

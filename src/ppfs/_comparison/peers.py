@@ -97,10 +97,10 @@ PEERS: dict[str, Callable[[Table, Matrix, int], Mask]] = {"rfecv": rfecv, "l1": 
 
 
 def selected_by_peer(name: str, table: Table, seed: int) -> list[int]:
-    """Return the features that a peer selects: those of which it selects a column."""
+    """Return the features of which a peer selects a column."""
     encoded = Encoded.of(table)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # They have much to say about convergence and constant columns.
+        # They warn about convergence and constant columns.
         warnings.simplefilter("ignore")
         mask = PEERS[name](table, encoded.matrix, seed)
     chosen: list[Any] = np.unique(encoded.owner[mask]).tolist()

@@ -1,4 +1,4 @@
-"""What a comparison came to: score, size, stability and time of every method."""
+"""The result of a comparison: score, size, stability and time of every method."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class MethodScores:
-    """What one method came to, one entry a fold.
+    """The results of one method, one entry per fold.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Comparison:
     model: str
 
     def to_frame(self, backend: Any = None) -> Any:
-        """Return one row a method, best score first.
+        """Return one row per method, best score first.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Comparison:
         return new_frame(values, _TYPES, backend)
 
     def __getitem__(self, name: str) -> MethodScores:
-        """Return what a method came to, by its name."""
+        """Return the results of a method, by its name."""
         for method in self.methods:
             if method.name == name:
                 return method

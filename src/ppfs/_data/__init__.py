@@ -13,6 +13,7 @@ from ppfs._data.reading import (
     BY_TASK,
     CATEGORICAL_FEATURES_CONSTRAINT,
     CategoricalFeatures,
+    FitData,
     Lags,
     NewRows,
     available_memory,
@@ -29,20 +30,12 @@ from ppfs._data.reading import (
     require_one_type_of_names,
     require_two_classes,
     target_of_file,
-    time_of_rows,
     warn_if_ambiguous,
     warn_if_neighbors_are_alike,
     weights_among,
     with_lags,
 )
-from ppfs._data.sources import (
-    MISSING_TEXTS,
-    TextFormat,
-    convert_text,
-    is_path,
-    number_styles,
-    open_source,
-)
+from ppfs._data.sources import MISSING_TEXTS, TextFormat, convert_text, is_path, number_styles, open_source
 from ppfs._data.table import Table
 from ppfs._data.target_kinds import KINDS, KindName, TargetKind
 from ppfs._data.target_task import TASKS, SaidTask, Task, agreed_task, choose_task
@@ -64,6 +57,7 @@ __all__ = [
     "ColumnFacts",
     "ColumnWarning",
     "ColumnsLike",
+    "FitData",
     "FrameColumns",
     "KindName",
     "Lags",
@@ -109,7 +103,6 @@ __all__ = [
     "require_two_classes",
     "summary",
     "target_of_file",
-    "time_of_rows",
     "warn_if_ambiguous",
     "warn_if_neighbors_are_alike",
     "weights_among",

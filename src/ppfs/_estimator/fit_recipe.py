@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._data import (
     CallersColumns,
     ColumnWarning,
+    FitData,
     SaidTask,
     Table,
     backend_of,
@@ -58,7 +59,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     _blankets: Blankets | None = None
 
     @abstractmethod
-    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
+    def _fit(self, data: FitData) -> None:
         """Set the fitted attributes; called on an unfitted copy with parameters that were checked."""
 
     def _keep_from_failure(self, draft: Self, error: BaseException) -> None:
@@ -92,7 +93,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             Labels of rows that belong together, such as those of one patient: no split and no fold separates them.
 
         time : array-like of shape (n_rows,), str or RowsInTime, default=None
-            The order of the rows in time, for series whose neighboring rows are alike: numbers or dates, the name of a
+            The order of the rows in time, for series with similar neighboring rows: numbers or dates, the name of a
             column of X, or "index" for the order of the rows. Folds are then blocks of neighboring rows, and blocks
             count as observations. `ppfs.RowsInTime` sets the length of blocks and a gap around test parts.
 
@@ -118,15 +119,13 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         self._validate_params()
         sample_weight = weights_among(params, self)
         with in_one_step(self) as draft:
-            draft._lags, X, y, groups, time, sample_weight = with_lags(
-                X, y, groups, time, sample_weight, lags
-            )
+            draft._lags, data = with_lags(FitData(X, y, groups, time, sample_weight), lags)
             try:
-                draft._fit(X, y, groups=groups, time=time, sample_weight=sample_weight)
+                draft._fit(data)
             except BaseException as error:
                 self._keep_from_failure(draft, error)
                 raise
-            draft._keep_data(X, y, groups, time, sample_weight, wanted=sufficiency)
+            draft._keep_data(data if sufficiency else None)
         return self
 
     def _sk_visual_block_(self) -> Any:
@@ -158,13 +157,11 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         unread = {name for name in ("sufficiency_", "blankets_") if kept.get(f"_{name[:-1]}") is None}
         return [name for name in object.__dir__(self) if name not in unread and hasattr(self, name)]
 
-    def _keep_data(self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, *, wanted: bool) -> None:
+    def _keep_data(self, data: FitData | None) -> None:
         from ppfs._verdicts import DataAtHand
 
         self._sufficiency, self._watched, self._blankets = None, None, None
-        self._at_hand = (
-            DataAtHand.of(X, y, groups, time, sample_weight, self.n_features_in_) if wanted else None
-        )
+        self._at_hand = None if data is None else DataAtHand.of(data, self.n_features_in_)
 
     @property
     def sufficiency_(self) -> Sufficiency:
@@ -175,10 +172,8 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if self._sufficiency is None:
-            kept = self._data_of_fit("sufficiency_", "Call measure_sufficiency(X, y)")
-            self.measure_sufficiency(
-                kept.X, kept.y, groups=kept.groups, time=kept.time, sample_weight=kept.sample_weight
-            )
+            data = self._data_of_fit("sufficiency_", "Call measure_sufficiency(X, y)")
+            self.measure_sufficiency(data.X, data.y, **data.about_rows)
         assert self._sufficiency is not None
         return self._sufficiency
 
@@ -193,15 +188,11 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         if self._blankets is None:
             from ppfs._verdicts import blankets_of
 
-            kept = self._data_of_fit(
-                "blankets_", "Fit again, and read blankets_ before the selector is saved"
-            )
-            self._blankets = blankets_of(
-                self, kept.X, kept.y, groups=kept.groups, time=kept.time, sample_weight=kept.sample_weight
-            )
+            way_out = "Fit again, and read blankets_ before the selector is saved"
+            self._blankets = blankets_of(self, self._data_of_fit("blankets_", way_out))
         return self._blankets
 
-    def _data_of_fit(self, wanted: str, way_out: str) -> DataAtHand:
+    def _data_of_fit(self, wanted: str, way_out: str) -> FitData:
         """Return the data of the last fit, or raise if they are not held or were changed."""
         if self._at_hand is None:
             raise AttributeError(
@@ -209,7 +200,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
                 f"sufficiency=False, to a file or to a table of more than 64 MiB, or it was loaded. {way_out}."
             )
         self._at_hand.require_unchanged()
-        return self._at_hand
+        return self._at_hand.data
 
     def measure_sufficiency(
         self,
@@ -249,10 +240,8 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         from ppfs._verdicts import sufficiency_of
 
         check_is_fitted(self)
-        X, y, groups, time, sample_weight = self._with_copies(X, y, groups, time, sample_weight)
-        self._sufficiency = sufficiency_of(
-            self, X, y, groups=groups, time=time, sample_weight=sample_weight, margin=margin, n_folds=n_folds
-        )
+        data = self._with_copies(FitData(X, y, groups, time, sample_weight))
+        self._sufficiency = sufficiency_of(self, data, margin=margin, n_folds=n_folds)
         self.trace_.say("sufficiency", {None: self._sufficiency.in_short})
         return self._sufficiency
 
@@ -305,7 +294,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             time inside a training part.
 
         sufficiency : bool, default=True
-            Measure `sufficiency_` for the first sentence, where that was not done yet and the data are at hand. It
+            Measure `sufficiency_` for the first sentence, where that was not done yet and the data are available. It
             takes about two fits for wide tables and up to five for narrow ones.
 
         rows : array-likes
@@ -323,30 +312,19 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         if "lags" in rows:
             raise TypeError("report takes no lags: it makes the lagged copies of the fit.")
         if self._lags is not None:
-            given = (rows.pop(name, None) for name in ("groups", "time", "sample_weight"))
-            X, y, groups, time, sample_weight = self._with_copies(X, y, *given)
-            rows = {"groups": groups, "time": time, "sample_weight": sample_weight, **rows}
+            own = {name: rows.pop(name) for name in FitData._fields if name in rows}
+            data = self._with_copies(FitData(X, y, **own))
+            X, y, rows = data.X, data.y, {**data.about_rows, **rows}
         return Report.with_scores(self, X, y, sufficiency=sufficiency, **rows)
 
-    def _with_copies(
-        self, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any
-    ) -> tuple[Any, Any, Any, Any, Any]:
-        """Return the arguments of a fit with the lagged copies that it made, where X does not have them."""
-        if self._lags is None or np.shape(X)[1] == self.n_features_in_:
-            return X, y, groups, time, sample_weight
-        return with_lags(X, y, groups, time, sample_weight, self._lags.lags)[1:]
+    def _with_copies(self, data: FitData) -> FitData:
+        """Return the data of a fit with the lagged copies that it made, where X does not have them."""
+        if self._lags is None or np.shape(data.X)[1] == self.n_features_in_:
+            return data
+        return with_lags(data, self._lags.lags)[1]
 
     def _read_table(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        task: SaidTask,
-        decided_by: str | None,
-        groups: Any,
-        time: Any,
-        sample_weight: Any,
-        settings: Any = None,
+        self, data: FitData, *, task: SaidTask, decided_by: str | None, settings: Any = None
     ) -> Table:
         """Read the data, and remember number and names of the columns, as scikit-learn does.
 
@@ -359,25 +337,44 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             Whose parameters say how columns are read; None is this selector.
         """
         settings = self if settings is None else settings
-        require_one_type_of_names(X)
+        require_one_type_of_names(data.X)
         table = read_table(
-            X,
-            y,
+            data.X,
+            data.y,
             task=task,
             owner=self,
             feature_groups=self._grouped(settings.feature_groups),
             categorical_features=settings.categorical_features,
-            sample_weight=sample_weight,
-            groups=groups,
-            time=time,
+            **data.about_rows,
             memory_limit=getattr(settings, "memory_limit", None),
         )
         if decided_by is not None:
             warn_if_ambiguous(table, decided_by)
         if getattr(settings, "splitter", None) is None:
             warn_if_neighbors_are_alike(table)
-        self._see_columns(X, table)
+        self._see_columns(data.X, table)
         return table
+
+    def _read_again(self, data: FitData) -> Table:
+        """Read data as those of the fit were read: with its task, its groups of columns and its categories."""
+        return read_table(
+            data.X,
+            data.y,
+            task=self.trace_.data.task,  # type: ignore[arg-type,union-attr]
+            owner=self,
+            feature_groups=self._grouped(getattr(self, "feature_groups", None)),
+            categorical_features=getattr(self, "categorical_features", "auto"),
+            **data.about_rows,
+        )
+
+    def _to_repeat(self, **settings: Any) -> Self:
+        """Return an unfitted copy for other rows or another target: without a checkpoint and a progress bar."""
+        groups = self._grouped(getattr(self, "feature_groups", None))
+        settings = {"checkpoint": None, "progress": False, "feature_groups": groups, **settings}
+        known = self.get_params(deep=False)
+        own = {name: value for name, value in settings.items() if name in known}
+        copy: Self = clone(self).set_params(**own)
+        return copy
 
     def _grouped(self, feature_groups: Any) -> Any:
         """Return the groups of columns, those of lagged copies included."""

@@ -62,7 +62,7 @@ class FrameSelector(SelectorMixin):
         X = readable(X)
         wanted = output_config("transform", estimator=self)["dense"]
         if self._lags is not None:
-            # Copies are missing in the first rows, which scikit-learn's own method would not let pass.
+            # Copies are missing in the first rows, which scikit-learn's own method would reject.
             return self._transform_frame(self._lags.added(X), wanted)
         is_other_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
         if not self.get_support().any():

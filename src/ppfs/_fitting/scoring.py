@@ -20,7 +20,7 @@ from ppfs._fitting.encoding import Impute, prepared_for, weight_arguments
 from ppfs._fitting.seeding import fitted_clone, seeded
 from ppfs._parallel import small_fits
 from ppfs._printable import listed
-from ppfs._rows import divide_into_folds, every_class_has
+from ppfs._rows import folds_of
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
 Scorer = Callable[..., float]
@@ -174,5 +174,4 @@ def constant_model(task: Task, kind: str = "") -> Any:
 def _folds(table: Table, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if cv > table.n_rows:
         raise InvalidInputError(f"cv={cv} is more than the {table.n_rows} rows. Use fewer folds.")
-    labels = table.y if table.task == "classification" and every_class_has(table.y, cv) else None
-    return divide_into_folds(table.n_rows, labels, table.groups, cv, seed, called=f"cv={cv}", time=table.time)
+    return folds_of(table, cv, seed, called=f"cv={cv}")

@@ -1,7 +1,7 @@
 """Division and weights of rows: folds, splits, splitters of scikit-learn, weights."""
 
 from ppfs._rows.exchange import Exchange, draw_seed
-from ppfs._rows.folds import divide_into_folds, every_class_has
+from ppfs._rows.folds import divide_into_folds, every_class_has, folds_of
 from ppfs._rows.halves import complementary_halves
 from ppfs._rows.splits import (
     Split,
@@ -29,6 +29,7 @@ __all__ = [
     "draw_seed",
     "draw_splits",
     "every_class_has",
+    "folds_of",
     "folds_to_stratify",
     "is_stratifiable",
     "labels_to_stratify",

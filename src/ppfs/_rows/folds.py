@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from ppfs._data import TimeOrder
+from ppfs._data import Table, TimeOrder
 from ppfs.exceptions import InvalidInputError
 
 Rows = NDArray[np.intp]
@@ -17,6 +17,15 @@ Rows = NDArray[np.intp]
 def every_class_has(labels: NDArray[Any], n_rows: int) -> bool:
     """Return whether every class has at least `n_rows` rows: one per fold, or one per part of a split."""
     return bool(np.unique(labels, return_counts=True)[1].min() >= n_rows)
+
+
+def folds_of(table: Table, n_folds: int, seed: int, *, called: str | None = None) -> list[tuple[Rows, Rows]]:
+    """Return the rows of a table outside and inside each fold, which has the proportions of the classes if it can."""
+    is_labelled = table.task == "classification" and table.y.ndim == 1
+    labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
+    return divide_into_folds(
+        table.n_rows, labels, table.groups, n_folds, seed, called=called, time=table.time
+    )
 
 
 def divide_into_folds(

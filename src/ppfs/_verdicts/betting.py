@@ -60,7 +60,7 @@ class Wagers:
         return shares
 
     def after(self, g: Floats) -> Wagers:
-        """Return the wagers after rows that were not seen when the shares were fixed, shape (n_rows, n_hypotheses)."""
+        """Return the wagers after rows that were not known when the shares were fixed, shape (n_rows, n_hypotheses)."""
         n = len(g)
         log_e = self.log_e + np.log1p(self.shares * np.maximum(g, -1.0)).sum(axis=0)
         weight = self.weight + n

@@ -1,4 +1,4 @@
-"""Could it have been seen? The smallest effect that a search in these rows finds with probability 0.8."""
+"""The smallest effect that a search in these rows finds with probability 0.8."""
 
 from __future__ import annotations
 
@@ -16,18 +16,12 @@ from ppfs._fitting import DEFAULT_PANEL, DefaultMember, estimator_for, usable_me
 from ppfs._trace import SECOND_LOOK, Detectable, QuestionArrays, Trace
 from ppfs._verdicts.measuring import predicted_in_sample
 from ppfs.exceptions import EstimatorFailedError
-from ppfs.independence import (
-    SHARE_OF_THE_LINE,
-    CrossFitPPI,
-    FisherZ,
-    IndependenceTest,
-    PartialCorrelationT,
-)
+from ppfs.independence import SHARE_OF_THE_LINE, CrossFitPPI, FisherZ, IndependenceTest, PartialCorrelationT
 
 # The probability with which an effect is found.
 POWER = 0.8
 
-# More regressors than this share of the rows leave no spread to speak of.
+# With more regressors than this share of the rows, the residuals are too small to be measured.
 _MOST_REGRESSORS = 0.5
 
 # This many pairs of test statistics are drawn, and as many with the opposite sign; the probability of finding a column

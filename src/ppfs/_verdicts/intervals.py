@@ -37,7 +37,7 @@ class RowMeans:
     Attributes
     ----------
     weights : ndarray of shape (n_rows,) or None
-        How much each row counts; None for rows that count alike.
+        How much each row counts; None for equal weights.
 
     groups : ndarray of shape (n_rows,) or None
         Rows that belong together. Their sums are the independent observations then.
@@ -78,8 +78,8 @@ class RowMeans:
         """
         mean = self.mean(values)
         error, freedom = self.error(values)
-        reach = student_t.isf((1 - level) / 2, freedom) * error if freedom else float("nan")
-        return Estimate(mean, mean - reach, mean + reach)
+        half = student_t.isf((1 - level) / 2, freedom) * error if freedom else float("nan")
+        return Estimate(mean, mean - half, mean + half)
 
 
 def inflation_of_folds(lost: Floats, moved: Floats, rows: RowMeans) -> float:

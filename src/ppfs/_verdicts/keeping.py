@@ -5,13 +5,12 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass
 from pickle import PickleBuffer, PicklingError
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from ppfs._conventions import n_rows_of
-from ppfs._data import is_path
+from ppfs._data import FitData, is_path
 from ppfs.exceptions import InvalidInputError
 
 # Larger tables are not kept: they would stay in memory for as long as the selector does.
@@ -21,51 +20,37 @@ _BYTES_PER_VALUE = 8
 
 @dataclass(frozen=True)
 class DataAtHand:
-    """The caller's own objects, and a digest that tells whether they were changed since.
+    """The data of a fit, and a digest that shows whether they were changed since."""
 
-    Attributes
-    ----------
-    X, y, groups, time, sample_weight : objects
-        As they were passed to ``fit``.
-
-    digest : int
-    """
-
-    X: Any
-    y: Any
-    groups: Any
-    time: Any
-    sample_weight: Any
+    data: FitData
     digest: int
 
     @classmethod
-    def of(
-        cls, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, n_columns: int
-    ) -> DataAtHand | None:
+    def of(cls, data: FitData, n_columns: int) -> DataAtHand | None:
         """Keep the data of a fit; None for files, for tables of more than 64 MiB, and where no digest can be made."""
+        X = data.X
         if is_path(X):
             return None
         n_values = X.nnz if hasattr(X, "nnz") else n_rows_of(X) * n_columns
         if n_values * _BYTES_PER_VALUE > _MOST_BYTES:
             return None
-        parts = (X, y, groups, time, sample_weight)
-        digest = _digest(parts)
-        return None if digest is None else cls(*parts, digest)
+        digest = _digest(data)
+        return None if digest is None else cls(data, digest)
 
     def require_unchanged(self) -> None:
         """Raise if an array was changed in place after the fit: its rows are not those of the selection."""
-        if _digest((self.X, self.y, self.groups, self.time, self.sample_weight)) != self.digest:
+        if _digest(self.data) != self.digest:
             raise InvalidInputError(
                 "X or y was changed after fit, so the rows that the selection was made from are gone. Call "
                 "measure_sufficiency(X, y) with the original data, or fit again."
             )
 
 
-def _digest(parts: tuple[Any, ...]) -> int | None:
-    """Return a checksum of the data, which is read once and not copied where it lies in one piece."""
+def _digest(data: FitData) -> int | None:
+    """Return a checksum of the data, which is read once and not copied if it is contiguous."""
     pieces: list[PickleBuffer] = []
     # Memory maps are copied when they are pickled, and arrays are not.
-    plain = [np.asarray(part) if isinstance(part, np.memmap) else part for part in parts]
+    plain = [np.asarray(part) if isinstance(part, np.memmap) else part for part in data]
     try:
         digest = crc32(pickle.dumps(plain, protocol=5, buffer_callback=pieces.append))
     except (TypeError, AttributeError, ValueError, PicklingError):

@@ -85,9 +85,9 @@ def measure_sufficiency(
     """Measure how much better a model is with all columns than with the selected ones.
 
     On either side the best model of a panel is taken. Which one is best for the rows of a fold is decided by the other
-    folds, so that the choice does not flatter either side. Models that see all columns are the panel with all of them,
-    and with the selected ones and the 1, 4 or 16 that go best with the residuals of the training rows: in wide tables
-    a model of all columns at once would hide a missing column under the noise of the others.
+    folds, so that the choice favors neither side. Models with all columns are the panel with all of them, and with the
+    selected ones and the 1, 4 or 16 most related to the residuals of the training rows: in wide tables a model of
+    all columns at once would hide a missing column under the noise of the others.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ class Measured:
     def _best(self, side: str, parts: NDArray[np.intp], weights: Floats | None) -> Chosen:
         """Return losses and predictions of the models that were best on the other parts, and their names."""
         everywhere = set.intersection(*(set(losses) for losses in self.losses[side]))
-        # In a division without columns to choose from, a constant stands for every model.
+        # In a division without columns to choose from, a constant takes the place of every model.
         names = sorted(everywhere) or sorted(set.union(*(set(losses) for losses in self.losses[side])))
         losses = {name: np.concatenate([_of(one, name) for one in self.losses[side]]) for name in names}
         predictions = {

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ppfs._conventions import n_rows_of
-from ppfs._data import Table, in_order, read_table, readable
+from ppfs._data import FitData, Table, in_order, readable
 from ppfs._printable import listed
 from ppfs._verdicts.updating import Update, Watch, after_batch, begin, read_off
 from ppfs.exceptions import InvalidInputError
@@ -30,7 +30,7 @@ class Watched:
         All earlier rows; None for a selector that was loaded from a file.
 
     found : Update
-        What the evidence says.
+        What the evidence shows.
     """
 
     watch: Watch
@@ -44,7 +44,7 @@ class Watched:
 
 
 def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] | None) -> Watched:
-    """Return what new rows say about a fitted selector's columns, and the evidence to continue from.
+    """Return what new rows show about a fitted selector's columns, and the evidence to continue from.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] 
             "of them, in their order."
         )
     if watch is None:
-        table = _read(selector, X, y)
+        table = selector._read_again(FitData(X, y))
         watch = begin(table, _selected(selector, table))
     if selector.task_ == "ordinal":
         y, y_new = in_order(y), in_order(y_new)
     X, y = stacked_rows(X, X_new), np.concatenate([_values(y), _values(y_new)])
-    table = _read(selector, X, y)
+    table = selector._read_again(FitData(X, y))
     watch = after_batch(watch, table, n_earlier)
     return Watched(watch, X, y, read_off(watch, table.names, float(getattr(selector, "alpha", 0.05))))
 
@@ -92,21 +92,10 @@ def _held(selector: Any, known: Watched | None) -> tuple[Any, Any]:
     kept = selector._at_hand
     if known is None and kept is not None:
         kept.require_unchanged()
-        return kept.X, kept.y
+        return kept.data.X, kept.data.y
     raise InvalidInputError(
         f"This {type(selector).__name__} holds no earlier rows to learn from: it was fitted with sufficiency=False, to "
         "a file or to a table of more than 64 MiB, or it was loaded. Pass them: update(X_new, y_new, X=X, y=y)."
-    )
-
-
-def _read(selector: Any, X: Any, y: Any) -> Table:
-    return read_table(
-        X,
-        y,
-        task=selector.trace_.data.task,
-        owner=selector,
-        feature_groups=getattr(selector, "feature_groups", None),
-        categorical_features=getattr(selector, "categorical_features", "auto"),
     )
 
 

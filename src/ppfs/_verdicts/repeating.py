@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ppfs._conventions import integer_seed, root_entropy, stream
-from ppfs._data import Table, only_rows, read_table, time_of_rows
+from ppfs._data import FitData, Table
 from ppfs._fitting import DEFAULT_PANEL
-from ppfs._rows import divide_into_folds, every_class_has
+from ppfs._rows import folds_of
 from ppfs._verdicts.measuring import Divided, measure_sufficiency
 from ppfs._verdicts.sufficiency import Sufficiency
 from ppfs.exceptions import InvalidInputError
@@ -26,15 +25,7 @@ _TASKS = ("classification", "regression")
 
 
 def sufficiency_of(
-    selector: Any,
-    X: Any,
-    y: Any,
-    *,
-    groups: Any = None,
-    time: Any = None,
-    sample_weight: Any = None,
-    margin: float = 0.05,
-    n_folds: int | None = None,
+    selector: Any, data: FitData, *, margin: float = 0.05, n_folds: int | None = None
 ) -> Sufficiency:
     """Measure how much better a model is with all columns than with what a selector selects.
 
@@ -54,17 +45,7 @@ def sufficiency_of(
         raise InvalidInputError(
             f"margin={margin!r} must be a share between 0 and 1 of what all columns explain."
         )
-    table = read_table(
-        X,
-        y,
-        task=selector.trace_.data.task,
-        owner=selector,
-        feature_groups=selector._grouped(getattr(selector, "feature_groups", None)),
-        categorical_features=getattr(selector, "categorical_features", "auto"),
-        sample_weight=sample_weight,
-        groups=groups,
-        time=time,
-    )
+    table = selector._read_again(data)
     test = getattr(getattr(selector, "selector_", selector), "independence_", None)
     if test is None or test.is_of_package:
         table = table.with_response()
@@ -76,7 +57,7 @@ def sufficiency_of(
         divided = Divided([(rest, aside)], 0)
     else:
         divided = _folds(table, n_folds, seed)
-    searching = _Repeated(selector, table, X, y, groups, time, sample_weight)
+    searching = _Repeated(selector, table, data)
     asked = test if isinstance(test, PredictiveTest) else None
     return measure_sufficiency(
         table,
@@ -106,38 +87,23 @@ def _folds(table: Table, n_folds: int | None, seed: int) -> Divided:
         raise InvalidInputError(
             f"n_folds={n_folds!r} must be between 2 and the number of rows, {table.n_rows}."
         )
-    is_labelled = table.task == "classification" and table.y.ndim == 1
-    labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
-    return Divided(
-        divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed, time=table.time), n_folds
-    )
+    return Divided(folds_of(table, n_folds, seed), n_folds)
 
 
 class _Repeated:
     """A search that is made again in some of the rows."""
 
-    def __init__(
-        self, selector: Any, table: Table, X: Any, y: Any, groups: Any, time: Any, sample_weight: Any
-    ) -> None:
-        self._selector, self._table = selector, table
-        self._data = (X, y)
-        self._rows = {"groups": groups, "sample_weight": sample_weight}
-        self._time = time
+    def __init__(self, selector: Any, table: Table, data: FitData) -> None:
+        self._selector, self._table, self._data = selector, table, data
 
     def select(self, train: NDArray[np.intp]) -> Sequence[int]:
         """Return the features that a clone of the selector selects in some rows."""
         rows = train if self._table.kept_rows is None else self._table.kept_rows[train]
-        again = clone(self._selector)
-        groups = self._selector._grouped(getattr(again, "feature_groups", None))
-        quiet = {"progress": False, "checkpoint": None, "feature_groups": groups}
-        again.set_params(**{name: value for name, value in quiet.items() if hasattr(again, name)})
-        given = {name: only_rows(value, rows) for name, value in self._rows.items() if value is not None}
-        if self._time is not None:
-            given["time"] = time_of_rows(self._time, rows)
+        again, part = self._selector._to_repeat(), self._data.of_rows(rows)
         with warnings.catch_warnings():
             # The fit to all rows has warned already.
             warnings.simplefilter("ignore", UserWarning)
-            again.fit(*(only_rows(part, rows) for part in self._data), sufficiency=False, **given)
+            again.fit(part.X, part.y, sufficiency=False, **part.about_rows)
         return self._features(again.support_)
 
     def selected(self, train: NDArray[np.intp]) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""Which of the columns that were not selected could still help: those that go with what the selected ones leave."""
+"""Which of the columns that were not selected could still help: those related to what the selected ones leave."""
 
 from __future__ import annotations
 
@@ -70,11 +70,7 @@ def _by_levels(codes: Floats, residuals: Floats, by_chance: float) -> float:
 
 
 def moves_of(
-    table: Table,
-    features: Sequence[int],
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    residuals: Floats,
+    table: Table, features: Sequence[int], train: NDArray[np.intp], test: NDArray[np.intp], residuals: Floats
 ) -> list[Floats]:
     """Return by how much a line of each feature alone would move the predictions of some rows.
 

@@ -14,9 +14,9 @@ RoleName = Literal["parent", "child", "parent or child", "spouse", "undecided"]
 # The phase in which searches over subsets ask whether a stranger depends on the target given a common child.
 _SPOUSES = "spouses"
 
-# Searches that do not look for separating sets reject columns for want of evidence, also after a correction. Only a
-# p-value that shows no sign of dependence counts as a separation there.
-_CLEARLY = 0.2
+#: No evidence of a link, also after a correction, is no separation: in searches that do not look for separating sets,
+#: only p-values of at least this count as one.
+CLEARLY = 0.2
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class _Evidence:
         """Return the role where no search around other columns was made: separated once, and dependent given more."""
         pair = frozenset({member, self._target})
         for given, step in self._separated[pair].items():
-            if step.pvalue < _CLEARLY:
+            if step.pvalue < CLEARLY:
                 continue
             joined = next((more for larger, more in self._joined[pair].items() if larger > given), None)
             if joined is not None:

@@ -1,4 +1,4 @@
-"""Predictions of new rows in the scores that readers know."""
+"""Predictions of new rows in well-known scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the selected columns enough? The losses of three models, and what they allow to say."""
+"""Whether the selected columns are enough: the losses of three models, and the verdict that follows from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALL = 1.0
 
 @dataclass(frozen=True)
 class Compared:
-    """What losses of the same rows say, before words.
+    """What losses of the same rows show, as numbers.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class Sufficiency(Compared):
         )
 
     def _in_the_score(self) -> tuple[str, str, str, str]:
-        """Return the score that readers know best, and its values with none, with the selected and with all columns."""
+        """Return the best-known score, and its values with none, with the selected and with all columns."""
         name = next((name for name in CALLED if name in self.scores), None)
         if name is None:
             losses = (self.of_nothing, self.of_selected, self.of_all)

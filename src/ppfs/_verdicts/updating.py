@@ -109,7 +109,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Update:
-    """What new rows say about every column, after all batches so far.
+    """What new rows show about every column, after all batches so far.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ def after_batch(watch: Watch, table: Table, n_earlier: int) -> Watch:
 
 
 def read_off(watch: Watch, names: Sequence[str], alpha: float) -> Update:
-    """Return what the evidence so far allows to say."""
+    """Return the conclusions from the evidence so far."""
     k, m = max(1, len(watch.selected)), max(1, len(watch.others))
     # Bonferroni over the columns of a kind; a third of the level for each kind.
     lines = [np.log(_N_KINDS * count / alpha) for count in (k, k, m)]

@@ -29,6 +29,7 @@ from ppfs._conventions import (
 from ppfs._data import (
     BY_ESTIMATOR,
     CallersColumns,
+    FitData,
     Table,
     Task,
     agreed_task,
@@ -326,22 +327,18 @@ class PPFSCV(RefittedModel, Selector):
         check_is_fitted(self)
         return self.selector_._results_of(self.trace_, self.support_)
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
+    def _fit(self, data: FitData) -> None:
         base = on_device(PPFS() if self.selector is None else self.selector, self.device)
         base._validate_params()
         named = None if isinstance(self.candidates, str) else Candidates.of(self.candidates, base)
         table = self._read_table(
-            X,
-            y,
+            data,
             task=agreed_task(
                 task_of_estimator(self.estimator),
                 agreed_task(base._independence_test().declared_task(), base.task, type(base).__name__),
                 type(self).__name__,
             ),
             decided_by=BY_ESTIMATOR,
-            groups=groups,
-            time=time,
-            sample_weight=sample_weight,
             settings=base,
         )
         if self.estimator is None:
@@ -365,8 +362,8 @@ class PPFSCV(RefittedModel, Selector):
         self.best_score_ = float(scored.scores[self.best_index_].mean())
         self.n_splits_ = scored.scores.shape[1]
         self.selector_ = searched([candidates.settings[best.setting]], table, seed)[0]
-        self.selector_._see_columns(X, table)
-        self.selector_.trace_.name_target(y)
+        self.selector_._see_columns(data.X, table)
+        self.selector_.trace_.name_target(data.y)
         self.warnings_ = self.selector_.warnings_ = check_columns(table)
         path = Path.of(self.selector_, table)
         self._select(path.features(best.size(table.n_features)), table, scored)

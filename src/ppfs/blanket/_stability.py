@@ -24,17 +24,16 @@ from ppfs._conventions import (
     n_rows_of,
     root_entropy,
     stream,
-    take_rows,
 )
 from ppfs._data import (
     ColumnWarning,
+    FitData,
     backend_of,
     check_columns,
     column_names,
     is_path,
     read_table,
     readable,
-    time_of_rows,
 )
 from ppfs._estimator import Selector
 from ppfs._fitting import seeded
@@ -176,28 +175,27 @@ class StabilitySelection(Selector):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
-        if is_path(X):
+    def _fit(self, data: FitData) -> None:
+        if is_path(data.X):
             raise InvalidInputError(
                 "StabilitySelection divides rows in memory, but X is a path. Read the columns into memory first."
             )
-        X = readable(X)
+        X = readable(data.X)
         validate_data(self, X, skip_check_array=True)
-        if y is None:
+        if data.y is None:
             raise InvalidInputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
+        X, y, groups, sample_weight = indexable(X, data.y, data.groups, data.sample_weight)
+        data = FitData(X, y, groups, data.time, sample_weight)
         blocks = groups
-        if time is not None:
-            blocks = read_table(X, y, task="auto", owner=self, groups=groups, time=time).groups
+        if data.time is not None:
+            blocks = read_table(X, y, task="auto", owner=self, groups=groups, time=data.time).groups
         halves = self._halves(X, y, blocks)
         selector = PPFS.calibrated() if self.selector is None else self.selector
         entropy = root_entropy(self.random_state)
         searches = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(_found)(
-                selector, integer_seed(stream(entropy, number, 1)), X, y, groups, time, sample_weight, rows
-            )
+            delayed(_found)(selector, integer_seed(stream(entropy, number, 1)), data, rows)
             for number, rows in enumerate(halves)
         )
         found = []
@@ -325,21 +323,8 @@ class StabilitySelection(Selector):
         return tags
 
 
-def _found(
-    selector: Any,
-    seed: int,
-    X: Any,
-    y: Any,
-    groups: Any,
-    time: Any,
-    sample_weight: Any,
-    rows: NDArray[np.intp],
-) -> NDArray[np.bool_]:
+def _found(selector: Any, seed: int, data: FitData, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return which columns a copy of the selector selects in some of the rows."""
-    named = {"groups": groups, "sample_weight": sample_weight}
-    params = {name: take_rows(value, rows) for name, value in named.items() if value is not None}
-    if time is not None:
-        params["time"] = time_of_rows(time, rows)
-    one = seeded(selector, seed).fit(take_rows(X, rows), take_rows(y, rows), **params)
-    support: NDArray[np.bool_] = one.get_support()
+    part = data.of_rows(rows)
+    support: NDArray[np.bool_] = seeded(selector, seed).fit(part.X, part.y, **part.about_rows).get_support()
     return support

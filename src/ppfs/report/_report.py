@@ -9,7 +9,6 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ppfs._comparison import Comparison, compare
@@ -107,7 +106,7 @@ class Report:
         comparison = compare(
             X,
             y,
-            methods={"selection": _to_repeat(selector), "all": "all"},
+            methods={"selection": selector._to_repeat(), "all": "all"},
             estimator=model if hasattr(model, "fit") else None,
             cv=cv,
             task=selector.trace_.data.task,
@@ -167,12 +166,3 @@ class Report:
 
     def __repr__(self) -> str:
         return f"<Report: {self.summary['headline']}>"
-
-
-def _to_repeat(selector: Any) -> Any:
-    """Return the search for other rows: without the checkpoint of these, and without a progress bar."""
-    quiet = {"checkpoint": None, "progress": False}
-    if hasattr(selector, "feature_groups"):
-        quiet["feature_groups"] = selector._grouped(selector.feature_groups)
-    known = selector.get_params(deep=False)
-    return clone(selector).set_params(**{name: value for name, value in quiet.items() if name in known})

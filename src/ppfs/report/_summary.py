@@ -64,7 +64,7 @@ def summarize(
         The methods "selection" and "all" on the same folds.
 
     with_sufficiency : bool, default=True
-        Measure whether the selected columns are enough, where that was not done yet and the data are at hand.
+        Measure whether the selected columns are enough, where that was not done yet and the data are available.
 
     Returns
     -------

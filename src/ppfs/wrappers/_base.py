@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,12 +20,14 @@ from ppfs._data import (
     CallersColumns,
     CategoricalFeatures,
     ColumnsLike,
+    FitData,
     Table,
     check_columns,
     require_two_classes,
 )
 from ppfs._estimator import Selector
 from ppfs._fitting import (
+    CrossValidated,
     Impute,
     estimator_for,
     for_labels,
@@ -43,6 +46,8 @@ _NEEDED, _NOT_NEEDED = "the model needs it", "the model does without"
 
 WRAPPER_CONSTRAINTS: dict[str, Any] = {
     "estimator": [IsModel(), None],
+    "cv": [Interval(Integral, 2, None, closed="left")],
+    "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     "impute": [StrOptions({"median"}), None],
     "always_keep": COLUMNS_RULE,
     "min_features": [Interval(Integral, 0, None, closed="left")],
@@ -66,6 +71,9 @@ class BaseWrapper(Selector):
     feature_groups: Mapping[str, ColumnsLike] | None
     categorical_features: CategoricalFeatures
     random_state: RandomStateLike
+    n_jobs: int | None
+    cv: int
+    scoring: str | Callable[..., float] | None
 
     @abstractmethod
     def _select(
@@ -76,16 +84,9 @@ class BaseWrapper(Selector):
         Fitted attributes use numbers of the caller's columns.
         """
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
-        table = self._read_table(
-            X,
-            y,
-            task=task_of_estimator(self.estimator) or "auto",
-            decided_by=BY_ESTIMATOR,
-            groups=groups,
-            time=time,
-            sample_weight=sample_weight,
-        )
+    def _fit(self, data: FitData) -> None:
+        task = task_of_estimator(self.estimator) or "auto"
+        table = self._read_table(data, task=task, decided_by=BY_ESTIMATOR)
         if table.y.dtype.names is not None:
             raise InvalidInputError(
                 f"y is a structured array with the fields {listed(table.y.dtype.names)}, and {type(self).__name__} has "
@@ -94,7 +95,7 @@ class BaseWrapper(Selector):
         require_two_classes(table)
         estimator = estimator_for(for_labels(self.estimator, table), table.task)
         require_suits(estimator, table, self.impute)
-        data = summary_of(table)
+        summary = summary_of(table)
         table = self._in_reach(table, estimator)
         callers = CallersColumns.of(table)
         kept = sorted(set(table.features.numbers(self.always_keep, "always_keep")))
@@ -107,9 +108,21 @@ class BaseWrapper(Selector):
         self.blanket_ = np.array(callers.numbers(selected), dtype=np.intp)
         self._set_columns(self.blanket_, table)
         self.trace_ = self._trace(table, selected, kept, type(estimator).__name__)
-        self.trace_.data = data
-        self.trace_.name_target(y)
+        self.trace_.data = summary
+        self.trace_.name_target(data.y)
         self.warnings_ = check_columns(table)
+
+    def _cross_validated(self, table: Table, estimator: Any, entropy: int) -> CrossValidated:
+        """Return the cross-validated scores of sets of columns, as the parameters `cv` and `scoring` define them."""
+        return CrossValidated(
+            table,
+            estimator,
+            cv=self.cv,
+            scoring=self.scoring,
+            entropy=entropy,
+            impute=self.impute,
+            n_jobs=self.n_jobs,
+        )
 
     def _trace(self, table: Table, selected: list[int], kept: list[int], model: str) -> Trace:
         """Return a trace without questions, because wrappers ask none."""
@@ -141,7 +154,7 @@ class BaseWrapper(Selector):
 
     def _in_reach(self, table: Table, estimator: Any) -> Table:
         """Return the table in the form that the model reads; its own score does not depend on the target's unit."""
-        has_own_score = getattr(self, "scoring", None) is None
+        has_own_score = self.scoring is None
         if table.task == "regression" and table.y.ndim == 1 and has_own_score and is_equivariant(estimator):
             table = table.with_target(target_for_float32(table.y)[0])
         return table_for_float32(table, estimator)

@@ -94,7 +94,7 @@ def read_file_table(
 
 
 def names_of_target(y: Any, n_rows: int) -> list[str]:
-    """Return the columns of the file that the target is, by name; empty where y holds the values."""
+    """Return the names of the columns of the file that y lists; none if y holds the values."""
     if isinstance(y, str):
         return [y]
     is_list = isinstance(y, list | tuple) and len(y) != n_rows

@@ -9,7 +9,7 @@ from ppfs._data.table import Table
 from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
-# For users that cannot fill missing values themselves.
+# Advice for models and tests that do not fill missing values.
 _IMPUTE_FIRST = (
     "Impute them first (sklearn.impute.SimpleImputer), or use a test that does so in each train part: "
     'PPI(impute="median").'

@@ -16,6 +16,7 @@ from ppfs._conventions import n_rows_of
 from ppfs._data.frames import new_frame
 from ppfs._data.naming import ColumnsLike, column_index, one_or_more
 from ppfs._data.reading.device_arrays import to_host
+from ppfs._data.reading.fit_data import FitData
 from ppfs._data.reading.readable import readable
 from ppfs._data.reading.rows import only_rows
 from ppfs._data.reading.time import as_rows_in_time, time_values
@@ -121,10 +122,8 @@ def lagged(X: Any, lags: Sequence[int], order: Any = "index") -> Any:
     return _with_copies(frame, _read_lags(lags), order, *_earlier(frame, order)).to_native()
 
 
-def with_lags(
-    X: Any, y: Any, groups: Any, time: Any, sample_weight: Any, lags: Sequence[int] | None
-) -> tuple[Lags | None, Any, Any, Any, Any, Any]:
-    """Return the arguments of ``fit`` with lagged copies of the columns, without the first rows, which have no past.
+def with_lags(data: FitData, lags: Sequence[int] | None) -> tuple[Lags | None, FitData]:
+    """Return the data of a fit with lagged copies of the columns, without the first rows, which have no past.
 
     Parameters
     ----------
@@ -134,15 +133,16 @@ def with_lags(
     Returns
     -------
     lags : Lags or None
-        None without lags, and the arguments are the caller's.
+        None without lags, and the data are the caller's.
 
-    X, y, groups, time, sample_weight : objects
+    data : FitData
     """
+    time = data.time
     in_time = None if time is None and lags is None else as_rows_in_time("index" if time is None else time)
     wanted = () if in_time is None else _read_lags(in_time.lags if lags is None else lags)
     if in_time is None or not wanted:
-        return None, X, y, groups, time, sample_weight
-    frame = _as_frame(X)
+        return None, data
+    frame = _as_frame(data.X)
     by_time, places = _earlier(frame, in_time.order)
     n_rows, most = by_time.size, wanted[-1]
     if n_rows <= 2 * most:
@@ -156,15 +156,9 @@ def with_lags(
     made = Lags(
         wanted, bool(in_time.lags_together), in_time.order if named else "index", tuple(frame.columns)
     )
-    order = in_time.order if named else places[kept]
-    further = (only_rows(part, kept) for part in (y, groups))
-    return (
-        made,
-        copied.to_native(),
-        *further,
-        replace(in_time, order=order, lags=()),
-        only_rows(sample_weight, kept),
-    )
+    in_time = replace(in_time, order=in_time.order if named else places[kept], lags=())
+    y, groups, sample_weight = (only_rows(part, kept) for part in (data.y, data.groups, data.sample_weight))
+    return made, FitData(copied.to_native(), y, groups, in_time, sample_weight)
 
 
 def _read_lags(lags: Any) -> tuple[int, ...]:

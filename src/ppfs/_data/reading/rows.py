@@ -72,10 +72,7 @@ def read_weights(
             "sample_weight is zero in every row, so none is left. Some rows must have weight."
         )
     weights = _rescaled(weights[kept])
-    return (
-        None if (weights == weights[0]).all() else weights,
-        None if kept.size == n_rows else kept,
-    )
+    return (None if (weights == weights[0]).all() else weights, None if kept.size == n_rows else kept)
 
 
 def _rescaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:

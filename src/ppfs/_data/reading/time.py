@@ -1,8 +1,7 @@
-"""The order of the rows in time, and residuals that show how long neighbors stay alike."""
+"""The order of the rows in time, and residuals that show how long neighbors stay correlated."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from ppfs._conventions import warn_caller
 from ppfs._data.columns import Columns
 from ppfs._data.reading.categories import is_missing
-from ppfs._data.reading.rows import only_rows
 from ppfs._data.table import Table
 from ppfs._data.target import Target
 from ppfs._data.time_order import RowsInTime, TimeOrder, are_neighbors_alike, chosen_block_length
@@ -22,7 +20,7 @@ from ppfs.exceptions import DependentRowsWarning, InvalidInputError
 # The target's residuals come from a linear model: its maximum number of columns, and the rows that each needs.
 _MOST_REGRESSORS, _ROWS_PER_REGRESSOR = 50, 5
 _PENALTY = 1e-3
-# Enough to see how alike neighbors are, however large the table is.
+# Enough to measure how similar neighbors are, however large the table is.
 _MOST_ROWS, _MOST_COLUMNS = 20_000, 200
 
 
@@ -177,7 +175,7 @@ def warn_if_neighbors_are_alike(table: Table) -> None:
         return
     series = target_series(table._target, table._columns)
     if table.task == "classification" and table.y.ndim == 1 and not table.is_sparse:
-        # Labels lie together in files that were put together class by class; what the columns leave of them does not.
+        # Equal labels are neighbors in files that were made class by class; the residuals given the columns are not.
         series = series[len(series) // 2 :]
     if any(map(are_neighbors_alike, series)):
         warn_caller(
@@ -197,10 +195,3 @@ def _is_sorted(codes: NDArray[np.float64]) -> bool:
     n_values = np.unique(codes).size
     has_runs = n_values <= codes.size // 2 and np.count_nonzero(steps) == n_values - 1
     return bool((steps >= 0).all() or (steps <= 0).all() or has_runs)
-
-
-def time_of_rows(time: Any, rows: NDArray[np.intp]) -> Any:
-    """Return the argument `time` for some of the rows; names of columns stay as they are."""
-    if isinstance(time, RowsInTime):
-        return replace(time, order=time_of_rows(time.order, rows))
-    return time if isinstance(time, str) else only_rows(time, rows)

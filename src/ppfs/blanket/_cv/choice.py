@@ -102,7 +102,7 @@ def chosen_by_score(trace: Trace, features: Sequence[int], n_columns: int, metho
     """Return the trace of a search with the features that a model does best with as its outcome."""
     outcome = trace.outcome
     if outcome is None:
-        raise ValueError("The search has not come to an end.")
+        raise ValueError("The search has not ended.")
     found = outcome.selected
     added = f"among the {_columns(n_columns)} that the model does best with"
     cut = f"the model does best with {_columns(n_columns)}, without this one"

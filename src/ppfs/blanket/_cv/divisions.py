@@ -7,7 +7,7 @@ from typing import Any
 
 from ppfs._conventions import integer_seed, stream
 from ppfs._data import Table
-from ppfs._rows import divide_into_folds, every_class_has, splits_of
+from ppfs._rows import folds_of, splits_of
 from ppfs.blanket._cv.inner_scores import Rows
 from ppfs.exceptions import InvalidInputError
 
@@ -31,17 +31,10 @@ def divisions(cv: Any, table: Table, entropy: int, n_repeats: int) -> list[tuple
     n_folds = int(cv)
     if n_folds > table.n_rows:
         raise InvalidInputError(f"cv={n_folds} is more than the {table.n_rows} rows. Use fewer folds.")
-    labels = table.y if table.task == "classification" and every_class_has(table.y, n_folds) else None
     return [
         division
         for repeat in range(n_repeats)
-        for division in divide_into_folds(
-            table.n_rows,
-            labels,
-            table.groups,
-            n_folds,
-            integer_seed(stream(entropy, repeat)),
-            called=f"cv={n_folds}",
-            time=table.time,
+        for division in folds_of(
+            table, n_folds, integer_seed(stream(entropy, repeat)), called=f"cv={n_folds}"
         )
     ]

@@ -28,7 +28,7 @@ class Path:
         """Return the path of a search in a table."""
         outcome = fitted.trace_.outcome
         if outcome is None:
-            raise ValueError("The search has not come to an end.")
+            raise ValueError("The search has not ended.")
         return cls(outcome, fitted.trace_, table)
 
     def features(self, size: int | None) -> list[int]:

@@ -1,4 +1,4 @@
-"""Answers that outlive a fit, so that fitting again with another alpha asks nothing twice."""
+"""Answers that are kept after a fit, so that fitting again with another alpha repeats no test."""
 
 from __future__ import annotations
 

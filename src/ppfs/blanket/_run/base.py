@@ -31,11 +31,11 @@ from ppfs._data import (
     CallersColumns,
     CategoricalFeatures,
     ColumnsLike,
+    FitData,
     SaidTask,
     Table,
     agreed_task,
     check_columns,
-    read_table,
     summary,
 )
 from ppfs._estimator import Selector
@@ -125,20 +125,16 @@ class BaseBlanketSelector(Selector):
     def _set_findings(self, found: Found, callers: CallersColumns) -> None:
         """Set the fitted attributes that only this search has, from what `_find` returned in the chosen fold."""
 
-    def _fit(self, X: Any, y: Any, *, groups: Any, time: Any, sample_weight: Any) -> None:
+    def _fit(self, data: FitData) -> None:
         test = self._independence_test()
         table = self._read_table(
-            X,
-            y,
+            data,
             task=agreed_task(test.declared_task(), self.task, type(self).__name__),
             decided_by=BY_TASK if test.reads_task else None,
-            groups=groups,
-            time=time,
-            sample_weight=sample_weight,
         )
         _require_predictive_test(test, self.on_error, is_file=not table.is_in_memory)
         self._fit_table(table, test)
-        self.trace_.name_target(y)
+        self.trace_.name_target(data.y)
         self._say_roles()
         self.warnings_ = check_columns(table)
         if self.warnings_:
@@ -253,8 +249,8 @@ class BaseBlanketSelector(Selector):
             The data that the selector was fitted on; None for those that it holds.
 
         max_k : int, default=3
-            The most columns that a question is given; None for all. "Parent or child" then means that no set of so many
-            selected columns separates the column from the target.
+            The most columns that a question is given; None for all. "Parent or child" then means that no set of this
+            many selected columns separates the column from the target.
 
         max_columns : int, default=10
             The most important columns that are asked about; the number of questions doubles with each. The roles of the
@@ -269,25 +265,15 @@ class BaseBlanketSelector(Selector):
         """
         check_is_fitted(self)
         self._require_blanket()
-        rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+        data = FitData(X, y, groups, time, sample_weight)
         if X is None:
             try:
-                kept = self._data_of_fit("roles", "Call find_roles(X, y)")
+                data = self._data_of_fit("roles", "Call find_roles(X, y)")
             except AttributeError as error:
                 raise InvalidInputError(str(error)) from None
-            X, y, rows = kept.X, kept.y, {name: getattr(kept, name) for name in rows}
         trace, outcome = self.trace_, self.trace_.outcome
-        assert trace.data is not None
         assert outcome is not None
-        table = read_table(
-            X,
-            y,
-            task=trace.data.task,  # type: ignore[arg-type]
-            owner=self,
-            feature_groups=self.feature_groups,
-            categorical_features=self.categorical_features,
-            **rows,
-        )
+        table = self._read_again(self._with_copies(data))
         entropy = root_entropy(self.random_state)
         special = read_special_columns(self.always_keep, self.condition_on, table)
         with small_fits(table.n_rows):
@@ -305,7 +291,7 @@ class BaseBlanketSelector(Selector):
         """Put the roles into the explanations."""
         roles = self.roles_
         decided = [role for role in roles if role.role != "undecided"]
-        # A million names are not looked at for nothing.
+        # There may be a million names.
         by_name = {name: feature for feature, name in enumerate(self.trace_.names)} if decided else {}
         self.trace_.say("roles", {by_name[role.feature]: role.in_a_sentence for role in decided})
         return roles

@@ -117,7 +117,7 @@ def digest_of(table: Table, n_jobs: int | None = None) -> bytes:
 
 
 def _digests(array: NDArray[Any], dtype: np.dtype[Any], n_jobs: int | None) -> Sequence[bytes]:
-    """Return digests of the parts of an array: of some rows each, so that one that lies in columns is never copied."""
+    """Return digests of the parts of an array: of some rows each, so that an array in Fortran order is never copied."""
     if dtype.hasobject:
         return [repr(array.tolist()).encode()]
     if array.dtype == np.int8:

@@ -95,7 +95,7 @@ class _Walk:
         self._digests: dict[int, bytes] = {}
         # What the walk is inside of: values may refer to themselves.
         self._depths: dict[int, int] = {}
-        # So that no value made on the way gets the address of another one.
+        # Values are kept alive, so that no temporary value gets the address of another one.
         self._alive: list[Any] = []
 
     def digest(self, value: Any) -> bytes:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import integer_seed, stream
 from ppfs._data import Table
-from ppfs._rows import divide_into_folds, every_class_has
+from ppfs._rows import folds_of
 from ppfs.exceptions import InvalidInputError
 
 
@@ -75,12 +75,8 @@ def _training_rows(table: Table, n_folds: int, entropy: int) -> list[NDArray[np.
         raise InvalidInputError(
             f"n_folds={n_folds} is more than the {table.n_rows} rows. Use fewer folds, or n_folds=0 for none."
         )
-    is_labelled = table.task == "classification"
-    labels = table.y if is_labelled and every_class_has(table.y, n_folds) else None
-    seed = integer_seed(stream(entropy))
-    parts = divide_into_folds(table.n_rows, labels, table.groups, n_folds, seed=seed, time=table.time)
-    training = [rows for rows, _ in parts]
-    if is_labelled and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
+    training = [rows for rows, _ in folds_of(table, n_folds, integer_seed(stream(entropy)))]
+    if table.task == "classification" and any((table.y[rows] == table.y[rows[0]]).all() for rows in training):
         raise InvalidInputError(
             f"With n_folds={n_folds} some fold's training part has one class only. Use fewer folds, or n_folds=0."
         )

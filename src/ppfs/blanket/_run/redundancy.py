@@ -1,4 +1,4 @@
-"""Which selected column carries what a dropped one would have told."""
+"""Which selected column carries the information of a dropped one."""
 
 from __future__ import annotations
 

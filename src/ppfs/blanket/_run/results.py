@@ -14,7 +14,7 @@ from ppfs._trace import Trace, feature_results, results_table
 # Standard errors between an importance and 0, below which their number does not tell how large one is.
 _NEAREST = 0.5
 
-# P-values are taken as at least this: 0 would have no distance.
+# Smaller p-values are replaced by this: 0 has no finite distance.
 _SMALLEST = 1e-300
 
 
@@ -39,7 +39,7 @@ def results_frame(
         Of the answers that decided.
 
     level : float or None
-        One-sided level of the intervals; None for a test whose p-values do not speak about the sign of an effect.
+        One-sided level of the intervals; None for a test whose p-values do not depend on the sign of an effect.
 
     backend : str or None
         The library of the caller's frame; None takes one that is installed.
@@ -78,7 +78,7 @@ def importance_interval(
 
     The rise in risk grows with the square of a slope, so that its root is nearly normal. Where a test measured the root
     and its standard error, these are used. Elsewhere the interval is the test-based one, which excludes 0 where the
-    p-value is below the level: an importance of m with a one-sided p-value p has a root that lies z(p) standard errors
+    p-value is below the level: an importance of m with a one-sided p-value p has a root that is z(p) standard errors
     above 0 (Miettinen, 1976). It is as good as the p-value, and NaN where sign and p-value contradict each other, or
     where the root is within half a standard error of 0: the ratio of two small numbers could be anything.
 
@@ -106,5 +106,5 @@ def importance_interval(
         is_measured = np.isfinite(root_effects).all(axis=1)
         root = np.where(is_measured, root_effects[:, 0], root)
         error = np.where(is_measured, root_effects[:, 1], error)
-    reach = norm.isf(level) * error
-    return np.maximum(root - reach, 0.0) ** 2, (root + reach) ** 2
+    half = norm.isf(level) * error
+    return np.maximum(root - half, 0.0) ** 2, (root + half) ** 2

@@ -13,7 +13,7 @@ from ppfs._conventions import Floats
 from ppfs._data import Table
 from ppfs.blanket._steps.column_values import dense_blocks, dense_values, feature_blocks, in_reach
 
-# Categories with fewer rows than this are not told apart: a column of many rare ones explains anything.
+# Categories with fewer rows than this are not distinguished: a column of many rare ones explains anything.
 _ROWS_PER_LEVEL = 5
 # Products with more members than this are not looked at.
 _MOST_PRODUCTS = 20
@@ -98,8 +98,8 @@ def _left(table: Table, target: int, members: Sequence[int]) -> tuple[Floats, Fl
 def _scores(columns: Floats, residuals: Floats, basis: Floats, factors: Floats) -> Floats:
     """Return the largest chi-squared statistic of each column, its square and its products with the members.
 
-    The residuals are orthogonal to the basis, so only the lengths of the views need to be freed of it. Those of
-    products are freed of their mean only: they are rarely close to the members, and there are many of them.
+    The residuals are orthogonal to the basis, so only the lengths of the views have to be corrected for it. Those of
+    products are corrected for their mean only: they are rarely close to the members, and there are many of them.
     """
     n_rows = len(columns)
     units = _units(columns)

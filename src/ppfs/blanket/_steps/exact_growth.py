@@ -27,9 +27,9 @@ _SHARES = (0.01, 0.1)
 
 # The budget of all columns together, per column of the table: draws that models are fitted to, and draws that are
 # screened, divided by alpha. Small tables get more, because they take no time.
-_CLOSE_LOOKS = 5
-_LEAST_CLOSE_LOOKS = 4096
-_GLANCES = 100
+_REFITS = 5
+_LEAST_REFITS = 4096
+_SCREENINGS = 100
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ class Effort:
         Effort(n_draws=1595, share=0.018875, n_columns=755)
         """
         wanted = share or min(1.0, max(2 * level, float(np.clip(_TIMES_LEVEL * level, *_SHARES))))
-        affordable = max(_CLOSE_LOOKS * n_columns, _LEAST_CLOSE_LOOKS) / (EFFECTIVE_VIEWS * n_candidates)
+        affordable = max(_REFITS * n_columns, _LEAST_REFITS) / (EFFECTIVE_VIEWS * n_candidates)
         per_level = float(np.clip(affordable * level / wanted, _LEAST_PER_LEVEL, _MOST_PER_LEVEL))
-        glances = _GLANCES * n_columns / alpha
-        n_draws = ceil(max(_LEAST_PER_LEVEL / level, min(per_level / level, glances / n_candidates)))
+        screenings = _SCREENINGS * n_columns / alpha
+        n_draws = ceil(max(_LEAST_PER_LEVEL / level, min(per_level / level, screenings / n_candidates)))
         sharp = share or min(wanted, max(_TIMES_LEVEL * level, affordable / n_draws))
-        return cls(n_draws, sharp, min(n_candidates, max(1, int(glances / n_draws))))
+        return cls(n_draws, sharp, min(n_candidates, max(1, int(screenings / n_draws))))
 
 
 def expected_refits(n_candidates: int, n_columns: int, correction: str | None, alpha: float) -> float:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
-from ppfs._trace import ROLES, Step
+from ppfs._trace import ROLES, Decision, Step
+from ppfs._verdicts import CLEARLY
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.independence import IndependenceResult
-
-# No evidence is not independence: only a p-value that shows no sign of dependence counts as a separation.
-_CLEARLY = 0.2
+from ppfs.blanket._steps.separation import subsets
 
 
 def ask_about_roles(inquiry: Inquiry, members: Sequence[int], max_k: int | None) -> None:
@@ -23,7 +21,8 @@ def ask_about_roles(inquiry: Inquiry, members: Sequence[int], max_k: int | None)
       them, and are in the blanket.
     - Does a spouse depend on T again if a neighbor c joins the set that separates them? Then c is a child. If c were a
       parent, the path that it opens would have reached T through c before.
-    - Are two neighbors separated by a set without T, and dependent if T joins it? Then both are parents.
+    - Are two neighbors separated by a set without T, and dependent if T joins it? Then both are parents. One of them
+      has to be a single column.
 
     Parameters
     ----------
@@ -34,11 +33,10 @@ def ask_about_roles(inquiry: Inquiry, members: Sequence[int], max_k: int | None)
         The most columns that are given; None for all. With fewer than all others, "neighbor" means that no set of this
         size separates.
     """
-    asker = _Asker(inquiry)
     neighbors: list[int] = []
     separating: dict[int, tuple[int, ...]] = {}
     for x in members:
-        found = _separating(asker, x, inquiry.target, [z for z in members if z != x], max_k)
+        found = _separating(inquiry, x, inquiry.target, [z for z in members if z != x], max_k)
         if found is None:
             neighbors.append(x)
         else:
@@ -46,55 +44,35 @@ def ask_about_roles(inquiry: Inquiry, members: Sequence[int], max_k: int | None)
     for spouse, given in separating.items():
         for child in neighbors:
             if child not in given:
-                asker.ask(spouse, inquiry.target, (*given, child))
-    for one, other in combinations(neighbors, 2):
-        rest = [z for z in members if z not in (one, other)]
-        apart = _separating(asker, one, other, rest, max_k)
-        if apart is not None:
-            asker.ask(one, other, (*apart, inquiry.target))
+                _ask(inquiry, spouse, inquiry.target, (*given, child))
+    is_single = inquiry.test.table.is_single
+    for pair in combinations(neighbors, 2):
+        one, other = sorted(pair, key=is_single)
+        if is_single(other):
+            rest = [z for z in members if z not in pair]
+            apart = _separating(inquiry, one, other, rest, max_k)
+            if apart is not None:
+                _ask(inquiry, one, other, (*apart, inquiry.target))
 
 
 def _separating(
-    asker: _Asker, x: int, y: int, others: Sequence[int], max_k: int | None
+    inquiry: Inquiry, x: int, y: int, others: Sequence[int], max_k: int | None
 ) -> tuple[int, ...] | None:
     """Return the first set that clearly separates two variables, small ones first; None if there is none."""
-    for given in _subsets(others, max_k):
-        if asker.ask(x, y, given) == "dropped":
-            return given
-    return None
+    return next((given for given in subsets(others, max_k) if _ask(inquiry, x, y, given) == "dropped"), None)
 
 
-def _subsets(others: Sequence[int], max_k: int | None) -> Iterator[tuple[int, ...]]:
-    largest = len(others) if max_k is None else min(max_k, len(others))
-    for size in range(largest + 1):
-        yield from combinations(others, size)
-
-
-class _Asker:
-    """Asks about pairs of variables, and records the answers beside those of the search."""
-
-    def __init__(self, inquiry: Inquiry) -> None:
-        self._inquiry = inquiry
-
-    def ask(self, x: int, y: int, given: tuple[int, ...]) -> str:
-        """Return "kept" for a dependence, "dropped" for a clear separation, and "rejected" for neither."""
-        inquiry = self._inquiry
-        (result,) = inquiry.test.answers([x], y, inquiry.given(given))
-        if result.is_reliable and result.pvalue <= inquiry.alpha:
-            decision = "kept"
-        elif result.is_reliable and result.pvalue >= _CLEARLY:
-            decision = "dropped"
-        else:
-            decision = "rejected"
-        self._record(x, y, given, result, decision)
-        return decision
-
-    def _record(
-        self, x: int, y: int, given: tuple[int, ...], result: IndependenceResult, decision: str
-    ) -> None:
-        # Also of the search's own target, so that these answers do not decide about the selection.
-        step = Step(
-            self._inquiry.fold,
+def _ask(inquiry: Inquiry, x: int, y: int, given: tuple[int, ...]) -> Decision:
+    """Ask, record and return "kept" for a dependence, "dropped" for a clear separation, and "rejected" for neither."""
+    (result,) = inquiry.test.answers([x], y, inquiry.given(given))
+    decision: Decision = "rejected"
+    if result.is_reliable and result.pvalue <= inquiry.alpha:
+        decision = "kept"
+    elif result.is_reliable and result.pvalue >= CLEARLY:
+        decision = "dropped"
+    inquiry.trace.record(
+        Step(
+            inquiry.fold,
             ROLES,
             x,
             given,
@@ -102,9 +80,11 @@ class _Asker:
             result.statistic,
             result.effect,
             result.pvalue,
-            decision,  # type: ignore[arg-type]
+            decision,
             result.is_reliable,
+            # Also of the search's own target, so that these answers do not decide about the selection.
             y,
             model_pvalues=result.model_pvalues,
         )
-        self._inquiry.trace.record(step)
+    )
+    return decision

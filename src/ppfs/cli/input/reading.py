@@ -31,6 +31,9 @@ _EXAMPLE = "for example: ppfs select data.csv --target price"
 
 def read(request: DataRequest, *, quiet: bool = False) -> Input:
     """Read what the flags name, and check what a search could not use; `quiet` shows no progress."""
+    if request.time is None:
+        _refuse_useless({"gap": request.gap, "lags": request.lags}, "it needs --time")
+    _refuse_useless({"each-lag": request.each_lag and request.lags is None}, "it needs --lags")
     if request.dataset is not None:
         return _dataset(request)
     if request.data is None:
@@ -101,7 +104,6 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     names = list(table.frame.columns)
     quoted = repr(table.name)
     ids = resolve(request.id, names, f"--id: {quoted}")
-    _refuse_useless_of_time(request)
     when = None if request.time == _INDEX and _INDEX not in names else request.time
     aside = {*_aside(request, target, when, names, quoted), *ids}
     aside |= set(resolve(request.drop, names, f"--drop: {quoted}"))
@@ -132,12 +134,6 @@ def _divided(request: DataRequest, table: FrameRead, target: str) -> Input:
     return read if request.lags is None else _with_copies(request, read, kept)
 
 
-def _refuse_useless_of_time(request: DataRequest) -> None:
-    if request.time is None:
-        _refuse_useless({"gap": request.gap, "lags": request.lags}, "it needs --time")
-    _refuse_useless({"each-lag": request.each_lag and request.lags is None}, "it needs --lags")
-
-
 def _aside(request: DataRequest, target: str, when: str | None, names: list[str], quoted: str) -> set[str]:
     """Return the target and the columns with another role, which are not searched."""
     return {
@@ -158,7 +154,7 @@ def _aside(request: DataRequest, target: str, when: str | None, names: list[str]
 
 def _with_copies(request: DataRequest, read: Input, rows: FrameRead) -> Input:
     """Return the data with lagged copies of the columns, without the first rows, which have no past."""
-    from ppfs._data import with_lags
+    from ppfs._data import FitData, with_lags
 
     given = [text.strip() for text in str(request.lags).split(",") if text.strip()]
     wrong = [text for text in given if not text.isdecimal() or not int(text)]
@@ -166,18 +162,18 @@ def _with_copies(request: DataRequest, read: Input, rows: FrameRead) -> Input:
         raise UsageFailure(
             f"--lags {request.lags}: write numbers of rows from 1 on, separated by commas, such as 1,2,7."
         )
-    lags, X, y, groups, time, weights = with_lags(
-        read.X, read.y, read.groups, read.time, read.weights, [int(text) for text in given]
-    )
+    data = FitData(read.X, read.y, read.groups, read.time, read.weights)
+    lags, data = with_lags(data, [int(text) for text in given])
+    X = data.X
     kept = rows.only(rows.frame.index.isin(X.index))
     copies = X[[name for name in X.columns if name not in read.names]].reset_index(drop=True)
     return replace(
         read,
         X=X.reset_index(drop=True),
-        y=y.reset_index(drop=True),
-        groups=groups,
-        time=time,
-        weights=weights,
+        y=data.y.reset_index(drop=True),
+        groups=data.groups,
+        time=data.time,
+        weights=data.sample_weight,
         names=list(X.columns),
         rows=replace(kept, frame=kept.frame.join(copies), texts=None),
         lags=lags,
@@ -284,7 +280,6 @@ def _streamed(request: DataRequest, data: str, target: str, quiet: bool) -> Inpu
     unusable = [flag for flag in ("drop", "id", "lags") if getattr(request, flag)]
     if unusable:
         raise UsageFailure(f"--{unusable[0]} needs the table in memory. Leave it out, or leave --stream out.")
-    _refuse_useless_of_time(request)
     if not Path(data).exists():
         raise InputFailure(f"There is no file {data!r}. Check the path.")
     _refuse_useless({"sheet": request.sheet}, "Excel files are not streamed")
