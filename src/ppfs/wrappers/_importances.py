@@ -121,8 +121,8 @@ class ShuffledScores:
                     self._score(model, _with_shuffled(X, place, order), truth) for order in self._orders
                 ]
             else:
-                told = machine.shuffled(place, self._orders)
-                scores = [reference if one is None else self._score(one, X, truth) for one in told]
+                models = machine.shuffled(place, self._orders)
+                scores = [reference if one is None else self._score(one, X, truth) for one in models]
             falls[number] = reference - np.array(scores)
         mean, std = np.empty(len(self._order)), np.empty(len(self._order))
         mean[list(self._order)], std[list(self._order)] = falls.mean(axis=1), falls.std(axis=1)

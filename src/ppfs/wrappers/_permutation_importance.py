@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import get_scorer_names
 
 from ppfs._conventions import Interval, RandomStateLike, StrOptions
 from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
-from ppfs._fitting import CrossValidated, Impute
+from ppfs._fitting import Impute
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 from ppfs.wrappers._importances import ShuffledScores
@@ -162,8 +161,6 @@ class PermutationImportance(BaseWrapper):
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "test_size": [Interval(Real, 0, 1, closed="neither"), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     }
 
     importances_: NDArray[np.float64]
@@ -247,15 +244,7 @@ class PermutationImportance(BaseWrapper):
         self, table: Table, estimator: Any, order: list[int], entropy: int, n_kept: int
     ) -> list[int]:
         """Return the most important columns, as many as score best in cross-validation, the fewest of equal numbers."""
-        scores = CrossValidated(
-            table,
-            estimator,
-            cv=self.cv,
-            scoring=self.scoring,
-            entropy=entropy,
-            impute=self.impute,
-            n_jobs=self.n_jobs,
-        )
+        scores = self._cross_validated(table, estimator, entropy)
         longest = min(self.n_features or table.n_features, table.n_features)
         lengths = range(max(1, n_kept), max(longest, n_kept) + 1)
         self.cv_scores_ = np.array([scores.score(order[:length]) for length in lengths])

@@ -22,7 +22,7 @@ from ppfs._fitting import dense
 # What scales columns one by one, so that shuffled columns are scaled ones that are shuffled.
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 
-# No more distances than this are changed at once: they stay near the processor.
+# No more distances than this are changed at once: they fit into the processor's cache.
 _MAX_AT_ONCE = 2**16
 
 # No more distances than this are kept: half a gigabyte.
@@ -105,16 +105,16 @@ class ShuffledMachine:
             )
             for part in parts
         ]
-        told = np.concatenate([self.predicted[:0], *answers])
-        is_other = told != self.predicted[row]
+        changed = np.concatenate([self.predicted[:0], *answers])
+        is_other = changed != self.predicted[row]
         for order in range(len(orders)):
             other = is_other & (number == order)
             if not other.any():
                 yield None
                 continue
             predicted = self.predicted.copy()
-            predicted[row[other]] = told[other]
-            yield _told(self.machine, predicted)
+            predicted[row[other]] = changed[other]
+            yield _predicting(self.machine, predicted)
 
     def _outputs(self, rows: NDArray[np.intp], old: Floats, new: Floats, vectors: Floats) -> Floats:
         """Return the machine's outputs for some rows whose columns change from old to new values."""
@@ -138,11 +138,11 @@ def _is_radial(machine: Any) -> bool:
     return len(getattr(machine, "classes_", (0, 1))) == 2
 
 
-def _told(machine: Any, predicted: NDArray[Any]) -> Any:
+def _predicting(machine: Any, predicted: NDArray[Any]) -> Any:
     """Return a copy of a machine with given predictions; its score is its own."""
-    told = copy(machine)
-    told.predict = lambda _: predicted
-    return told
+    changed = copy(machine)
+    changed.predict = lambda _: predicted
+    return changed
 
 
 def _by_column(X: Any) -> Matrix:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer_names
 
-from ppfs._conventions import Interval, RandomStateLike, StrOptions
+from ppfs._conventions import Interval, RandomStateLike
 from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
 from ppfs._fitting import CrossValidated, Impute
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
@@ -141,8 +140,6 @@ class Stepwise(BaseWrapper):
     _parameter_constraints: dict[str, Any] = {
         **WRAPPER_CONSTRAINTS,
         "tol": [Interval(Real, 0, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     }
 
     def __init__(
@@ -175,15 +172,7 @@ class Stepwise(BaseWrapper):
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
     ) -> list[int]:
-        scores = CrossValidated(
-            table,
-            estimator,
-            cv=self.cv,
-            scoring=self.scoring,
-            entropy=entropy,
-            impute=self.impute,
-            n_jobs=self.n_jobs,
-        )
+        scores = self._cross_validated(table, estimator, entropy)
         walk = _Walk(table, scores, self.tol, kept)
         while walk.add():
             while walk.remove():

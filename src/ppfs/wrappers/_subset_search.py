@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any, Literal
 
-from sklearn.metrics import get_scorer_names
-
 from ppfs._conventions import Interval, RandomStateLike, StrOptions, stream
 from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
-from ppfs._fitting import CrossValidated, Impute
+from ppfs._fitting import Impute
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 from ppfs.wrappers._strategies import STRATEGIES, Walk
 
@@ -119,8 +117,6 @@ class SubsetSearch(BaseWrapper):
         **WRAPPER_CONSTRAINTS,
         "strategy": [StrOptions(set(STRATEGIES))],
         "max_subsets": [Interval(Integral, 1, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     }
 
     def __init__(
@@ -155,15 +151,7 @@ class SubsetSearch(BaseWrapper):
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]
     ) -> list[int]:
-        scores = CrossValidated(
-            table,
-            estimator,
-            cv=self.cv,
-            scoring=self.scoring,
-            entropy=entropy,
-            impute=self.impute,
-            n_jobs=self.n_jobs,
-        )
+        scores = self._cross_validated(table, estimator, entropy)
         free = table.order.canonical(x for x in range(table.n_features) if x not in kept)
         walk = Walk(scores, free, frozenset(kept), self.max_subsets)
         STRATEGIES[self.strategy](walk, stream(entropy, 1))

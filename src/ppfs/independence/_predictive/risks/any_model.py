@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,8 +26,6 @@ from ppfs.independence._predictive.risks.coefficients import n_coefficients
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks, Views
 from ppfs.independence._predictive.risks.source import RiskSource
-
-Read = TypeVar("Read")
 
 # A model predicts at most this many replaced copies of its test part at once.
 _MAX_COPIES = 32
@@ -56,7 +54,7 @@ def _fitted(shared: tuple[Problem, Design], split: Split) -> _Fitted:
         raise
     except Exception as error:
         if sp.issparse(design.X) and "toarray" in str(error):
-            # Before 1.7 scikit-learn's estimators had no tag for sparse data; the error message has to tell.
+            # Before 1.7 scikit-learn's estimators had no tag for sparse data: only the error message shows the reason.
             raise InvalidInputError(
                 f"X is sparse, and {type(problem.estimator).__name__} takes dense data only. Pass X.toarray() if it "
                 "fits in memory, or use an estimator that takes sparse data, such as DecisionTreeClassifier or "
@@ -244,9 +242,10 @@ def risks_of_predictions(problem: Problem, predicted: Sequence[NDArray[Any]]) ->
     return PairedRisks(base[np.newaxis], drawn.replaced, np.zeros(1, dtype=bool), drawn.by_draw)
 
 
-class ColumnGrower(ModelGrower, Generic[Read]):
+class ColumnGrower(ModelGrower):
     """Computes the predictions of all columns of a block at once; categories are fitted one by one."""
 
+    bytes_per_block = 2**18
     prefers = "threads"
 
     def risks(self, block: Block) -> PairedRisks:
@@ -259,12 +258,12 @@ class ColumnGrower(ModelGrower, Generic[Read]):
             [risks_of_predictions(self.problem, of_column) for of_column in zip(*by_split, strict=True)]
         )
 
-    @abstractmethod
-    def _read(self, X: Matrix) -> Read:
-        """Return the columns of a block in the form that the models of all splits read."""
+    def _read(self, X: Matrix) -> Any:
+        """Return the columns of a block in the form that the models of all splits read: as rows by default."""
+        return np.ascontiguousarray(X.T, dtype=np.float64)
 
     @abstractmethod
-    def _predicted(self, columns: Read, split: Split) -> Floats:
+    def _predicted(self, columns: Any, split: Split) -> Floats:
         """Return the predictions of the models of a split for its test part, shape (n_columns, n_test, n_outputs)."""
 
     def _for_loss(self, predicted: Floats) -> list[NDArray[Any]]:

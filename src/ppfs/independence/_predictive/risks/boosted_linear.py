@@ -76,8 +76,7 @@ class BoostedLinearGrower(BoostingGrower):
         if others.size:
             parts.append(ModelGrower(self.problem).risks(block.take(others)))
         answers = PairedRisks.joined(parts)
-        places = np.argsort(np.concatenate([numbers, pairs, others])).tolist()
-        return PairedRisks.joined([answers.at(place) for place in places])
+        return answers.at_all(np.argsort(np.concatenate([numbers, pairs, others])))
 
     def _of_numbers(self, block: Block, alpha: float) -> PairedRisks:
         lines = _engine.fit_lines(block.X, self.prepared, alpha)

@@ -148,10 +148,8 @@ class ColumnTreeRisks(ModelRisks):
         return ColumnTreeGrower(self.problem)
 
 
-class ColumnTreeGrower(ColumnGrower[Any]):
+class ColumnTreeGrower(ColumnGrower):
     """Grows the trees of single columns, a block at a time."""
-
-    bytes_per_block = 2**18
 
     def prepare(self) -> None:
         """Draw the trees' samples."""

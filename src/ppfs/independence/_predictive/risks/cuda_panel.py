@@ -81,23 +81,23 @@ class _OnCuda(_Twin):
                     base, replaced, unused, n_coefficients=self._coefficients(block.n_columns)
                 )
                 failed = ~(np.isfinite(base).all(axis=1) & np.isfinite(replaced).all(axis=1))
-        return self._with_answers_of_twin(risks, block, failed) if failed.any() else risks
+        if not failed.any():
+            return risks
+        parts = [] if failed.all() else [risks.at_all(np.flatnonzero(~failed))]
+        return self._joined_with_twin(parts, block, ~failed)
 
     def _in_two(self, block: Block, is_here: NDArray[np.bool_]) -> PairedRisks:
         """Answer about some columns here, and leave the others to the CPU."""
-        here, there = np.flatnonzero(is_here), np.flatnonzero(~is_here)
-        parts = [self.risks(block.take(here))] if here.size else []
-        answers = PairedRisks.joined([*parts, self._of_twin(block.take(there))])
-        places = np.argsort(np.concatenate([here, there]))
-        return answers.at_all(places)
+        here = np.flatnonzero(is_here)
+        return self._joined_with_twin([self.risks(block.take(here))] if here.size else [], block, is_here)
 
-    def _with_answers_of_twin(
-        self, risks: PairedRisks, block: Block, failed: NDArray[np.bool_]
+    def _joined_with_twin(
+        self, parts: list[PairedRisks], block: Block, is_here: NDArray[np.bool_]
     ) -> PairedRisks:
-        kept, lost = np.flatnonzero(~failed), np.flatnonzero(failed)
-        parts = [risks.at_all(kept)] if kept.size else []
-        answers = PairedRisks.joined([*parts, self._of_twin(block.take(lost))])
-        return answers.at_all(np.argsort(np.concatenate([kept, lost])))
+        """Return the answers about some columns, which are known, and those of the CPU about the others."""
+        there = np.flatnonzero(~is_here)
+        answers = PairedRisks.joined([*parts, self._of_twin(block.take(there))])
+        return answers.at_all(np.argsort(np.concatenate([np.flatnonzero(is_here), there])))
 
     def _of_twin(self, block: Block) -> PairedRisks:
         # What the GPU has made is copied from there.

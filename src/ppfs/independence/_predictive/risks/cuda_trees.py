@@ -26,7 +26,7 @@ SERVED = "decision trees, random forests and bags of trees, lines, splines, boos
 
 
 class _OnCuda(_Twin):
-    """Grows models on each column of a block on a GPU: the answers of the engine's own grower, its twin."""
+    """Grows models on each column of a block on a GPU, with the answers of the engine's own grower."""
 
     bytes_per_block = 2**28
     takes_views = True

@@ -83,7 +83,7 @@ class EngineGrower(Grower):
 
     @abstractmethod
     def _kernels(self) -> Kernels:
-        """Return the functions that read it."""
+        """Return the functions that read what `_prepare` returns."""
 
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared is as large as the problem, and quickly made again.

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 
 from ppfs._conventions import Floats
-from ppfs._data import Matrix, Table
+from ppfs._data import Table
 from ppfs._fitting import KnownParameters
 from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
@@ -24,7 +24,7 @@ _KNOWN = KnownParameters(
 # The power of the mean that the variance is proportional to.
 _POWERS = {PoissonRegressor: 1.0, GammaRegressor: 2.0}
 
-# Newton's steps: at most so many, halved at most so often, until the slope per row is below this.
+# The most steps of Newton's method, and halvings of a step; the slope per row at which it ends.
 _MOST_STEPS, _MOST_HALVINGS, _FLAT = 100, 30, 1e-12
 
 # Logarithms of means are cut here, so that powers of them stay finite.
@@ -67,13 +67,8 @@ def power_of(estimator: PoissonRegressor | GammaRegressor | TweedieRegressor) ->
     return float(_POWERS.get(type(estimator)) or estimator.power)
 
 
-class LogLinearGrower(ColumnGrower[Floats]):
+class LogLinearGrower(ColumnGrower):
     """Solves the models of single columns, a block at a time."""
-
-    bytes_per_block = 2**18
-
-    def _read(self, X: Matrix) -> Floats:
-        return np.ascontiguousarray(X.T, dtype=np.float64)
 
     def _predicted(self, columns: Floats, split: Split) -> Floats:
         problem = self.problem

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from ppfs._conventions import Floats
-from ppfs._data import Matrix, Table
+from ppfs._data import Table
 from ppfs._fitting import KnownParameters
 from ppfs._rows import Split
 from ppfs.independence._predictive.problem import Problem
@@ -43,13 +43,8 @@ class NaiveBayesRisks(GrowthRisks):
         return NaiveBayesGrower(self.problem)
 
 
-class NaiveBayesGrower(ColumnGrower[Floats]):
+class NaiveBayesGrower(ColumnGrower):
     """Solves the models of single columns, a block at a time."""
-
-    bytes_per_block = 2**18
-
-    def _read(self, X: Matrix) -> Floats:
-        return np.ascontiguousarray(X.T, dtype=np.float64)
 
     def _predicted(self, columns: Floats, split: Split) -> Floats:
         problem = self.problem

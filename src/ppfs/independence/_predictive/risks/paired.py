@@ -85,13 +85,15 @@ class PairedRisks:
     def at_all(self, questions: NDArray[np.intp]) -> PairedRisks:
         """Return the risks of some of the questions."""
         arrays: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        # In C order, whatever the original: NumPy adds up rows of other layouts in another order.
         own: dict[str, Any] = {
-            name: None if array is None else array[questions] for name, array in arrays.items()
+            name: None if array is None else np.take(array, questions, axis=0)
+            for name, array in arrays.items()
         }
         return PairedRisks(**own)
 
 
-# What stands for a batch without an entry: an unknown number of coefficients.
+# The entry of a batch that has none: an unknown number of coefficients.
 _MISSING = {"n_coefficients": np.inf}
 
 

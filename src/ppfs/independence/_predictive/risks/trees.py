@@ -245,7 +245,7 @@ class TreeGrower(EngineGrower):
             super().prepare()
 
     def _spares_compiling(self, n_columns: int) -> bool:
-        """Return whether trees on so many columns are grown sooner than the kernels for single columns compile."""
+        """Return whether trees on this many columns are grown sooner than the kernels for single columns compile."""
         problem = self.problem
         if problem.is_by_row or problem.n_draws > 1 or not problem.classes.size:
             return False

@@ -25,7 +25,7 @@ def n_slots(n_levels: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def n_dummies(codes: NDArray[Any], trains: Sequence[NDArray[np.intp]]) -> int:
-    """Return how many categories of a column a train part tells apart, at most."""
+    """Return the largest number of categories of a column that a train part distinguishes."""
     most = max(np.unique(codes[train]).size for train in trains)
     return min(most, MAX_DUMMIES + 1)
 
@@ -78,7 +78,7 @@ class FittedCategories:
 
 @dataclass(frozen=True)
 class FittedColumns:
-    """Numbers and categories, made regressors as the train part of one split says.
+    """Regressors of numbers and categories, as fitted to the train part of one split.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class Ridge:
 
 
 @dataclass(frozen=True)
-class RidgeData:
+class CenteredData:
     """The train part of one split, centered and weighted.
 
     Attributes
@@ -79,29 +80,41 @@ class RidgeData:
         Products of the regressors, where they were computed before.
     """
 
-    model: Ridge
+    model: Any
     design: Floats
     centers: Floats
     values: Floats
     center: float
     gram: Floats | None = None
 
-    def kept(self, places: NDArray[np.intp]) -> RidgeData:
+    def kept(self, places: NDArray[np.intp]) -> Self:
         """Return the data of some of the regressors."""
         gram = None if self.gram is None else np.ascontiguousarray(self.gram[np.ix_(places, places)])
         return replace(
             self, design=np.ascontiguousarray(self.design[places]), centers=self.centers[places], gram=gram
         )
 
+    def with_products(self) -> Self:
+        """Return the same data with the products that models of some of the regressors can share."""
+        return self if self.gram is not None else replace(self, gram=_engine.products(self.design))
+
+    def _with_intercept(self, slopes: Floats) -> tuple[Floats, Floats]:
+        return slopes[np.newaxis], np.array([self.center - (slopes * self.centers).sum()])
+
+
+@dataclass(frozen=True)
+class RidgeData(CenteredData):
+    """The train part of ridge regression or least squares."""
+
+    model: Ridge
+
     @property
     def _has_more_rows(self) -> bool:
         return bool(self.design.shape[0] <= self.design.shape[1])
 
-    def with_products(self) -> RidgeData:
+    def with_products(self) -> Self:
         """Return the same data with the products that models of some of the regressors can share."""
-        if not self._has_more_rows or self.gram is not None:
-            return self
-        return replace(self, gram=_engine.products(self.design))
+        return super().with_products() if self._has_more_rows else self
 
     def fit(self) -> tuple[Floats, Floats]:
         """Return slopes of shape (1, n_regressors) and intercepts of shape (1,)."""
@@ -128,9 +141,6 @@ class RidgeData:
             smallest = max(self.design.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)
             shares = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > smallest)
         return self._with_intercept(right.T @ (shares * (left.T @ self.values)))
-
-    def _with_intercept(self, slopes: Floats) -> tuple[Floats, Floats]:
-        return slopes[np.newaxis], np.array([self.center - (slopes * self.centers).sum()])
 
 
 @dataclass(frozen=True)
@@ -186,26 +196,10 @@ class ElasticNet:
 
 
 @dataclass(frozen=True)
-class ElasticNetData:
-    """The train part of one split, centered and weighted; see `RidgeData`."""
+class ElasticNetData(CenteredData):
+    """The train part of the lasso or the elastic net."""
 
     model: ElasticNet
-    design: Floats
-    centers: Floats
-    values: Floats
-    center: float
-    gram: Floats | None = None
-
-    def kept(self, places: NDArray[np.intp]) -> ElasticNetData:
-        """Return the data of some of the regressors."""
-        gram = None if self.gram is None else np.ascontiguousarray(self.gram[np.ix_(places, places)])
-        return replace(
-            self, design=np.ascontiguousarray(self.design[places]), centers=self.centers[places], gram=gram
-        )
-
-    def with_products(self) -> ElasticNetData:
-        """Return the same data with the products that models of some of the regressors can share."""
-        return self if self.gram is not None else replace(self, gram=_engine.products(self.design))
 
     def fit(self) -> tuple[Floats, Floats]:
         """Return slopes of shape (1, n_regressors) and intercepts of shape (1,)."""
@@ -217,7 +211,7 @@ class ElasticNetData:
         _engine.solve_elastic_net(
             data.gram, right, n_rows * model.squares, n_rows * model.sizes, model.is_positive, slopes
         )
-        return slopes[np.newaxis], np.array([self.center - (slopes * self.centers).sum()])
+        return self._with_intercept(slopes)
 
 
 def _centered(

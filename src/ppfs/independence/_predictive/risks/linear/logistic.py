@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,13 @@ class Logistic:
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit one model per column; see `Solver`."""
-        labels = Labels.of(target, self.class_weight)
+        return self.fit_to_labels(regressors, Labels.of(target, self.class_weight))
+
+    def fit_to_labels(self, regressors: Floats, labels: Labels) -> tuple[Floats, Floats]:
+        """Fit one model per column, of shape (n_regressors, n_rows), to classes that are ready for the kernel."""
         n_regressors, _, n_columns = regressors.shape
         if labels.n_seen == 1:
-            slopes, intercepts = labels.aligned(
-                np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0))
-            )
-            return slopes, intercepts
+            return labels.aligned(np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0)))
         return labels.aligned(
             *_engine.logistic_columns(
                 regressors,
@@ -68,49 +68,48 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class LogisticData:
+class LabeledData:
     """The train part of one split.
 
     Attributes
     ----------
+    model : Solver
+        With the method `fit_to_labels`.
+
     design : ndarray of shape (n_regressors, n_rows)
     """
 
-    model: Logistic
+    model: Any
     design: Floats
     labels: Labels
 
-    def kept(self, places: NDArray[np.intp]) -> LogisticData:
+    def kept(self, places: NDArray[np.intp]) -> Self:
         """Return the data of some of the regressors."""
         return replace(self, design=np.ascontiguousarray(self.design[places]))
 
-    def with_products(self) -> LogisticData:
+    def with_products(self) -> Self:
         """Return the same data: the products change with every step, so nothing can be shared."""
         return self
 
     def fit(self) -> tuple[Floats, Floats]:
         """Return slopes of shape (n_scores, n_regressors) and intercepts of shape (n_scores,)."""
-        slopes, intercepts = (part[0] for part in self._fit_one())
+        (slopes,), (intercepts,) = self.model.fit_to_labels(self.design[:, :, np.newaxis], self.labels)
         return slopes, intercepts
 
-    def _fit_one(self) -> tuple[Floats, Floats]:
-        labels = self.labels
-        if labels.n_seen == 1:
-            return labels.aligned(np.zeros((1, 0, len(self.design))), np.zeros((1, 0)))
-        if len(self.design) > self.design.shape[1] and self.model.penalty > 0.0:
-            return labels.aligned(*self._from_rows())
-        return labels.aligned(
-            *_engine.logistic_columns(
-                self.design[:, :, np.newaxis],
-                labels.codes,
-                labels.weights,
-                labels.n_seen,
-                self.model.penalty,
-                self.model.has_intercept,
-                labels.n_seen > 2,
-                _TOLERANCE * labels.total,
-            )
-        )
+
+@dataclass(frozen=True)
+class LogisticData(LabeledData):
+    """The train part of a model with a penalty on squares, or none."""
+
+    model: Logistic
+
+    def fit(self) -> tuple[Floats, Floats]:
+        """Return slopes of shape (n_scores, n_regressors) and intercepts of shape (n_scores,)."""
+        is_wide = len(self.design) > self.design.shape[1]
+        if not is_wide or self.model.penalty == 0.0 or self.labels.n_seen == 1:
+            return super().fit()
+        (slopes,), (intercepts,) = self.labels.aligned(*self._from_rows())
+        return slopes, intercepts
 
     def _from_rows(self) -> tuple[Floats, Floats]:
         """Fit with more regressors than rows: the coefficients are a linear combination of the rows.

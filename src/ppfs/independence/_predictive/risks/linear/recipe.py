@@ -23,12 +23,7 @@ from ppfs.independence._predictive.risks.linear.logistic import Logistic
 from ppfs.independence._predictive.risks.linear.penalized_intercept import PenalizedIntercept
 from ppfs.independence._predictive.risks.linear.solver import Solver
 from ppfs.independence._predictive.risks.linear.sparse_logistic import SparseLogistic
-from ppfs.independence._predictive.risks.linear.steps import (
-    FittedSteps,
-    is_joint,
-    is_known_step,
-    keeps_width,
-)
+from ppfs.independence._predictive.risks.linear.steps import FittedSteps, is_joint, is_known_step, keeps_width
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 
 # Parameters of the iteration have no effect here: it ends at the optimum.

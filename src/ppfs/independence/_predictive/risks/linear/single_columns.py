@@ -53,9 +53,7 @@ class LinearGrower(Grower):
             return self._risks(block)
         by_kind = [np.flatnonzero(slots == kind) for kind in kinds]
         answers = PairedRisks.joined([self._risks(block.take(columns)) for columns in by_kind])
-        return PairedRisks.joined(
-            [answers.at(place) for place in np.argsort(np.concatenate(by_kind)).tolist()]
-        )
+        return answers.at_all(np.argsort(np.concatenate(by_kind)))
 
     def _risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about numbers, or about categories that have equally many regressors."""

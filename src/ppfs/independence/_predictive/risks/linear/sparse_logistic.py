@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppfs import _engine
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.risks.linear.logistic import Labels
+from ppfs.independence._predictive.risks.linear.logistic import LabeledData, Labels
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 
 # A fit ends when a step would lower the mean objective by less than this.
@@ -45,7 +44,10 @@ class SparseLogistic:
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit one model per column; see `Solver`."""
-        labels = Labels.of(target, self.class_weight)
+        return self.fit_to_labels(regressors, Labels.of(target, self.class_weight))
+
+    def fit_to_labels(self, regressors: Floats, labels: Labels) -> tuple[Floats, Floats]:
+        """Fit one model per column, of shape (n_regressors, n_rows), to classes that are ready for the kernel."""
         n_regressors, n_rows, n_columns = regressors.shape
         if labels.n_seen == 1:
             return labels.aligned(np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0)))
@@ -66,28 +68,6 @@ class SparseLogistic:
         """Return whether a model of `n_regressors` regressors is fitted here."""
         return n_regressors * self.n_scores <= _MAX_COEFFICIENTS
 
-    def data(self, design: Floats, target: TrainTarget) -> SparseLogisticData:
+    def data(self, design: Floats, target: TrainTarget) -> LabeledData:
         """Prepare the train part of a model of several regressors; see `Solver`."""
-        return SparseLogisticData(self, design, target)
-
-
-@dataclass(frozen=True)
-class SparseLogisticData:
-    """The train part of one split; design has shape (n_regressors, n_rows)."""
-
-    model: SparseLogistic
-    design: Floats
-    target: TrainTarget
-
-    def kept(self, places: NDArray[np.intp]) -> SparseLogisticData:
-        """Return the data of some of the regressors."""
-        return replace(self, design=np.ascontiguousarray(self.design[places]))
-
-    def with_products(self) -> SparseLogisticData:
-        """Return the same data: the products change with every step, so nothing can be shared."""
-        return self
-
-    def fit(self) -> tuple[Floats, Floats]:
-        """Return slopes of shape (n_scores, n_regressors) and intercepts of shape (n_scores,)."""
-        (slopes,), (intercepts,) = self.model.fit_columns(self.design[:, :, np.newaxis], self.target)
-        return slopes, intercepts
+        return LabeledData(self, design, Labels.of(target, self.class_weight))
