@@ -23,10 +23,8 @@ from ppfs.independence._predictive.residuals.index import ridge
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import (
-    one_by_one,
+    ProductTest,
     predicted_rest,
-    product_test,
-    smoothest_first,
 )
 
 
@@ -51,25 +49,21 @@ def test_products_less_their_mean_have_students_test(parts):
     design, output, functions = parts
     smoother = Smoother(design, np.ones(40))
     target, function = smoother.residuals(output[:, np.newaxis]), smoother.residuals(functions[:, 1:2])
-    found = product_test(target, function, smoother, None, is_centered=True)
+    found = ProductTest(target, smoother, None, is_centered=True).of(function)
     products = target.values[:, 0] * function.values[:, 0]
     inflation = smoother.inflation(int(target.penalties[0]), int(function.penalties[0]))
     plain = products.sum() / np.sqrt((products**2).sum() * inflation)
     assert found.statistic == pytest.approx(abs(plain) / np.sqrt((40 - plain**2) / 39))
-    assert found.pvalue < product_test(target, function, smoother, None).pvalue
+    assert found.pvalue < ProductTest(target, smoother, None).of(function).pvalue
 
 
 @pytest.mark.parametrize("n_functions", [1, 2, 3])
 def test_the_pvalue_is_that_of_hat_matrices_and_refits(parts, n_functions):
     design, output, functions = parts
     smoother = Smoother(design, np.ones(40))
-    ours = product_test(
-        smoother.residuals(output[:, np.newaxis]),
-        smoother.residuals(functions[:, :n_functions]),
-        smoother,
-        None,
-    )
-    if n_functions * 10 <= smoother.freedom(int(smoother.residuals(output[:, np.newaxis]).penalties[0])):
+    target = smoother.residuals(output[:, np.newaxis])
+    ours = ProductTest(target, smoother, None).of(smoother.residuals(functions[:, :n_functions]))
+    if n_functions * 10 <= smoother.freedom(int(target.penalties[0])):
         assert ours.pvalue == pytest.approx(
             twin.pvalue_of(design, output, functions[:, :n_functions]), rel=1e-6
         )
@@ -84,28 +78,27 @@ def test_the_smoothest_curve_is_tested_by_itself_and_with_the_others(parts):
     design, output, functions = parts
     smoother = Smoother(design, np.ones(40))
     target, curves = smoother.residuals(output[:, np.newaxis]), smoother.residuals(functions)
-    alone = product_test(target, curves.some(slice(1)), smoother, None)
-    every = product_test(target, curves, smoother, None)
+    test = ProductTest(target, smoother, None)
+    alone, every = test.of(curves.some(slice(1))), test.of(curves)
     mean = 0.8 / np.tan(np.pi * alone.pvalue) + 0.2 / np.tan(np.pi * every.pvalue)
-    found = smoothest_first(target, curves, smoother, None, 1)
+    found = test.smoothest_first(curves, 1)
     assert found.pvalue == pytest.approx(0.5 - np.arctan(mean) / np.pi)
     assert found.statistic == (alone if alone.pvalue <= every.pvalue else every).statistic
     for n_first in (0, 3):
-        assert smoothest_first(target, curves, smoother, None, n_first) == every
+        assert test.smoothest_first(curves, n_first) == every
 
 
 def test_products_are_tested_one_by_one(parts):
     design, output, functions = parts
     smoother = Smoother(design, np.ones(40))
     target, products = smoother.residuals(output[:, np.newaxis]), smoother.residuals(functions)
-    singles = np.array(
-        [product_test(target, products.some(slice(i, i + 1)), smoother, None).pvalue for i in range(3)]
-    )
+    test = ProductTest(target, smoother, None)
+    singles = np.array([test.of(products.some(slice(i, i + 1))).pvalue for i in range(3)])
     weights = np.array([5.0, 1.0, 2.0])
     mean = weights @ (1.0 / np.tan(np.pi * singles)) / 8.0
-    found = one_by_one(target, products, smoother, None, weights)
+    found = test.one_by_one(products, weights)
     assert found.pvalue == pytest.approx(0.5 - np.arctan(mean) / np.pi)
-    every = product_test(target, products, smoother, None)
+    every = test.of(products)
     assert (found.statistic, found.n_directions) == (every.statistic, every.n_directions)
 
 

@@ -147,7 +147,7 @@ class BoundTest(ABC):
     def binding_for(self, features: Table) -> Binding:
         """Return the binding of another test of the same rows, whose features may be groups of this table's features.
 
-        Its answers are kept, and written to a checkpoint, together with those of this test. They are told apart by
+        Its answers are kept, and written to a checkpoint, together with those of this test. They are distinguished by
         the columns of each feature, so only one such test of a table may have the same columns. It answers questions
         given other columns only.
         """

@@ -102,7 +102,7 @@ def _is_marginal(question: Question) -> bool:
 # Large enough for the columns that a search asks about repeatedly; those of a very wide table are asked about once.
 @lru_cache(maxsize=2**16)
 def fingerprint(column: int) -> int:
-    """Return a hash of 128 bits that stands for a column.
+    """Return a hash of 128 bits that represents a column.
 
     The sum of its members' fingerprints identifies a set. Unlike the set itself it takes no memory, and
     adding a column to it takes no time, which matters when thousands of columns are tested given the same set.

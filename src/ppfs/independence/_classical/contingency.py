@@ -137,10 +137,7 @@ class ChiSquared(GSquared):
     36.0
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        **GSquared._parameter_constraints,
-        "exact_moments": ["boolean"],
-    }
+    _parameter_constraints: dict[str, Any] = {**GSquared._parameter_constraints, "exact_moments": ["boolean"]}
 
     def __init__(
         self, *, exact_moments: bool = False, min_rows_per_cell: float = 5, max_levels: int = 100

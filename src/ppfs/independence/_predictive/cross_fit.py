@@ -245,7 +245,7 @@ class CrossFitPPI(PredictiveTest):
 
     @property
     def stop_after(self) -> int:  # type: ignore[override]
-        """How many draws as good as the feature itself end a question."""
+        """After how many draws that are as good as the feature itself a question ends."""
         return _ENOUGH_AS_GOOD if self.early_stop else 0
 
     def check(self, table: Table) -> None:

@@ -199,7 +199,7 @@ class PermutationTail:
         share_refitted = 1.0 if self.outputs is None else min(1.0, EFFECTIVE_VIEWS * share)
         at_once = columns_at_once(self.table.n_rows, is_on_device=self.growth.is_on_device)
         enough = at_once if self.growth.is_on_device else _BLOCKS_PER_TASK * at_once
-        # Screening takes longer than refits on a GPU: every worker shall have some of it.
+        # Screening takes longer than refits on a GPU: every worker should get some of it.
         most = _MOST_CHUNKS_ON_DEVICE if self.growth.is_on_device else np.inf
         return max(1, int(min(most, enough / (share_refitted * n_columns * DRAWS_AT_ONCE))))
 

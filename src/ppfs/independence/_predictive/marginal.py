@@ -253,11 +253,7 @@ def _require_finite(problem: Problem, risks: PairedRisks, names: Sequence[str]) 
 
 
 def grow_blocks(
-    growth: Growth,
-    table: Table,
-    xs: NDArray[np.intp],
-    n_jobs: int | None,
-    on_error: OnError = "raise",
+    growth: Growth, table: Table, xs: NDArray[np.intp], n_jobs: int | None, on_error: OnError = "raise"
 ) -> Iterator[tuple[NDArray[np.intp], Grown]]:
     """Answer about single columns, given nothing; yield them block by block with their answers."""
     n_workers = min(count_workers(n_jobs), len(xs))

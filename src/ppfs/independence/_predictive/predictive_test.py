@@ -161,7 +161,7 @@ class PredictiveTest(PanelParameters, IndependenceTest):
         return self.task if self.task != "auto" else of_models[0]
 
     def check_all(self, table: Table) -> None:
-        """Raise if parameters, models or data do not go together, before any model is fitted."""
+        """Raise if parameters, models or data do not fit each other, before any model is fitted."""
         self.check(table)
         self._check_models()
         self._check_columns(table)

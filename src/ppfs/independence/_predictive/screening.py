@@ -72,10 +72,7 @@ class Screening:
         sizes = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1)]).ravel()
         n_free = np.column_stack([np.ones((len(columns), 2), dtype=np.intp), n_steps.sum(axis=1) - 1]).ravel()
         return cls(
-            np.concatenate(views, axis=1)[is_used],
-            np.cumsum(sizes) - sizes,
-            np.maximum(n_free, 1),
-            n_units,
+            np.concatenate(views, axis=1)[is_used], np.cumsum(sizes) - sizes, np.maximum(n_free, 1), n_units
         )
 
     def bounds(self, share: float, n_outputs: int) -> Floats:
@@ -184,7 +181,7 @@ def outputs_of(problem: Problem) -> Floats | None:
 
 
 def rearranged(outputs: Floats, sources: NDArray[np.intp]) -> Floats:
-    """Return the outputs so rearranged that they meet the values of the original columns.
+    """Return the outputs, rearranged to match the values of the original columns.
 
     The sum over rows of a rearranged column times the target equals that of the column times the result.
 

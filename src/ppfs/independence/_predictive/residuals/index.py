@@ -17,8 +17,8 @@ from ppfs.independence._predictive.residuals.smoother import BLOCKS
 # between two knots.
 _FEWEST_KNOTS, _MOST_KNOTS, _ROWS_PER_KNOT, _BENDS = 6, 24, 15, 0.03
 
-# An index is improved until the error falls by less than this share, or at most so often; the penalty of a change is
-# this share of the mean square.
+# An index is improved until the error falls by less than this share, and at most this often; the penalty of a change
+# is this share of the mean square.
 _GAIN, _MOST_CHANGES, _CHANGES = 0.005, 8, 0.03
 
 # The penalty of the direction that a learned sum begins with, per row.
@@ -51,8 +51,9 @@ class _Curve:
             knots = np.array([knots[0], knots[0] + 1.0])
         self._knots, k = knots, knots.size
         self._widths = np.diff(knots)
+        place, above = self._placed(index)
         # Where the values that it was fitted to are.
-        self._place, self._above = place, above = self._placed(index)
+        self._place = place
         below = 1.0 - above
         # The normal equations of hat functions, which overlap with their neighbors only.
         gram = _roughness(index.size, k).copy()
@@ -66,7 +67,7 @@ class _Curve:
         self.error = float(((response - self.fitted) ** 2).sum())
 
     def _placed(self, index: Floats) -> tuple[NDArray[np.intp], Floats]:
-        """Return the knot below each value, and how far it is on the way to the next one."""
+        """Return the knot below each value, and its relative distance from there to the next one."""
         place = self._knots[1:-1].searchsorted(index, side="right")
         above = (index - self._knots[place]) / self._widths[place]
         return place, np.minimum(np.maximum(above, 0.0), 1.0)

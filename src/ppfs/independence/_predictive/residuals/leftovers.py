@@ -48,7 +48,7 @@ _ROOM_OF_A_PAIR = 40
 _LEAST_SPREAD = 0.25
 
 # Pairs and triples of columns that are looked at: of all, those whose product is most correlated with the residual.
-# Products of three are made of at most so many columns.
+# Products of three are made of at most this many columns.
 _PAIRS, _TRIPLES, _MOST_FOR_TRIPLES = 10, 3, 12
 
 # This many columns are looked at one by one.
@@ -237,10 +237,7 @@ class SecondLook:
         def learned(learn: Learn) -> tuple[Floats, Floats]:
             return cross_fitted(learn, n) if is_left_out else learn(np.ones(n, dtype=bool))
 
-        yield (
-            response,
-            *learned(lambda rows: of_sum(self._values, response, rows).learned(response, rows)),
-        )
+        yield (response, *learned(lambda rows: of_sum(self._values, response, rows).learned(response, rows)))
         if found.column is not None:
             alone = Index(self._values[:, found.column], np.empty((n, 0)))
             yield residual, *learned(lambda rows: alone.learned(residual, rows))

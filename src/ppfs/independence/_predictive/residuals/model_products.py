@@ -18,7 +18,7 @@ from ppfs.independence._predictive.residuals.residual_products import (
     ResidualProducts,
 )
 from ppfs.independence._predictive.residuals.smoother import Residuals
-from ppfs.independence._predictive.residuals.statistics import Tested, prediction_test
+from ppfs.independence._predictive.residuals.statistics import ProductTest, Tested
 from ppfs.independence._predictive.risks.paired import Views
 from ppfs.independence._predictive.risks.source import RiskSource
 
@@ -81,7 +81,7 @@ class ModelProducts(ResidualProducts):
         return answer
 
     def _judged(self, fit: Fit, part: Residuals, member: Member) -> Tested:
-        return prediction_test(fit.target, part, fit.smoother, self.problem.groups)
+        return ProductTest(fit.target, fit.smoother, self.problem.groups).of_predictions(part)
 
 
 def _difference(views: Views) -> Floats:

@@ -20,7 +20,7 @@ _FEW_VALUES = 10
 # Categories beyond the most frequent ones share their coefficient; products are made of this many at most.
 _MAX_LEVELS, _MAX_LEVELS_IN_PRODUCTS = 100, 9
 
-# Where products of so many do not fit, they are made of this many categories.
+# If there is no room for products of all categories, they are made of this many.
 _FEWER_LEVELS = 3
 
 # Beside the lines there are at most this many regressors, this share of the number of rows, and this many values.
@@ -139,7 +139,7 @@ class GivenColumn:
         )
 
     def curves(self, most: int) -> Floats:
-        """Return up to so many curves: the smoothest cosines of the scores, or steps. One curve is none."""
+        """Return up to `most` curves: the smoothest cosines of the scores, or steps. One curve is none."""
         if most < 2:
             return self.steps[:, :0]
         if self.scores is None:

@@ -28,12 +28,7 @@ from ppfs.independence._predictive.residuals.functions import (
 from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
-from ppfs.independence._predictive.residuals.statistics import (
-    Tested,
-    one_by_one,
-    predicted_rest,
-    smoothest_first,
-)
+from ppfs.independence._predictive.residuals.statistics import ProductTest, Tested, predicted_rest
 from ppfs.independence._predictive.risks.paired import Views
 
 # Of a feature of many columns this many are looked at a second time.
@@ -208,7 +203,7 @@ class ResidualProducts:
         return Question(x, others, known, self._views(x, others))
 
     def _answered(self, question: Question) -> Answered:
-        """Answer a question: a function of the question alone."""
+        """Answer a question. The answer depends on nothing else."""
         n_fits = 0
         regressions = question.regressions
         if regressions is None:
@@ -274,11 +269,10 @@ class ResidualProducts:
         # The indicators of more than two classes add up to 1: one of them is left out.
         target = fit.target.some(slice(int(self.problem.classes.size > 2), None))
         is_centered = self._response_given is not None
+        test = ProductTest(target, fit.smoother, self.problem.groups, is_centered)
         if member.each is not None:
-            return one_by_one(target, part, fit.smoother, self.problem.groups, member.each, is_centered)
-        return smoothest_first(
-            target, part, fit.smoother, self.problem.groups, member.n_smoothest, is_centered
-        )
+            return test.one_by_one(part, member.each)
+        return test.smoothest_first(part, member.n_smoothest)
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features."""

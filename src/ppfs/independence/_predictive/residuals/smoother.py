@@ -192,7 +192,7 @@ class Smoother:
         """Return the residuals of one response when every fifth of the rows is predicted by the others.
 
         Without the rows of a block B, their residuals are (I - H_BB)^-1 r_B, by the inverse of a matrix in blocks.
-        Many rows are hardly overfitted, and their own residuals are returned.
+        With many rows there is little overfitting, and their own residuals are returned.
         """
         values = residuals.values[:, 0].copy()
         if self.n_rows > _MOST_IN_BLOCKS:

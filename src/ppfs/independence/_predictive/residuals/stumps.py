@@ -8,8 +8,8 @@ from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.smoother import BLOCKS
 
-# Steps are at the bounds of this many bins with equally many rows; each of so many rounds adds a share of the step that
-# explains most of what is left, with at least so many rows on either side.
+# Steps are at the bounds of this many bins with equally many rows; each round adds a share of the step that explains
+# most of what is left, with at least this many rows on either side.
 _BINS, _ROUNDS, _SHARE, _FEWEST_ROWS = 40, 30, 0.4, 5
 
 # One fit without each block, and one of all rows: as many as the kernel makes.
@@ -42,7 +42,7 @@ class Stumps:
     def _n_seen_below(self) -> Floats:
         """Return how many rows of each fit are in each bin of a column or below: (n_columns, n_bins, n_fits)."""
         size = self._n_columns * self._n_bins
-        # Columns and bins have one number together.
+        # Each pair of a column and a bin has one number.
         numbers = self._bins + np.arange(self._n_columns) * self._n_bins
         blocks = np.stack(
             [np.bincount(numbers[first::BLOCKS].ravel(), minlength=size) for first in range(BLOCKS)], axis=1
