@@ -150,7 +150,7 @@ def _extremes(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         if X.nbytes < _BYTES_FOR_THREADS:
             look(starts)
         else:
-            # A core does not read as fast as memory is.
+            # One core cannot use the full bandwidth of the memory.
             tasks = [
                 starts[first : first + _PARTS_PER_TASK] for first in range(0, len(starts), _PARTS_PER_TASK)
             ]

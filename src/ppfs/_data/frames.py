@@ -77,7 +77,7 @@ class FrameColumns:
         names : sequence of str
             One name per column of X. A column that the caller's frame does not have holds numbers.
         """
-        # Native series: narwhals 1.38 hands its own to polars, which cannot read categories from them.
+        # Native series: narwhals 1.38 passes its own to polars, which cannot read categories from them.
         series = {name: self._series(X[:, column], name).to_native() for column, name in enumerate(names)}
         native = nw.from_dict(series, backend=self.backend).to_native()
         own_names = [self.own_names.get(name, name) for name in names]

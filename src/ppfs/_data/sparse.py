@@ -12,7 +12,7 @@ from ppfs.exceptions import InvalidInputError
 _WAY_OUT = "Build it again from rows, columns and values: scipy.sparse.coo_array((values, (rows, columns)), shape=...)."
 
 
-def require_sound(X: Any, name: str = "X") -> None:
+def require_sound(X: Any) -> None:
     """Raise if the parts of a sparse matrix contradict each other; anything else passes.
 
     SciPy and scikit-learn use the indices in compiled code: a negative or too large one crashes the process, or reads
@@ -23,23 +23,17 @@ def require_sound(X: Any, name: str = "X") -> None:
     X : object
         The caller's X.
 
-    name : str
-        Its name in messages.
-
     Raises
     ------
     InvalidInputError
     """
     if not sp.issparse(X) or X.ndim != 2:
         return
-    problem = _CHECKS.get(X.format, _sound)(X)
+    # DIA and DOK have no indices that SciPy uses unchecked.
+    check = _CHECKS.get(X.format)
+    problem = "" if check is None else check(X)
     if problem:
-        raise InvalidInputError(f"The sparse matrix {name} is malformed: {problem}. {_WAY_OUT}")
-
-
-def _sound(X: Any) -> str:
-    """Return no problem: DIA and DOK have no indices that SciPy uses unchecked."""
-    return ""
+        raise InvalidInputError(f"The sparse matrix X is malformed: {problem}. {_WAY_OUT}")
 
 
 def _compressed(X: Any) -> str:

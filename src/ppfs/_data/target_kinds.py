@@ -2,7 +2,7 @@
 
 Each kind turns its values into one number per row, the *response*, which the models of this package predict: under
 independence it is independent of a column given others wherever the target is, and it is the score by which the usual
-model of that kind sees a small effect (docs/decisions/0281-responses.md). Estimators of the caller's get the values
+model of that kind finds a small effect (docs/decisions/0281-responses.md). Estimators of the caller's get the values
 themselves, and the loss of the kind.
 """
 
@@ -254,14 +254,7 @@ KINDS: dict[str, TargetKind] = {
             "twice the root of y + 3/8, whose variance hardly depends on the mean of a count",
             mean=lambda response: (response / 2.0) ** 2 - 0.375,
         ),
-        TargetKind(
-            "positive",
-            "regression",
-            "gamma-deviance",
-            _read_positive,
-            np.log,
-            "the logarithm of y",
-        ),
+        TargetKind("positive", "regression", "gamma-deviance", _read_positive, np.log, "the logarithm of y"),
         TargetKind(
             "ordinal",
             "classification",

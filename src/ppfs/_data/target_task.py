@@ -13,7 +13,7 @@ from ppfs._data.target_kinds import KINDS
 from ppfs.exceptions import InvalidInputError
 
 Task = Literal["classification", "regression"]
-# What the caller may say about a target.
+# The tasks that the caller may declare.
 SaidTask = Literal["auto", "classification", "regression", "count", "positive", "ordinal", "survival"]
 TASKS = ("classification", "regression", *KINDS)
 

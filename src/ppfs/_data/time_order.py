@@ -1,4 +1,4 @@
-"""Rows in time: their order, and how long neighboring rows stay alike."""
+"""Rows in time: their order, and how long neighboring rows stay correlated."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scipy import special, stats
 _TIMES_PER_BLOCK = 3.0
 _FEWEST_BLOCKS = 10
 
-# Blocks of so many times the autocorrelation time share less with their neighbors, where there are so many of them.
+# Blocks of this many autocorrelation times share less with their neighbors, if there are at least this many blocks.
 _TIMES_PER_LONG_BLOCK = 6.0
 _MANY_BLOCKS = 50
 
-# Neighbors are alike if their correlation is this many standard errors above 0, which by chance happens once in ten
+# Neighbors are similar if their correlation is this many standard errors above 0, which by chance happens once in ten
 # thousand series, and if the correlation of successive differences is this far above -1/2, that of independent rows.
 _STANDARD_ERRORS = 3.7
 _LEAST_ABOVE = 0.13

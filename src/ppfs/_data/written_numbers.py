@@ -55,7 +55,7 @@ class NumberStyle:
         return None
 
     def number(self, text: str) -> float | None:
-        """Return the number that a text stands for; None where it is not a number in this style."""
+        """Return the number that a text represents; None where it is not a number in this style."""
         found = _pattern(self.decimal).fullmatch(text.strip())
         if found is None or _unit(found) != self.unit:
             return None

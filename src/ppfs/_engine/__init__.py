@@ -70,7 +70,14 @@ if TYPE_CHECKING:
     from ppfs._engine.tables.pair_scores import score_pairs, whole_k_log_k
     from ppfs._engine.tables.signed_ranks import SignedRanks, signed_ranks
     from ppfs._engine.trees.row_losses import DrawnRows
-    from ppfs._engine.trees.rules import CLASS_CRITERIA, LOSSES, NUMBER_CRITERIA, TreeRules, is_exhaustive
+    from ppfs._engine.trees.rules import (
+        CLASS_CRITERIA,
+        LOSSES,
+        NUMBER_CRITERIA,
+        TIE,
+        TreeRules,
+        is_exhaustive,
+    )
 
 #: The module of every public name.
 _MODULES = {
@@ -135,7 +142,7 @@ _MODULES = {
     "tables.pair_scores": ("score_pairs", "whole_k_log_k"),
     "tables.signed_ranks": ("SignedRanks", "signed_ranks"),
     "trees.row_losses": ("DrawnRows",),
-    "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TreeRules", "is_exhaustive"),
+    "trees.rules": ("CLASS_CRITERIA", "LOSSES", "NUMBER_CRITERIA", "TIE", "TreeRules", "is_exhaustive"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_HOMES)

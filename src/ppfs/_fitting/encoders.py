@@ -211,7 +211,7 @@ def _medians(X: Floats) -> Floats:
     columns = np.arange(X.shape[1])
     # Missing values come last.
     low, high = ordered[np.maximum(n_values - 1, 0) // 2, columns], ordered[n_values // 2 % len(X), columns]
-    # Halves first, because the sum of two very large numbers is beyond 64 bits.
+    # Halved first, because the sum of two very large numbers may overflow.
     middle = np.where(low == high, low, low / 2 + high / 2)
     return np.where(n_values == 0, 0.0, middle)
 

@@ -16,14 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs import _engine
 from ppfs._conventions import Floats, warn_caller
 from ppfs._data import Block, ColumnFacts, Matrix, Table, dense_column, facts_of
 from ppfs._fitting.wanted_encoding import TRANSPARENT, TREES_BY_DEFAULT, is_tree_itself, wanted_encoding
 from ppfs._printable import listed
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 
-# scikit-learn's FEATURE_THRESHOLD, and the variance at which a node is a leaf.
-_TIE = np.float32(1e-7)
+# The variance at which a node of a regression tree is a leaf.
 _LEAF_VARIANCE = float(np.finfo(np.float64).eps)
 
 # Changed columns have a range of 2**10 to 2**11, targets of 4 to 8, like standard normal numbers: the thresholds of
@@ -198,7 +198,7 @@ def _may_be_blurred(facts: ColumnFacts, n_rows: int) -> NDArray[np.bool_]:
     with np.errstate(over="ignore", invalid="ignore"):
         spread = facts.high - facts.low
         largest = np.maximum(np.abs(facts.low), np.abs(facts.high))
-        is_fine = spread < min(100 * float(_TIE) * n_rows, 0.1)
+        is_fine = spread < min(100 * float(_engine.TIE) * n_rows, 0.1)
         is_far = largest > 2 * spread
     worth = (is_fine | is_far | facts.is_too_large) & ~facts.is_constant & ~facts.has_infinite
     return np.asarray(worth)
@@ -214,7 +214,7 @@ def _n_blurred(distinct: Floats) -> int:
     """Count the distinct values, sorted, that a tree treats as equal to their neighbors."""
     with np.errstate(over="ignore"):
         seen = distinct.astype(np.float32)
-    return int(np.count_nonzero(~(seen[1:] > seen[:-1] + _TIE)))
+    return int(np.count_nonzero(~(seen[1:] > seen[:-1] + _engine.TIE)))
 
 
 def _n_blurred_targets(y: Floats) -> int:

@@ -11,11 +11,11 @@ from ppfs._planning.rates import Rates
 _BYTES_PER_COLUMN = 350
 # The interpreter with NumPy, SciPy, scikit-learn and the compiled kernels.
 _BYTES_AT_REST = 300 * 2**20
-# What a worker holds of the columns: the block in hand, its copies, and the next one.
+# What a worker holds of the columns: the current block, its copies, and the next one.
 _BYTES_OF_BLOCKS = 3 * 2**21
 # The answer for a column, and what is sent with a block beside its values.
 _BYTES_OF_ANSWER, _BYTES_OF_TASK, _COLUMNS_PER_TASK = 26, 2**12, 500
-# Assumed: what a cluster adds to the work itself. benchmarks/scale/workers.py measures it for a cluster at hand.
+# Assumed: what a cluster adds to the work itself. benchmarks/scale/workers.py measures it for a given cluster.
 _OVERHEAD = 1.15
 
 

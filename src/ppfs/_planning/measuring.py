@@ -56,7 +56,6 @@ def measure_rates(
     n_columns: int | None = None,
     n_candidates: int | None = None,
     budget: float = 10.0,
-    seed: int = 0,
 ) -> Rates:
     """Run a search on parts of a table, and return what that took.
 
@@ -81,7 +80,7 @@ def measure_rates(
         CPU seconds after which the shrink phase is cut short; one step is always taken.
     """
     startup = time.process_time()
-    runs = _Runs(selector, X, np.asarray(y), seed)
+    runs = _Runs(selector, X, np.asarray(y))
     startup += runs.load()
     growth, fits_per_column = runs.growth()
     found, n_looked_at = runs.candidates(growth)
@@ -116,7 +115,7 @@ def measure_rates(
 
 @dataclass(frozen=True)
 class _Counts:
-    """What counting small p-values took, and of how many columns."""
+    """The cost of counting small p-values, and the number of columns whose p-values were counted."""
 
     n_columns: int = 1
     seconds: float = 0.0
@@ -134,8 +133,8 @@ class _Counts:
 class _Runs:
     """Runs of a search on parts of a table."""
 
-    def __init__(self, selector: Any, X: Any, y: NDArray[Any], seed: int) -> None:
-        generator = stream(seed)
+    def __init__(self, selector: Any, X: Any, y: NDArray[Any]) -> None:
+        generator = stream(0)
         self._whole = _without_columns(selector)
         if selector.task in KINDS and not hasattr(selector.estimator, "fit"):
             # The models of this package predict one number per row, whatever the kind of target.
@@ -150,7 +149,6 @@ class _Runs:
         is_whole = self.n_rows == len(y)
         self._rows = np.arange(len(y)) if is_whole else np.sort(generator.permutation(len(y))[: self.n_rows])
         self._columns = generator.permutation(self.n_sample)
-        self._seed = seed
 
     def load(self) -> float:
         """Run a small search twice, and return how many more CPU seconds the first took: it loads the kernels."""
@@ -288,7 +286,6 @@ class _Runs:
             n if n_signals is None else n_signals,
             task="classification" if is_labels else "regression",
             n_classes=np.unique(self._all_y).size if is_labels else 2,
-            seed=self._seed,
         )
 
     def _task(self) -> str:
@@ -300,11 +297,7 @@ class _Runs:
         return "regression" if is_numeric else "classification"
 
     def _run(
-        self,
-        columns: NDArray[np.intp],
-        *,
-        rows: NDArray[np.intp] | None = None,
-        alpha: float | None = None,
+        self, columns: NDArray[np.intp], *, rows: NDArray[np.intp] | None = None, alpha: float | None = None
     ) -> tuple[float, list[Phase]]:
         """Fit to a part of the table; return the CPU seconds, and those of the phases."""
         rows = self._rows if rows is None else rows

@@ -101,7 +101,7 @@ class Shrinkage:
     def sets_for(self, n_candidates: int) -> float:
         """Return how many sets of models a number of candidates needs.
 
-        Of more candidates a smaller share is kept: rows limit how many columns can be told apart.
+        Of more candidates a smaller share is kept: rows limit how many columns can be distinguished.
         """
         ratio = n_candidates / self.n_candidates
         if ratio == 1:
@@ -120,7 +120,7 @@ class Shrinkage:
 
 
 def _one(phase: Phase, exponent: float) -> Shrinkage:
-    """Return what a shrink phase took, or would have taken if it had come to its end.
+    """Return what a shrink phase took, or would have taken if it had been completed.
 
     Columns are asked about weakest first. So of those that were not asked about, half as large a share is assumed to
     be dropped as of those that were.

@@ -19,6 +19,9 @@ from ppfs._trace.steps import (
 # From a feature's number to its name in a sentence, in quotation marks.
 Call = Callable[[int | None], str]
 
+# Of more features in a sentence, this many are named.
+_MOST_NAMED = 5
+
 # Why a column was selected; with "no" before it, why it was not.
 _DEPENDS = "evidence that the target depends"
 
@@ -127,10 +130,10 @@ def reason(feature: int, outcome: Outcome, step: Step | None) -> str:
     return NO_ADDITION if step.others else NO_LINK
 
 
-def enumerated(features: Sequence[int], call: Call, limit: int = 5) -> str:
+def enumerated(features: Sequence[int], call: Call) -> str:
     """Return the names of features for a sentence, the first few of many."""
-    shown = ", ".join(call(feature) for feature in features[:limit])
-    return shown if len(features) <= limit else f"{shown} and {len(features) - limit} more"
+    shown = ", ".join(call(feature) for feature in features[:_MOST_NAMED])
+    return shown if len(features) <= _MOST_NAMED else f"{shown} and {len(features) - _MOST_NAMED} more"
 
 
 def called(name: str, columns: Sequence[str]) -> str:

@@ -147,7 +147,7 @@ def _correlations(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.
 
 
 def _is_monotone(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
-    """Return whether y is a monotone function of x, with hardly any ties."""
+    """Return whether y is a monotone function of x, with almost no ties."""
     if min(np.unique(x).size, np.unique(y).size) < max(_FEWEST_ROWS, 0.9 * x.size):
         return False
     rises = np.diff(y[np.argsort(x, kind="stable")])

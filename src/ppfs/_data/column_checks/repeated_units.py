@@ -22,7 +22,7 @@ _NAMED = re.compile(
 _WORDS_ALONE = re.compile(rf"(?:{_UNITS})s?\Z")
 # Fewer units than this may be the levels of a factor; a unit has at least two rows on average.
 _FEWEST_UNITS = 10
-# Units whose rows lie together and are equally many: no numeric column looks like this by chance.
+# Units with neighboring rows, and equally many rows each: no numeric column looks like this by chance.
 _FEWEST_EQUAL_UNITS = 20
 # Rows that are checked first.
 _HEAD = 64

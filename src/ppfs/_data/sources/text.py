@@ -40,11 +40,7 @@ csv.field_size_limit(2**31 - 1)
 
 
 def convert_text(
-    path: Path,
-    folder: Path | None = None,
-    *,
-    format: TextFormat | None = None,
-    progress: Progress = "log",
+    path: Path, folder: Path | None = None, *, format: TextFormat | None = None, progress: Progress = "log"
 ) -> Path:
     """Write the columns of a CSV file to Parquet shards, with bounded memory, and return their folder.
 

@@ -10,12 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ppfs._engine.boosting.column_layout import Layout, lay_out, make_layout
-from ppfs._engine.boosting.column_trees import (
-    Growing,
-    add_up,
-    grow_tree,
-    make_growing,
-)
+from ppfs._engine.boosting.column_trees import Growing, add_up, grow_tree, make_growing
 from ppfs._engine.boosting.gradients import BOUND_OF_POWERS, fill_gradients, start_powers
 from ppfs._engine.boosting.problem import BoostingProblem, TrainParts
 from ppfs._engine.boosting.rules import BoostingLimits, Kind

@@ -5,16 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppfs._engine.boosting.binned_columns import MISSING
-from ppfs._engine.jit.kernels import (
-    Bools,
-    Float64s,
-    Int64s,
-    Records,
-    Uint8s,
-    int64,
-    kernel,
-    kernel_part,
-)
+from ppfs._engine.jit.kernels import Bools, Float64s, Int64s, Records, Uint8s, int64, kernel, kernel_part
 
 #: A node of a fitted tree. A leaf has no children: ``left`` is 0.
 SPLIT = np.dtype(

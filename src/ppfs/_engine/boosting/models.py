@@ -110,9 +110,7 @@ class BoostedModels:
         tree to the first replaced column once for all draws.
         """
         raw = self._raw_with(columns, values)
-        return np.concatenate(
-            [self._outcome(raw[[0, draw]]).replaced for draw in range(1, len(raw))],
-        )
+        return np.concatenate([self._outcome(raw[[0, draw]]).replaced for draw in range(1, len(raw))])
 
     def predictions(self, columns: Sequence[int], values: Sequence[Float64s]) -> Float64s:
         """Return predictions of the test rows as they are, then with other values, draw by draw; see `replaced`.
@@ -292,11 +290,7 @@ def _grow(
 
 
 def _predict(
-    problem: BoostingProblem,
-    columns: BinnedColumns,
-    model: Model,
-    split: int,
-    raw: npt.NDArray[np.float64],
+    problem: BoostingProblem, columns: BinnedColumns, model: Model, split: int, raw: npt.NDArray[np.float64]
 ) -> None:
     """Fill the part of ``raw`` (n_tested, n_trees) that belongs to a split."""
     begin, end = problem.train_parts.ends[split : split + 2]

@@ -202,11 +202,7 @@ def prepare_boosting(
 
 
 def _learnt(
-    target: Target,
-    n_classes: int,
-    of_numbers: Kind,
-    rows: npt.NDArray[np.int64],
-    weights: Float64s | None,
+    target: Target, n_classes: int, of_numbers: Kind, rows: npt.NDArray[np.int64], weights: Float64s | None
 ) -> tuple[Kind, Float64s, Int64s, Float64s]:
     """Return the kind of a train part, the labels of all rows, the indices of the classes, and the baseline."""
     if not n_classes:

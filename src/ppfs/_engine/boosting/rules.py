@@ -9,7 +9,7 @@ from ppfs._engine.trees.rules import LOSSES, LossCode
 # The smallest sum of hessians of a child; a constant of scikit-learn's HistGradientBoosting.
 _MIN_HESSIAN = 1e-3
 
-# Stands for "no limit".
+# Represents "no limit".
 _UNLIMITED = 2**31 - 1
 
 
@@ -36,7 +36,7 @@ BOOSTING_LOSSES = {
 
 
 class BoostingLimits(NamedTuple):
-    """The rules as kernels want them."""
+    """The rules in the form that kernels read."""
 
     learning_rate: float
     n_rounds: int
@@ -86,7 +86,7 @@ class BoostingRules:
 
     @property
     def limits(self) -> BoostingLimits:
-        """The rules as kernels want them."""
+        """The rules in the form that kernels read."""
         return BoostingLimits(
             learning_rate=float(self.learning_rate),
             n_rounds=int(self.max_iter),

@@ -52,12 +52,7 @@ class Device(ABC):
 
     @abstractmethod
     def launch(
-        self,
-        kernel: str,
-        n_blocks: int,
-        n_threads: int,
-        arguments: Sequence[Any],
-        shared_bytes: int = 0,
+        self, kernel: str, n_blocks: int, n_threads: int, arguments: Sequence[Any], shared_bytes: int = 0
     ) -> None:
         """Run a kernel; arguments are arrays of this device and NumPy scalars. `n_threads` is the size of a block."""
 
@@ -105,12 +100,7 @@ class CudaDevice(Device):
         self._kernels: dict[str, Any] = {}
 
     def launch(
-        self,
-        kernel: str,
-        n_blocks: int,
-        n_threads: int,
-        arguments: Sequence[Any],
-        shared_bytes: int = 0,
+        self, kernel: str, n_blocks: int, n_threads: int, arguments: Sequence[Any], shared_bytes: int = 0
     ) -> None:
         """Run a kernel in the current stream of this thread."""
         function = self._kernels.get(kernel)

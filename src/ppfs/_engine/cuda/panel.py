@@ -23,7 +23,7 @@ _MOST_THREADS = 512
 # Threads of a block that fits models: each of them needs many registers.
 _THREADS = 128
 
-# A boosted model of one thread has these vectors over the bins, and nodes of so many numbers.
+# A boosted model of one thread has these vectors over the bins, and nodes of this many numbers.
 _VECTORS_OF_BINS = 4
 _NODE_FIELDS = 12
 

@@ -114,5 +114,5 @@ def _is_pinned(xp: Any, part: Any) -> bool:
     """Return whether an array of the host is in memory that the device can read by itself."""
     try:
         return bool(xp.cuda.runtime.pointerGetAttributes(part.ctypes.data).type == _PINNED)
-    except Exception:  # Memory that CUDA has never seen is an error in some versions.
+    except Exception:  # In some versions memory that CUDA does not manage is an error.
         return False

@@ -1,4 +1,4 @@
-"""The kernels' source, which is compiled for the GPU at hand when it is first used."""
+"""The kernels' source, which is compiled for the machine's GPU when it is first used."""
 
 import re
 from functools import cache

@@ -48,7 +48,7 @@ _HASH_OF_FLAGS = hash(compiler.Flags())
 
 
 class _Nowhere:
-    """Stands for the code generator where a part is given its environment: without machine code it needs none."""
+    """A code generator that ignores the environment of a part: without machine code there is none."""
 
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing."""
@@ -61,7 +61,7 @@ class KernelLibrary(codegen.JITCodeLibrary):
         try:
             passes, options = self._codegen._module_pass_manager()
         except TypeError:
-            # An older Numba hands out its passes in another way.
+            # An older Numba has another interface to its passes.
             super()._optimize_final_module()
         else:
             passes.run(self._final_module, options)
@@ -71,7 +71,7 @@ class PartLibrary(codegen.JITCodeLibrary):
     """The code of a part, to be linked into that of a kernel."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Leave it to the kernel."""
+        """Set the layout only: the kernel's own library optimizes this part too."""
         ll_module.data_layout = self._codegen._data_layout
 
     @property
@@ -85,7 +85,7 @@ class PartLibrary(codegen.JITCodeLibrary):
         return 0
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the kernel."""
+        """Do nothing: the kernel's own library optimizes this part too."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()

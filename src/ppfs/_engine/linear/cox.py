@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 _MAX_STEPS = 60
 _MAX_HALVINGS = 30
 _TOLERANCE = 1e-10
-# Log hazards beyond this overflow when they are multiplied; no data of finite size ask for it.
+# Log hazards beyond this overflow when they are multiplied; no finite data require it.
 _LARGEST = 200.0
 
 
@@ -99,11 +99,6 @@ class RiskSets:
         number, _, sizes = self._ties
         means = np.bincount(number, self.weights[self._events]) / sizes
         return np.asarray(means[number])
-
-    @property
-    def n_events(self) -> int:
-        """How many events were observed."""
-        return int(self._events.size)
 
     def log_likelihood(self, hazards: Floats, log_hazards: Floats) -> float:
         """Return the logarithm of the partial likelihood."""

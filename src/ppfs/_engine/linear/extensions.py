@@ -27,12 +27,7 @@ def _remove(left: Float64s, directions: Float64s, first: int, end: int) -> None:
 
 @allocating_kernel
 def add_directions(
-    regressors: Float64s,
-    starts: Int64s,
-    basis: Float64s,
-    determined: float,
-    added: Float64s,
-    n_added: Int64s,
+    regressors: Float64s, starts: Int64s, basis: Float64s, determined: float, added: Float64s, n_added: Int64s
 ) -> None:
     """Find the orthonormal directions that each block adds to a basis; none if it is redundant.
 

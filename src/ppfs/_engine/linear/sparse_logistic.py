@@ -276,7 +276,7 @@ def _fill_sparse_logistic(
                 row[i] = regressors[r, i, column]
             centers[r], scales[r] = 0.0, 1.0
             if has_intercept:
-                # Moving regressors moves nothing but the intercept; one that is constant says nothing beside it.
+                # Shifting regressors changes only the intercept; a constant one is redundant with it.
                 is_idle = is_constant(row)
                 for i in range(n_rows):
                     centers[r] += row[i] / n_rows

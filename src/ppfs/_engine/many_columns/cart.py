@@ -14,15 +14,7 @@ import numpy as np
 
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.target import Target
-from ppfs._engine.jit.kernels import (
-    Int32s,
-    Int64s,
-    Records,
-    int64,
-    kernel,
-    kernel_function,
-    kernel_part,
-)
+from ppfs._engine.jit.kernels import Int32s, Int64s, Records, int64, kernel, kernel_function, kernel_part
 from ppfs._engine.many_columns.segments import Segments, divide, first_place, load, make_segments, search
 from ppfs._engine.trees.criterion import add_row, weight_of
 from ppfs._engine.trees.cuts import Sides, make_sides

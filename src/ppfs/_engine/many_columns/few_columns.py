@@ -21,7 +21,7 @@ _n_rows_grown = [0]
 
 
 def is_sooner_grown(n_rows: int) -> bool:
-    """Return whether trees with so many train rows in all are grown before the kernels of single columns compile."""
+    """Return whether trees with this many train rows in all are grown before the kernels of single columns compile."""
     return _n_rows_grown[0] + n_rows <= _MOST_ROWS and not is_compiled(class_risks)
 
 

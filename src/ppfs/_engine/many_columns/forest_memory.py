@@ -20,7 +20,7 @@ from ppfs._engine.many_columns.forest_nodes import FOREST_NODE
 from ppfs._engine.many_columns.forest_search import SearchWork
 from ppfs._engine.trees.criterion import add_row
 
-#: Stands for "no column".
+#: Represents "no column".
 NOTHING = -1
 
 

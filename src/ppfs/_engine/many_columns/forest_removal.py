@@ -11,11 +11,7 @@ import numpy as np
 
 from ppfs._engine.inputs.column_store import ColumnStore
 from ppfs._engine.inputs.target import Target
-from ppfs._engine.jit.kernels import (
-    Records,
-    int64,
-    kernel_function,
-)
+from ppfs._engine.jit.kernels import Records, int64, kernel_function
 from ppfs._engine.many_columns.forest_memory import NOTHING, ForestMemory, sort_rows, stamp_rows, sum_rows
 from ppfs._engine.many_columns.forest_search import (
     Candidates,

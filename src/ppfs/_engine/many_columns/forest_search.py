@@ -15,15 +15,7 @@ from ppfs._engine.inputs.bit_sets import NONE, ONE, Words, first_bit
 from ppfs._engine.inputs.column_store import ColumnStore
 from ppfs._engine.inputs.random_keys import combine, uniform
 from ppfs._engine.inputs.target import Target
-from ppfs._engine.jit.kernels import (
-    Float64s,
-    Int32s,
-    Int64s,
-    Records,
-    int64,
-    kernel_function,
-    kernel_part,
-)
+from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, Records, int64, kernel_function, kernel_part
 from ppfs._engine.trees.cuts import ENTRY, Sides, make_sides, try_column
 from ppfs._engine.trees.rules import Limits
 

@@ -15,7 +15,7 @@ from ppfs._engine.trees.losses import Scoring
 from ppfs._engine.trees.nodes import LEAF, Nodes
 from ppfs._engine.trees.rules import TreeRules
 
-#: Stands for "no column" among permuted columns and their slots.
+#: Represents "no column" among permuted columns and their slots.
 NOTHING = -1
 
 

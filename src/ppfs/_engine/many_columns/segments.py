@@ -7,9 +7,8 @@ import numpy as np
 from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int32s, Int64s, Records, kernel_function, kernel_part
-from ppfs._engine.trees.criterion import TIE
 from ppfs._engine.trees.cuts import ENTRY, Sides, try_column
-from ppfs._engine.trees.rules import Criterion, Limits
+from ppfs._engine.trees.rules import TIE, Criterion, Limits
 from ppfs._engine.trees.two_classes import best_two_class_cut, fill_scales
 
 #: A column in a node: its stored entries there are ``Segments.entries[start:stop]``, sorted.
@@ -124,7 +123,7 @@ def divide(
                 left_end += 1
             start = middle
         else:
-            # The rows of the other child are needed no more.
+            # The rows of the other child are no longer needed.
             kept = np.int32(wants_left)
             for entry in range(start, stop):
                 is_kept = marks[entries[entry]["row"]] == kept

@@ -45,11 +45,7 @@ class Bags(NamedTuple):
 
 
 def make_bags(
-    samples: Sequence[npt.NDArray[np.integer]],
-    splits: Splits,
-    target: Target,
-    n_classes: int,
-    n_rows: int,
+    samples: Sequence[npt.NDArray[np.integer]], splits: Splits, target: Target, n_classes: int, n_rows: int
 ) -> Bags:
     """Make bags from samples: for every split, an array (n_trees, n_train) of how often a tree draws a train row."""
     n_trees = len(samples[0])

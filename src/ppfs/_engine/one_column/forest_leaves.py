@@ -22,10 +22,10 @@ from ppfs._engine.one_column.forest_neighbors import (
 from ppfs._engine.one_column.groups import add_to_group, add_zeros_to_group, group_for
 from ppfs._engine.one_column.leaves import Work, limited_leaves
 from ppfs._engine.one_column.prepared_columns import Plan
-from ppfs._engine.trees.criterion import TIE, add_row
+from ppfs._engine.trees.criterion import add_row
 from ppfs._engine.trees.losses import Scoring
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, add_losses
-from ppfs._engine.trees.rules import Limits
+from ppfs._engine.trees.rules import TIE, Limits
 
 
 class Growth(NamedTuple):
@@ -150,19 +150,7 @@ def _ask_trees_one_by_one(
     """Fill ``forest.rows`` with the leaf of each test row of a split and the predictions of the leaves."""
     n_values = find_values(split, n_places, zero_place, plan, forest)
     for tree in range(bags.n_trees):
-        _add_tree(
-            split,
-            tree,
-            n_values,
-            n_places,
-            zero_place,
-            column_key,
-            target,
-            bags,
-            growth,
-            forest,
-            work,
-        )
+        _add_tree(split, tree, n_values, n_places, zero_place, column_key, target, bags, growth, forest, work)
     predict_leaves(n_values, target, scoring, bags.n_trees, forest)
 
 

@@ -251,13 +251,7 @@ def find_values(split: int, n_places: int, zero_place: int, plan: Plan, work: Fo
 
 @kernel_function
 def _ask_trees(
-    split: int,
-    word: int,
-    n_leaves: int,
-    is_grouped: bool,
-    target: Target,
-    bags: Bags,
-    work: ForestWork,
+    split: int, word: int, n_leaves: int, is_grouped: bool, target: Target, bags: Bags, work: ForestWork
 ) -> None:
     """Add the predictions of 64 trees to the sums of each distinct value among the test rows."""
     # Arrays are taken out of their tuples here, because each access to a tuple in the loops would count references.

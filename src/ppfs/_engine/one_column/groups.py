@@ -14,7 +14,8 @@ from ppfs._engine.inputs.splits import TRAIN
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int32s, Records, int64, kernel_function, kernel_part
 from ppfs._engine.one_column.prepared_columns import Plan
-from ppfs._engine.trees.criterion import TIE, add_row, add_stats, copy_stats
+from ppfs._engine.trees.criterion import add_row, add_stats, copy_stats
+from ppfs._engine.trees.rules import TIE
 
 GROUP = np.dtype(
     [

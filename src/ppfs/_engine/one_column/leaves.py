@@ -16,10 +16,10 @@ from ppfs._engine.inputs.random_keys import combine, uniform
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, int64, kernel_function, kernel_part
 from ppfs._engine.one_column.groups import Groups, make_groups
-from ppfs._engine.trees.criterion import TIE, add_stats, midpoint, subtract_stats
+from ppfs._engine.trees.criterion import add_stats, midpoint, subtract_stats
 from ppfs._engine.trees.cuts import ENTRY, Sides, best_cut, draw_threshold, make_sides, sum_squares
 from ppfs._engine.trees.leaf_rule import is_clear, is_worthless, may_split
-from ppfs._engine.trees.rules import Criterion, Limits
+from ppfs._engine.trees.rules import TIE, Criterion, Limits
 
 _LEFT, _RIGHT = np.uint64(1), np.uint64(2)
 

@@ -2,19 +2,10 @@
 
 import numpy as np
 
-from ppfs._engine.inputs.bit_sets import (
-    NONE,
-    ONE,
-    Words,
-    tally,
-)
+from ppfs._engine.inputs.bit_sets import NONE, ONE, Words, tally
 from ppfs._engine.jit.kernels import Float64s, Int32s, int64, kernel_part
-from ppfs._engine.one_column.neighbors import (
-    has,
-)
-from ppfs._engine.trees.losses import (
-    class_losses,
-)
+from ppfs._engine.one_column.neighbors import has
+from ppfs._engine.trees.losses import class_losses
 from ppfs._engine.trees.rules import LossCode
 
 

@@ -4,19 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine.inputs.bit_sets import (
-    Words,
-    sets_of_rows,
-)
+from ppfs._engine.inputs.bit_sets import Words, sets_of_rows
 from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.inputs.splits import UNUSED, Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int32s, kernel
-from ppfs._engine.trees.losses import (
-    Scoring,
-    class_losses,
-    log_loss,
-)
+from ppfs._engine.trees.losses import Scoring, class_losses, log_loss
 
 # The splits in which a row of a class receives a value take one word per row and class. With more classes than this,
 # leaves are built instead.

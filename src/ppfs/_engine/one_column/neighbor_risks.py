@@ -8,16 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine.inputs.bit_sets import (
-    NONE,
-    ONE,
-    WORD,
-    Words,
-    first_bit,
-    make_planes,
-    tallied,
-    tally,
-)
+from ppfs._engine.inputs.bit_sets import NONE, ONE, WORD, Words, first_bit, make_planes, tallied, tally
 from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Bools, Float64s, int64, kernel, kernel_function, kernel_part
@@ -28,10 +19,7 @@ from ppfs._engine.one_column.neighbor_groups import (
     mean_of_members,
     tally_group,
 )
-from ppfs._engine.one_column.neighbor_inputs import (
-    KnownLosses,
-    SplitSets,
-)
+from ppfs._engine.one_column.neighbor_inputs import KnownLosses, SplitSets
 from ppfs._engine.one_column.neighbors import (
     DISTINCT,
     ENTANGLED,
@@ -45,12 +33,7 @@ from ppfs._engine.one_column.neighbors import (
     mark_mixed_classes,
     step_outwards,
 )
-from ppfs._engine.trees.losses import (
-    Scoring,
-    add_repeated_loss,
-    number_loss,
-    plus_loss,
-)
+from ppfs._engine.trees.losses import Scoring, add_repeated_loss, number_loss, plus_loss
 
 # The largest count that fits into the three words of a local counter.
 _AT_HAND = 7
@@ -74,9 +57,9 @@ class NeighborWork(NamedTuple):
 
     line: Line
     predicted: (
-        Float64s  # (65, n_stats) losses of each class, or number, that the group at hand predicts in a split
+        Float64s  # (65, n_stats) losses of each class, or number, that the current group predicts in a split
     )
-    grouped: Words  # (n_classes, n_digits) train rows of the group at hand; see `tally`
+    grouped: Words  # (n_classes, n_digits) train rows of the current group; see `tally`
     tallies: Tallies
     by_class: Words  # (n_classes,)
     stats: Float64s  # (n_stats,)

@@ -46,7 +46,7 @@ class FoldWork(NamedTuple):
     rows: RowWork
     by_class: Words  # (n_classes,)
     stats: Float64s  # (n_stats,)
-    group_leaf: Int32s  # (64,) leaf of the group at hand in each split
+    group_leaf: Int32s  # (64,) leaf of the current group in each split
     missed: Int32s  # (n_rows,) draws in which a row is wrong, by place in the test parts
     labels: Int32s  # (n_rows,) class of a row, by place in the test parts
     wrong: Int64s  # (n_draws,) rows that are wrong in a draw

@@ -22,7 +22,8 @@ import numpy as np
 from ppfs._engine.inputs.bit_sets import NONE, ONE, Words
 from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s, int64, kernel_part
-from ppfs._engine.trees.criterion import TIE, midpoint
+from ppfs._engine.trees.criterion import midpoint
+from ppfs._engine.trees.rules import TIE
 
 #: What `mark_groups` finds in a column.
 DISTINCT, TIED, ENTANGLED = 0, 1, 2
@@ -38,9 +39,7 @@ class Line(NamedTuple):
     trained: Words  # (n_rows + 4,) splits that train on a row; none at the ends
     rows: Int32s  # (n_rows + 4,)
     first: Int32s  # (n_rows + 4,) where the group of a row begins; filled for tied columns only
-    mixed: (
-        Words  # (n_rows + 4,) splits in which the group of a row does not say what its every train row says
-    )
+    mixed: Words  # (n_rows + 4,) splits in which the train rows of a group have no single prediction
 
 
 def make_line(n_rows: int) -> Line:

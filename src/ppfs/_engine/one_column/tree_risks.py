@@ -19,12 +19,7 @@ from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leav
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
 from ppfs._engine.one_column.neighbor_risks import class_risks, make_neighbor_work, number_risks
 from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns
-from ppfs._engine.trees.losses import (
-    add_loss,
-    add_repeated_loss,
-    class_losses,
-    number_loss,
-)
+from ppfs._engine.trees.losses import add_loss, add_repeated_loss, class_losses, number_loss
 from ppfs._engine.trees.rules import Limits, LossCode
 
 

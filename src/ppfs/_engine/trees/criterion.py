@@ -13,9 +13,6 @@ from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, kernel_function, kernel_part
 from ppfs._engine.trees.rules import Criterion
 
-#: scikit-learn's ``FEATURE_THRESHOLD``: values that differ by at most this are tied. It is added in float32.
-TIE = np.float32(1e-7)
-
 _LOG_2 = log(2.0)
 
 

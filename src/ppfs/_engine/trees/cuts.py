@@ -18,9 +18,9 @@ import numpy as np
 
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Records, int64, kernel_function, kernel_part
-from ppfs._engine.trees.criterion import TIE, add_row, copy_stats, entropy_gain, gain, midpoint, weight_of
+from ppfs._engine.trees.criterion import add_row, copy_stats, entropy_gain, gain, midpoint, weight_of
 from ppfs._engine.trees.leaf_rule import may_cut
-from ppfs._engine.trees.rules import Criterion, Limits
+from ppfs._engine.trees.rules import TIE, Criterion, Limits
 
 #: A stored row of a column: eight bytes, moved at once.
 ENTRY = np.dtype([("row", np.int32), ("value", np.float32)])

@@ -6,6 +6,11 @@ from math import ceil
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
+
+#: scikit-learn's ``FEATURE_THRESHOLD``: values that differ by at most this are tied. It is added in float32.
+TIE = np.float32(1e-7)
+
 
 class Criterion(IntEnum):
     """Impurity of a node, as a number for kernels."""
@@ -28,11 +33,7 @@ class LossCode(IntEnum):
 
 
 #: Impurities that a tree of classes may reduce, by scikit-learn's names, and those of a tree of numbers.
-CLASS_CRITERIA = {
-    "gini": Criterion.GINI,
-    "entropy": Criterion.ENTROPY,
-    "log_loss": Criterion.ENTROPY,
-}
+CLASS_CRITERIA = {"gini": Criterion.GINI, "entropy": Criterion.ENTROPY, "log_loss": Criterion.ENTROPY}
 NUMBER_CRITERIA = {"squared_error": Criterion.SQUARED_ERROR}
 
 #: Losses by the names that users give them.

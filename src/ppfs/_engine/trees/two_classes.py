@@ -13,8 +13,8 @@ is not clearly below that of the best cut so far.
 from math import inf
 
 from ppfs._engine.jit.kernels import Float64s, Int32s, Records, kernel_function, kernel_part
-from ppfs._engine.trees.criterion import TIE, gain, midpoint
-from ppfs._engine.trees.rules import Criterion, Limits
+from ppfs._engine.trees.criterion import gain, midpoint
+from ppfs._engine.trees.rules import TIE, Criterion, Limits
 
 # Gains are rounded to about 1e-15 of the number of rows. Excesses that differ by more than this share of its square
 # belong to gains that differ by far more than rounding.

@@ -36,14 +36,7 @@ _explain_flags = gathered(
     "wanted",
     ExplainRequest,
     [
-        flag(
-            "Explain",
-            "--feature",
-            "-x",
-            multiple=True,
-            metavar="COLUMNS",
-            help="The columns to explain.",
-        ),
+        flag("Explain", "--feature", "-x", multiple=True, metavar="COLUMNS", help="The columns to explain."),
         flag(
             "Explain",
             "--from",

@@ -38,10 +38,7 @@ _EXTRAS = {"lightgbm": "boosting", "xgboost": "boosting", "sksurv": "survival"}
 # Fitted to scaled columns: otherwise the units of the columns decide.
 _SCALED = {"linear", "svm"}
 # Small fits would spend most of their time starting threads.
-_DEFAULTS: dict[str, dict[str, Any]] = {
-    "lightgbm": {"n_jobs": 1, "verbose": -1},
-    "xgboost": {"n_jobs": 1},
-}
+_DEFAULTS: dict[str, dict[str, Any]] = {"lightgbm": {"n_jobs": 1, "verbose": -1}, "xgboost": {"n_jobs": 1}}
 
 
 def model(text: str, flag: str, task: Task, parameters: Mapping[str, Any] | None = None) -> Any:

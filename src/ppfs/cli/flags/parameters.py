@@ -353,13 +353,7 @@ _FLAGS = [
         type=click.Choice(["raise", "drop"]),
         help="What to do with a column on which the model fails.  [default: raise]",
     ),
-    flag(
-        _RUN,
-        "--memory-limit",
-        type=int,
-        metavar="BYTES",
-        help="Memory for columns, with --stream.",
-    ),
+    flag(_RUN, "--memory-limit", type=int, metavar="BYTES", help="Memory for columns, with --stream."),
     flag(
         _RUN,
         "--checkpoint",

@@ -9,12 +9,7 @@ from ppfs._libraries import imported
 from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
 
-_KINDS = {
-    b"PAR1": "parquet",
-    b"ARROW1": "arrow",
-    b"PK\x03\x04": "excel",
-    b"\xd0\xcf\x11\xe0": "excel",
-}
+_KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "excel", b"\xd0\xcf\x11\xe0": "excel"}
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -40,7 +35,7 @@ def raw_bytes(data: str) -> bytes:
 
 
 def unpacked(content: bytes, name: str) -> bytes:
-    """Return what compressed bytes hold: the first bytes tell gzip, bzip2, xz, zstd and zip apart."""
+    """Return what compressed bytes hold: the first bytes distinguish gzip, bzip2, xz, zstd and zip."""
     import bz2
     import gzip
     import lzma

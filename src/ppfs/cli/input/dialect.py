@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -129,39 +129,31 @@ def decoded(content: bytes, name: str, encoding: str, *, is_part: bool = False) 
 
 def lines_of_records(text: str, format: TextFormat) -> list[int]:
     """Return the line of the file on which each record begins, the header's first; blank lines do not count."""
-    reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
-    lines, start = [], 1
-    for record in reader:
-        if any(field.strip() for field in record) or len(record) > 1:
-            lines.append(start)
-        start = reader.line_num + 1
-    return lines
+    records = _numbered(text, format)
+    return [line for line, record in records if any(map(str.strip, record)) or len(record) > 1]
 
 
 def first_long_record(text: str, format: TextFormat) -> tuple[int, int, int] | None:
     """Return line and width of the first record that is wider than the header, and the header's width."""
-    reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
-    width, start = None, 1
-    for record in reader:
-        if width is None:
-            width = len(record) + format.has_row_names
-        elif len(record) > width:
-            return start, len(record), width
-        start = reader.line_num + 1
-    return None
+    records = _numbered(text, format)
+    width = len(next(records, (1, []))[1]) + format.has_row_names
+    return next(((line, len(record), width) for line, record in records if len(record) > width), None)
 
 
 def short_records(text: str, format: TextFormat) -> list[int]:
     """Return the lines on which records begin that are narrower than the header; blank lines do not count."""
+    records = ((line, record) for line, record in _numbered(text, format) if record)
+    width = len(next(records, (1, []))[1]) + format.has_row_names
+    return [line for line, record in records if len(record) < width and any(map(str.strip, record))]
+
+
+def _numbered(text: str, format: TextFormat) -> Iterator[tuple[int, list[str]]]:
+    """Yield each record with the line of the file on which it begins."""
     reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
-    width, start, lines = 0, 1, []
+    start = 1
     for record in reader:
-        if not width:
-            width = len(record) + format.has_row_names
-        elif len(record) < width and any(field.strip() for field in record):
-            lines.append(start)
+        yield start, record
         start = reader.line_num + 1
-    return lines
 
 
 def _encoding(content: bytes) -> str:

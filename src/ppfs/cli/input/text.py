@@ -85,7 +85,7 @@ class TextTable:
         """Return some columns as text, missing values included."""
         import pandas as pd
 
-        # By position: a heading may have been changed on the way into the frame.
+        # By position: pandas may have changed a heading.
         first = int(self._format.has_row_names)
         place = {name: number + first for number, name in enumerate(self.frame.columns)}
         texts = pd.read_csv(
@@ -211,7 +211,7 @@ class TextTable:
 
 @cache
 def _exact_numbers() -> dict[str, Any]:
-    """Return what pandas must be told to read numbers to the last bit: nothing since 3.1, where it is deprecated."""
+    """Return the argument with which pandas reads numbers exactly: none since 3.1, where it is deprecated."""
     import pandas as pd
 
     number = 0.10490011715303971

@@ -1,4 +1,4 @@
-"""Cells that neither a terminal nor a spreadsheet acts on."""
+"""Texts of cells without what a terminal or a spreadsheet would execute."""
 
 from __future__ import annotations
 
