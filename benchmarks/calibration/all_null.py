@@ -49,7 +49,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells rows apart."""
+        """The values that identify a row."""
         return self.task, self.selector, self.data_set
 
 

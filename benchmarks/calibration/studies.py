@@ -40,7 +40,7 @@ class Series:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells series of a study apart, as written in the results."""
+        """The values that identify a series of a study, as written in the results."""
         return self.contender, self.problem.name, f"{self.effect:g}"
 
 

@@ -31,7 +31,7 @@ _MARK = "__ppfs_mark__"
 # So many tests of one file are written down for a statement, the quickest.
 _MOST_TESTS = 40
 
-# Tests that take longer than so many seconds of the processor are left out: no fault would meet them.
+# Tests that take more CPU seconds than this are left out: no fault would be tried against them.
 _MOST_SECONDS = 4.0
 
 _marked: set[str] = set()

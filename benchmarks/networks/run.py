@@ -51,7 +51,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells rows apart."""
+        """The values that identify a row."""
         return self.problem, str(self.n_rows), str(self.seed), self.search, self.test
 
 

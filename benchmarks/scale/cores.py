@@ -82,7 +82,7 @@ class Measured:
 
 
 def results_path(n_cores: int) -> Path:
-    """Return where the results of a machine with so many cores are kept."""
+    """Return where the results of a machine with this many cores are kept."""
     return Path(__file__).resolve().parent / "results" / f"cores-{n_cores}.json"
 
 

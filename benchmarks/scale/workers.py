@@ -128,7 +128,7 @@ def table_of(measured: dict[str, dict[str, dict[str, float]]]) -> str:
     for work, ways in measured.items():
         alone = ways["one thread"]
         for way, found in ways.items():
-            # Runs of old did not tell processes apart.
+            # Earlier runs did not distinguish processes.
             longest = found.get("longest")
             times, more = alone.get("longest", 0.0) / (longest or np.inf), found["cpu"] / alone["cpu"] - 1
             is_judged = longest is not None and way != "one thread"

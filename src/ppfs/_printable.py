@@ -10,7 +10,7 @@ def printable(text: str) -> str:
     r"""Return text with control characters escaped.
 
     A column's name comes from a file: it may contain escape sequences that move the cursor of a terminal, set its title
-    or hide text, and line breaks that make one name look like two.
+    or hide text, and line breaks, which make one name look like two.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class AmbiguousTargetWarning(UserWarning):
 
 
 class DependentRowsWarning(UserWarning):
-    """Neighboring rows are alike, so that they carry less information than independent rows."""
+    """Neighboring rows are similar, so that they carry less information than independent rows."""
 
 
 class UnreachableAlphaWarning(UserWarning):

@@ -69,7 +69,7 @@ def test_links_of_any_shape_and_kind_are_seen():
     X = pd.DataFrame({"number": number, "other": other})
     X["square"] = number**2
     X["text"] = np.where(number > 0.5, "high", np.where(number > -0.5, "middle", "low"))
-    X["with gaps"] = np.where(rng.random(500) < 0.3, np.nan, -number)
+    X["with missing"] = np.where(rng.random(500) < 0.3, np.nan, -number)
     assert closest(X, [2, 3, 4], [1, 0]) == {2: 0, 3: 0, 4: 0}
 
 

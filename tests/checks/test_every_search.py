@@ -25,7 +25,7 @@ SPOUSE = 4
 
 @pytest.fixture(scope="module")
 def problem():
-    """Eight columns, of which five are the blanket, linear and Gaussian; names that tell numbers apart."""
+    """Eight columns, of which five are the blanket, linear and Gaussian; names that are not numbers."""
     X, y, blanket = make_blanket_problem(800, n_features=8, n_relatives=2, random_state=3)
     return pd.DataFrame(X, columns=[f"c{i}" for i in range(8)]), y, set(blanket.tolist())
 

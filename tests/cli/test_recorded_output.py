@@ -230,7 +230,7 @@ def here(folder, monkeypatch, ppfs):
 
 
 def has_the_folds_of_the_record():
-    """Tell whether scikit-learn shuffles folds that are stratified and grouped as since 1.8."""
+    """Return whether scikit-learn shuffles folds that are stratified and grouped as since 1.8."""
     groups = np.repeat(np.arange(6), 5)
     folds = StratifiedGroupKFold(6, shuffle=True, random_state=0).split(groups, groups % 2, groups)
     return [int(groups[test[0]]) for _, test in folds] == [5, 2, 1, 3, 0, 4]

@@ -111,13 +111,13 @@ def _nearly_tied(rng, n_rows):
 
 
 def _counts_near_ties():
-    """Tell whether scikit-learn's trees take values within 1e-7 for equal; 1.6 and 1.7 lost that number."""
+    """Return whether scikit-learn's trees treat values within 1e-7 as equal; 1.6 and 1.7 lost that number."""
     values = np.array([[0.25], [0.25 + 3e-8]], dtype=np.float32)
     return DecisionTreeClassifier().fit(values, [0, 1]).get_depth() == 0
 
 
 def _cuts_off_missing_values():
-    """Tell whether scikit-learn's trees on two columns cut where they say; some cuts of 1.8.0 are at NaN."""
+    """Return whether scikit-learn's trees on two columns cut where they report; some cuts of 1.8.0 are at NaN."""
     X = np.array([[np.nan, np.nan], [1.0, -2.0], [np.nan, 4.0], [-1.0, -3.0]])
     tree = DecisionTreeRegressor(random_state=0).fit(X, [0.64, 0.13, 0.36, -0.54]).tree_
     return separates_missing_from_one_value() and not np.isnan(tree.threshold).any()

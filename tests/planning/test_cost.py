@@ -32,7 +32,7 @@ def test_seconds_follow_columns_and_rows(rates):
 
 def test_shrink_follows_the_candidates(rates):
     # Four of ten were dropped, and one set of models is fitted at the start. Half of 40 candidates would be kept if
-    # as many were told apart as of 10; a set of four times as many columns takes 16 times as long.
+    # as many were distinguished as of 10; a set of four times as many columns takes 16 times as long.
     n_sets = 1 + 40 * (1 - 0.6 / 2)
     cost = predict_cost(rates, 1000, 100, n_candidates=40)
     assert cost.shrink_fits == pytest.approx(5 * n_sets)

@@ -1,4 +1,4 @@
-"""Rows in time: blocks of neighbors, gaps, and the warning where nobody says so."""
+"""Rows in time: blocks of neighbors, a gap around test parts, and the warning about dependent rows."""
 
 from __future__ import annotations
 

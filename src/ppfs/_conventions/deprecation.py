@@ -1,4 +1,4 @@
-"""Parameters and names that will go: they work for two minor versions, with a warning that says what to use."""
+"""Parameters and names that will be removed: they work for two minor versions, with a warning."""
 
 from __future__ import annotations
 

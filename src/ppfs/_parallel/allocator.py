@@ -15,7 +15,7 @@ _KEPT = 2**24
 
 @cache
 def keep_freed_memory() -> None:
-    """Keep a few freed megabytes in this process where Dask told it to give back everything at once.
+    """Keep a few freed megabytes in this process where Dask configured it to return everything at once.
 
     Dask starts workers with ``MALLOC_TRIM_THRESHOLD_=65536``. Every array above 128 KiB is then fetched from the
     system, filled with zeros a page at a time, and given back, which takes a tenth of the time of growth: see decision

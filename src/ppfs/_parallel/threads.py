@@ -25,7 +25,7 @@ _limited = _Limited()
 
 @contextmanager
 def small_fits(n_rows: int) -> Iterator[None]:
-    """Let linear algebra and OpenMP use one thread while models are fitted on few rows; with many rows nothing changes.
+    """Limit linear algebra and OpenMP to one thread while models are fitted on few rows; many rows change nothing.
 
     OpenMP's limit belongs to the thread that sets it, so each thread that fits models calls this. The limit of linear
     algebra belongs to the process, and two threads that set it at the same time could leave it behind, so only the main

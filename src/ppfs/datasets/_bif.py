@@ -21,7 +21,7 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
     Parameters
     ----------
     path : path-like
-        A ``.bif`` file, or the same gzipped (told by its content, not its name).
+        A ``.bif`` file, or the same gzipped (recognized by its content, not its name).
 
     Returns
     -------

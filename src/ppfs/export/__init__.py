@@ -1,4 +1,4 @@
-"""Hand a selection over: to JSON, ONNX, skops and MLflow."""
+"""Export of a selection to JSON, ONNX, skops and MLflow."""
 
 from ppfs.export._columns import SelectedColumns
 from ppfs.export._document import document_of as document_of

@@ -33,12 +33,7 @@ _ENTRIES: dict[str, dict[str, type]] = {
 
 
 def document_of(
-    selector: Any,
-    *,
-    data: str,
-    target: str,
-    with_columns: bool = True,
-    **more: Any,
+    selector: Any, *, data: str, target: str, with_columns: bool = True, **more: Any
 ) -> dict[str, Any]:
     """Return everything that a result says, without the trace.
 

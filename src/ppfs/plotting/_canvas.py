@@ -69,7 +69,7 @@ def shown(name: Any) -> str:
     text = printable(str(name))
     if len(text) <= _LONGEST_NAME:
         return text
-    # Long names tend to share their beginnings: both ends are needed to tell them apart.
+    # Long names often begin alike: both ends are needed to distinguish them.
     half = (_LONGEST_NAME - 1) // 2
     return f"{text[: _LONGEST_NAME - 1 - half]}…{text[-half:]}"
 

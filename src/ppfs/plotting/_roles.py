@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RolesDisplay(Display):
-    """The target and the selected columns: arrows where they were earned, plain lines where the direction is open.
+    """The target and the selected columns: arrows where questions decided the direction, lines where it is open.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ def test_a_damaged_file_costs_a_compilation_and_is_replaced(start, tmp_path, end
     file.write_bytes(damaged(file.read_bytes()))
     hits, told = start()
     assert hits < 2
-    # An index that does not start as one is that of another version of Numba: no damage to speak of.
+    # An index that does not start as one is that of another version of Numba: nothing is damaged.
     if not (ending == ".nbi" and damaged in (_empty, _flipped_at_the_start)):
         (message,) = told
         assert "delete that folder" in message

@@ -13,7 +13,7 @@ from ppfs import _engine
 def problem(
     n_rows: int, n_columns: int, ticks: float, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return columns, times and events; times are rounded up to so many ticks per unit, 0 for no ties."""
+    """Return columns, times and events; times are rounded up to this many ticks per unit, 0 for no ties."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns))
     time, censored = rng.exponential(size=(2, n_rows))

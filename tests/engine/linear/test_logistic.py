@@ -122,7 +122,7 @@ def test_constant_column_gets_no_slope():
 
 
 def test_the_likelihood_of_many_rows_is_that_of_plain_logarithms():
-    """A product of so many factors leaves the range of floats on the way."""
+    """The product of all these factors overflows before the last one."""
     X, codes = data(3, 2000, 1, 2)
     design = np.vstack([X[:, 0], np.ones(len(X))])
     theta, value = fit_scores(
