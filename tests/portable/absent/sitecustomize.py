@@ -79,6 +79,9 @@ def without_fcntl():
 
 def without_sysconf():
     """Windows tells its memory by a call of its own, and has no module resource."""
+    # On Linux it asks for a limit when it is imported, from Python 3.12 on.
+    import asyncio  # noqa: F401
+
     n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def global_memory_status(place):
