@@ -4,7 +4,7 @@ Numba optimizes every function by itself, makes machine code of it, and optimize
 calls it, up to the kernel; and it optimizes whatever it compiles twice, with the counting of references pruned in
 between. Nothing but the kernel ever runs, and it counts few references. So here the functions that a kernel calls are
 translated for LLVM and left at that, and the kernel is optimized once: it compiles in two thirds of the time, and is as
-fast.
+fast. Passes for what kernels do not contain are left out.
 
 The classes rest on private parts of Numba: `compiler_of` looks whether they are there.
 """
@@ -21,6 +21,23 @@ _LIBRARY_PARTS = (
     "_optimize_functions",
     "enable_object_caching",
 )
+
+# Numba's passes for `with` blocks, closures, inlined functions, exceptions with computed arguments, loops over tuples
+# of several types, `literally` and parallel loops. Kernels contain none of these, and each pass takes time to look.
+_NEEDLESS_PASSES = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "RewriteDynamicRaises",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+    "DumpParforDiagnostics",
+}
+
+# The pass for array expressions, which kernels that allocate no arrays do not contain either.
+_PASS_OF_ARRAY_EXPRESSIONS = "NopythonRewrites"
 
 
 class QuickFlags(compiler.Flags):
@@ -102,12 +119,21 @@ class KernelCompiler(compiler.Compiler):
         self.state.flags = QuickFlags(self.state.flags)
 
     def define_pipelines(self) -> Any:
-        """Return Numba's own passes."""
+        """Return Numba's own passes, without those that kernels do not need."""
         state = self.state
         if state.library is None:
             state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
-        return super().define_pipelines()
+        needless = _NEEDLESS_PASSES | (set() if state.flags.nrt else {_PASS_OF_ARRAY_EXPRESSIONS})
+        return [_without(needless, passes) for passes in super().define_pipelines()]
+
+
+def _without(needless: set[str], passes: Any) -> Any:
+    """Return a compilation without some of its passes."""
+    fewer = type(passes)(passes.pipeline_name)
+    fewer.passes.extend(one for one in passes.passes if one[0].__name__ not in needless)
+    fewer.finalize()
+    return fewer
 
 
 class PartCompiler(KernelCompiler):
