@@ -54,7 +54,7 @@ def compile_seconds(kind: str) -> float:
     X = generator.standard_normal((120, 6))
     score = X[:, 0] + X[:, 1] + 0.5 * generator.standard_normal(120)
     y = score if kind == "ridge" else (score > 0).astype(int)
-    if kind.endswith("gaps"):
+    if kind.endswith("missing values"):
         X[generator.random(X.shape) < 0.05] = np.nan
     weights = generator.uniform(0.5, 2.0, size=120) if kind.startswith("weighted") else None
     times = []
