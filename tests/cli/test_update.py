@@ -51,6 +51,47 @@ def test_rows_count_once(ppfs, saved, tmp_path):
     assert "no row counts twice" in again.stderr
 
 
+def test_the_searched_table_is_not_new(ppfs, saved, table):
+    result = ppfs("update", saved, table)
+    assert result.exit_code == 1
+    assert "no row counts twice" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--weights", "age"), "sample_weight"),
+        (("--groups", "age"), "groups"),
+        (("--class-weight", "balanced"), "class_weight"),
+        (("--feature-group", "both=age,noise"), "--feature-group"),
+    ],
+)
+def test_what_update_cannot_take_into_account_is_refused(ppfs, select, table, tmp_path, flags, said):
+    pd.read_csv(table).assign(age=np.arange(120) // 2 + 1).to_csv(table, index=False)
+    path = tmp_path / "selection.json"
+    assert select(table, "-t", "ill", "--save", path, *flags).exit_code == 0
+    result = ppfs("update", path, new_rows(tmp_path, 1))
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+def test_codes_of_categories_stay_categories(ppfs, select, table, tmp_path, monkeypatch):
+    import ppfs._data as data
+
+    def coded(path):
+        frame = pd.read_csv(path)
+        frame.assign(age=np.arange(len(frame)) % 5).to_csv(path, index=False)
+        return path
+
+    read = []
+    monkeypatch.setattr(data, "read_table", lambda *a, f=data.read_table, **k: read.append(f(*a, **k)) or read[-1])
+    path = tmp_path / "selection.json"
+    assert select(coded(table), "-t", "ill", "--save", path, "--categorical", "age").exit_code == 0
+    read.clear()
+    assert ppfs("update", path, coded(new_rows(tmp_path, 1))).exit_code == 0
+    assert [(one.n_levels > 0).tolist() for one in read] == [[True, False, False, False]] * 2
+
+
 def test_the_searched_table_is_needed(ppfs, saved, table, tmp_path):
     new = new_rows(tmp_path, 1)
     moved = tmp_path / "elsewhere.csv"

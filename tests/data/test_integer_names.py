@@ -26,6 +26,11 @@ def test_a_column_is_called_by_its_name_or_its_position(fitted, column):
     assert fitted.trace_.explain(column).startswith("'20' was selected")
 
 
+def test_a_number_that_is_neither_is_refused_with_the_names(fitted):
+    with pytest.raises(InvalidInputError, match="numbered 0 to 2. None is named 11; the names are '10', '20', '30'"):
+        fitted.trace_.explain(11)
+
+
 def test_names_are_the_same_everywhere(fitted):
     assert fitted.get_feature_names_out().tolist() == ["20"]
     assert fitted.results_["column"].tolist() == ["10", "20", "30"]

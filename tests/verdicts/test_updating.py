@@ -172,3 +172,19 @@ def test_the_report_carries_it(selector):
 def test_structured_targets_are_refused(selector):
     with pytest.raises(InvalidInputError, match="structured target"):
         selector.update(np.zeros((1, 4)), np.array([(True, 1.0)], dtype=[("event", bool), ("time", float)]))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given"),
+    [
+        ({}, {"groups": np.arange(60) // 2}),
+        ({}, {"time": np.arange(60)}),
+        ({}, {"sample_weight": np.ones(60)}),
+        ({"class_weight": "balanced"}, {}),
+    ],
+)
+def test_rows_that_are_not_alike_and_independent_are_refused(parameters, given):
+    X, y = rows(60, np.random.default_rng(0))
+    fitted = PPFS(n_splits=10, random_state=0, **parameters).fit(X, y > 0, **given)
+    with pytest.raises(InvalidInputError, match=f"rows with {[*given, *parameters][0]} are not"):
+        fitted.update(X, y > 0)

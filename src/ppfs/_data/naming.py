@@ -73,7 +73,11 @@ def column_index(column: int | str, names: Sequence[str]) -> int:
             f"as text: {str(number)!r}."
         )
     if not (named or is_position):
-        raise InvalidInputError(f"There is no column {number}: columns are numbered 0 to {len(names) - 1}.")
+        has_integer_names = any(type(name) is IntegerName for name in names)
+        called = f" None is named {number}; the names are {listed(names)}." if has_integer_names else ""
+        raise InvalidInputError(
+            f"There is no column {number}: columns are numbered 0 to {len(names) - 1}.{called}"
+        )
     return named[0] if named else number % len(names)
 
 

@@ -54,6 +54,8 @@ class Selector(FrameSelector, BaseEstimator, ABC):
 
     # What the last fit can be asked about later, and the answer.
     _at_hand: DataAtHand | None = None
+    # Which of groups, time and sample_weight it was given.
+    _given_with_rows: tuple[str, ...] = ()
     _sufficiency: Sufficiency | None = None
     _watched: Watched | None = None
     _blankets: Blankets | None = None
@@ -125,7 +127,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
             except BaseException as error:
                 self._keep_from_failure(draft, error)
                 raise
-            draft._keep_data(data if sufficiency else None)
+            draft._keep_data(data, wanted=sufficiency)
         return self
 
     def _sk_visual_block_(self) -> Any:
@@ -157,11 +159,13 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         unread = {name for name in ("sufficiency_", "blankets_") if kept.get(f"_{name[:-1]}") is None}
         return [name for name in object.__dir__(self) if name not in unread and hasattr(self, name)]
 
-    def _keep_data(self, data: FitData | None) -> None:
+    def _keep_data(self, data: FitData, *, wanted: bool) -> None:
         from ppfs._verdicts import DataAtHand
 
         self._sufficiency, self._watched, self._blankets = None, None, None
-        self._at_hand = None if data is None else DataAtHand.of(data, self.n_features_in_)
+        given = {"groups": data.groups, "time": data.time, "sample_weight": data.sample_weight}
+        self._given_with_rows = tuple(name for name, values in given.items() if values is not None)
+        self._at_hand = DataAtHand.of(data, self.n_features_in_) if wanted else None
 
     @property
     def sufficiency_(self) -> Sufficiency:
@@ -251,6 +255,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         The new rows are predicted by models of all earlier rows, and learned after that, so that no row is used twice.
         Every column has an e-value, which is multiplied from batch to batch: evidence may be read after each, and the
         probability that there is ever a false alarm is at most `alpha`.
+
+        All rows count alike and as independent of each other. After a fit with `groups`, `time`, `sample_weight` or
+        `class_weight` this raises an `InvalidInputError`.
 
         Parameters
         ----------

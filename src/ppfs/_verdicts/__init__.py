@@ -5,7 +5,14 @@ from ppfs._verdicts.closed_testing import at_least, at_least_among_first
 from ppfs._verdicts.detectable import detectable_of, rows_needed
 from ppfs._verdicts.keeping import DataAtHand
 from ppfs._verdicts.measuring import Divided, measure_sufficiency
-from ppfs._verdicts.new_rows import Watched, require_squares, stacked_rows, update_with
+from ppfs._verdicts.new_rows import (
+    Watched,
+    given_with_rows,
+    require_alike,
+    require_squares,
+    stacked_rows,
+    update_with,
+)
 from ppfs._verdicts.repeating import sufficiency_of
 from ppfs._verdicts.roles import CLEARLY, Role, roles_of
 from ppfs._verdicts.sufficiency import Sufficiency
@@ -27,8 +34,10 @@ __all__ = [
     "begin",
     "blankets_of",
     "detectable_of",
+    "given_with_rows",
     "measure_sufficiency",
     "read_off",
+    "require_alike",
     "require_squares",
     "roles_of",
     "rows_needed",

@@ -52,6 +52,7 @@ def update_with(selector: Any, X_new: Any, y_new: Any, earlier: tuple[Any, Any] 
         All rows before these; None for those that the selector holds.
     """
     require_squares(selector.trace_.data.task, np.asarray(_values(y_new)))
+    require_alike(given_with_rows(selector))
     if selector._lags is not None:
         raise InvalidInputError(
             "update compares new rows without their past, so it cannot make lagged copies. Fit again with the new rows "
@@ -83,6 +84,22 @@ def require_squares(task: str, y: NDArray[Any]) -> None:
         raise InvalidInputError(
             "update compares squared errors or Brier scores, which a structured target, such as survival times, "
             "does not have. Fit again with the new rows instead."
+        )
+
+
+def given_with_rows(selector: Any) -> tuple[str, ...]:
+    """Return which of groups, time, sample_weight and class_weight a selector was fitted with."""
+    search = getattr(selector, "selector_", selector)
+    by_class = getattr(search, "class_weight", None) is not None
+    return (*getattr(selector, "_given_with_rows", ()), *(("class_weight",) if by_class else ()))
+
+
+def require_alike(given: Sequence[str]) -> None:
+    """Raise if rows were weighted or depend on each other: the evidence counts each row once, as a new one."""
+    if given:
+        raise InvalidInputError(
+            "update counts all rows alike and as independent of each other, which rows with "
+            f"{' and '.join(given)} are not. Fit again with the new rows instead."
         )
 
 

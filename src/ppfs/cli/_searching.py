@@ -11,7 +11,7 @@ from ppfs.cli._failures import UsageFailure
 from ppfs.cli._json import parsed_object
 from ppfs.cli.flags.models import Task, model, splitter
 from ppfs.cli.flags.parameters import METHODS, TESTS, SearchRequest, flag_of
-from ppfs.cli.input import Input
+from ppfs.cli.input import Input, with_text_columns
 
 # Parameters of the paper's test that the calibrated test does not have.
 _OF_THE_PAPERS_TEST = ("n_splits", "test_size", "knockoff", "significance")
@@ -118,10 +118,8 @@ def _given(request: SearchRequest, data: Input) -> dict[str, Any]:
     if request.condition_on:
         given["condition_on"] = data.columns(request.condition_on, "--condition-on")
     if request.categorical:
-        given["categorical_features"] = [
-            *data.text_columns(),
-            *data.columns(request.categorical, "--categorical"),
-        ]
+        categorical = data.columns(request.categorical, "--categorical")
+        given["categorical_features"] = with_text_columns(data.X, categorical)
     if request.feature_group:
         given["feature_groups"] = dict(_group(text, data) for text in request.feature_group)
     if data.lags is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ppfs._trace import Trace, as_plain
+from ppfs._verdicts import given_with_rows
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import column_rows, result_of
 
@@ -59,6 +60,7 @@ def document_of(
         "data": data,
         "target": target,
         **result_of(selector),
+        "given_with_rows": list(given_with_rows(selector)),
         **more,
         "columns": column_rows(selector) if with_columns else [],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,18 +76,23 @@ def update(request: UpdateRequest) -> None:
     kept in SELECTION; the selection itself is not changed.
     """
     from ppfs._data import read_table
-    from ppfs._verdicts import Watch, after_batch, begin, read_off, require_squares
+    from ppfs._verdicts import Watch, after_batch, begin, read_off, require_alike, require_squares
     from ppfs.cli.output.selection import load
 
     document = load(request.selection)
+    flags = document.get("flags", {})
+    _require_single_columns(flags)
+    require_alike(document.get("given_with_rows", ()))
     known = document.get(_NEW) or {"files": [], "watch": None}
     digest = _digest(request.new)
-    _refuse_known(request, known, digest)
+    searched = _searched(request, document)
+    _refuse_known(request.new, [_digest(searched), *(earlier["digest"] for earlier in known["files"])], digest)
     names = [row["column"] for row in document["columns"]]
     target, task = _target_columns(document), document["task"]
-    X, y = _rows(request, _searched(request, document), names, target)
+    X, y = _rows(request, searched, names, target)
     require_squares(task, y.to_numpy())
-    table = read_table(X, y, task=task, owner="ppfs update")
+    reading = {"task": task, "owner": "ppfs update", "categorical_features": _categorical(flags, X)}
+    table = read_table(X, y, **reading)
     chosen = set(document["selected"])
     watch = None if known["watch"] is None else Watch.from_plain(known["watch"])
     if watch is None:
@@ -100,7 +106,7 @@ def update(request: UpdateRequest) -> None:
         )
     n_earlier = len(X)
     X, y = _joined(X, y, *_rows(request, request.new, names, target))
-    watch = after_batch(watch, read_table(X, y, task=task, owner="ppfs update"), n_earlier)
+    watch = after_batch(watch, read_table(X, y, **reading), n_earlier)
     alpha = document.get("alpha")
     found = read_off(watch, names, 0.05 if alpha is None else float(alpha))
     _explain_with(document, found)
@@ -111,6 +117,23 @@ def update(request: UpdateRequest) -> None:
     say(str(found))
     with writing():
         click.echo(json.dumps(found.as_plain()) if request.format == "json" else _lines(found))
+
+
+def _require_single_columns(flags: Mapping[str, Any]) -> None:
+    if "feature-group" in flags:
+        raise InputFailure(
+            "This selection was made with --feature-group, and ppfs update reads every column as a feature of its own. "
+            "Use the method update of the selector in Python instead."
+        )
+
+
+def _categorical(flags: Mapping[str, Any], X: Any) -> Any:
+    """Return the columns that the search read as categories."""
+    from ppfs.cli.input import resolve, with_text_columns
+
+    if "categorical" not in flags:
+        return "auto"
+    return with_text_columns(X, resolve(flags["categorical"], list(X.columns), "--categorical"))
 
 
 def _explain_with(document: dict[str, Any], found: Any) -> None:
@@ -179,11 +202,9 @@ def _digest(path: str) -> str:
         raise InputFailure(f"{path!r} cannot be read: {error.strerror or error}.") from error
 
 
-def _refuse_known(request: UpdateRequest, known: dict[str, Any], digest: str) -> None:
-    if any(earlier["digest"] == digest for earlier in known["files"]):
-        raise InputFailure(
-            f"The rows of {request.new!r} are in this selection already, and no row counts twice."
-        )
+def _refuse_known(new: str, known: list[str], digest: str) -> None:
+    if digest in known:
+        raise InputFailure(f"The rows of {new!r} are in this selection already, and no row counts twice.")
 
 
 def _save(document: dict[str, Any], found: dict[str, Any], path: str) -> None:

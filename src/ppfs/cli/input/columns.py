@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from typing import Any
 
 from ppfs._printable import did_you_mean, listed
 from ppfs.cli._failures import InputFailure
@@ -24,6 +25,14 @@ def require_column(name: str, names: Sequence[str], owner: str) -> str:
     raise InputFailure(
         f"{owner} has no column {name!r}.{did_you_mean(name, names)} The columns are {listed(names)}.{doubt}"
     )
+
+
+def with_text_columns(frame: Any, columns: Sequence[str]) -> list[str]:
+    """Return the columns that hold categories by their type, and further ones."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    kinds = getattr(frame, "dtypes", {}).items()
+    return [*(str(name) for name, kind in kinds if not (is_numeric_dtype(kind) or is_bool_dtype(kind))), *columns]
 
 
 def is_number(name: str) -> bool:

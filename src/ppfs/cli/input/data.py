@@ -114,18 +114,6 @@ class Input:
         """Return the columns that a flag lists."""
         return resolve(values, self.names, f"{flag}: {self.name!r}")
 
-    def text_columns(self) -> list[str]:
-        """Return the columns that hold categories by their type."""
-        from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-        if not hasattr(self.X, "dtypes"):
-            return []
-        return [
-            str(name)
-            for name, dtype in self.X.dtypes.items()
-            if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype))
-        ]
-
     def said_task(self, wanted: str | None) -> str:
         """Return the kind of target that ``--task``, ``--event`` and ``--exposure`` name; "auto" if none does."""
         said = wanted or "auto"
