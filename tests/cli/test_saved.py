@@ -129,7 +129,7 @@ def test_explain_says_the_verdict_first_and_the_same_from_a_file(ppfs, saved, ta
 
 def test_explain_of_a_search_without_questions(ppfs, table):
     result = ppfs("explain", table, "-t", "ill", "--method", "permutation-importance", "-x", "noise", "-q")
-    assert result.stdout == "'noise' was not selected: the model does without.\n"
+    assert result.stdout == "'noise' was not selected: the model predicted no better with it.\n"
 
 
 def test_explain_needs_to_know_what(ppfs, saved, table):

@@ -6,9 +6,12 @@ import re
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ppfs import PPFS
-from ppfs.blanket import FBED
+from ppfs.blanket import FBED, StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import Report
 from ppfs.report._markdown import markdown_page
@@ -243,6 +246,8 @@ def test_columns_without_a_pvalue_are_not_called_kept_by_request(search):
         PPFS(n_splits=5, random_state=0, progress="log"),
         PPFS.calibrated(random_state=0),
         PPFS.calibrated(LogisticRegression(C=2.0), correction=None, alpha=0.1, random_state=3),
+        PPFS(make_pipeline(StandardScaler(), LogisticRegression()), splitter=KFold(4), random_state=0),
+        StabilitySelection(PPFS(LogisticRegression(), n_splits=5), n_pairs=1, random_state=0),
     ],
 )
 def test_the_code_of_a_report_makes_the_same_search(made):
@@ -250,11 +255,18 @@ def test_the_code_of_a_report_makes_the_same_search(made):
     X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
     code = made.fit(X, y).report().summary["code"]
     assert "progress" not in code
-    assert ("PPFS.calibrated(" in code) == (made.independence is not None)
-    space = {"X": X, "y": y, "LogisticRegression": LogisticRegression}
+    assert ("PPFS.calibrated(" in code) == (getattr(made, "independence", None) is not None)
+    space = {"X": X, "y": y}
     exec(code, space)
-    expected = made.set_params(progress=False)
-    assert repr(space["selector"].get_params()) == repr(expected.get_params())
+    expected = made.set_params(progress=False) if "progress" in made.get_params() else made
+    assert repr(space["selector"].get_params(deep=False)) == repr(expected.get_params(deep=False))
+
+
+def test_a_selector_without_notes_has_no_heading_for_them():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    report = StabilitySelection(PPFS(n_splits=5), n_pairs=1, random_state=0).fit(X, X[:, 0] > 0).report()
+    assert "Notes" not in report.markdown()
+    assert "Notes" not in report.html()
 
 
 @pytest.mark.parametrize("made", [PPFS(n_splits=5, random_state=0), PPFS.calibrated(random_state=0)])

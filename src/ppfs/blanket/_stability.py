@@ -246,8 +246,8 @@ class StabilitySelection(Selector):
         trace = Trace(self._column_names)
         trace.method = (
             f"{searched_with} searched in {2 * self.n_pairs} random halves of the rows. Selected are the columns that "
-            f"it found in at least {self.threshold_:.0%} of them; at most {self.expected_false_:.2g} of these are "
-            "expected to be false."
+            f"it found in at least {self.threshold_:.0%} of them. The expected number of false ones is at most "
+            f"{self.expected_false_:.2g}."
         )
         trace.conclude(Outcome(tuple(self.blanket_.tolist()), reasons=dict(enumerate(self._reasons()))))
         return trace

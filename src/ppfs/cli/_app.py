@@ -35,7 +35,7 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
     help="Show the version.",
 )
 def app() -> None:
-    """Find the smallest set of columns that still predicts the target."""
+    """Find a small set of columns that predicts the target."""
 
 
 for command in (select, resume, plan, apply, update, compare, explain):

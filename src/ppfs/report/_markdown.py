@@ -52,7 +52,8 @@ def markdown_page(summary: dict[str, Any]) -> str:
         lines += [*(f"- {_escaped(line)}" for line in roles_in_words(summary["roles"])), ""]
     if summary["update"]:
         lines += ["## New rows", "", _escaped(update_in_words(summary["update"])), ""]
-    lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in notes_for_readers(summary)), ""]
+    if notes := notes_for_readers(summary):
+        lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in notes), ""]
     lines += ["## How to repeat it", ""]
     if summary["command"] is not None:
         lines += ["```", summary["command"], "```", ""]

@@ -38,7 +38,7 @@ def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
         warnings=_warnings(summary),
         pictures="".join(_figure(picture) for picture in pictures),
         data=_data(summary),
-        notes=_items(notes_for_readers(summary)),
+        notes=_notes(notes_for_readers(summary)),
         parameters=_pairs(summary["parameters"]),
         versions=_pairs(summary["versions"]),
         seed=escape(summary["seed"]),
@@ -167,6 +167,10 @@ def _data(summary: dict[str, Any]) -> str:
             f"{name} {value:.4g}" for name, value in zip(names, data["quartiles"], strict=True)
         )
     return _pairs(facts)
+
+
+def _notes(notes: list[str]) -> str:
+    return f"<div><h2>Notes</h2><ul>{_items(notes)}</ul></div>" if notes else ""
 
 
 def _items(texts: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -384,14 +385,34 @@ def _shown(value: Any) -> str:
 def _code(selector: Any) -> str:
     """Return Python code that repeats the selection."""
     name = type(selector).__name__
-    module = "ppfs" if name in ("PPFS", "PPFSCV") else type(selector).__module__.split("._")[0]
     made, given = name, changed_parameters(selector)
     preset = PPFS.calibrated()
     if name == "PPFS" and given.get("independence") == preset.independence:
         made, given = "PPFS.calibrated", changed_parameters(selector, preset)
     # What is shown while it runs does not matter to the result.
     listed = ", ".join(f"{key}={_shown(value)}" for key, value in given.items() if key != "progress")
-    return f"from {module} import {name}\n\nselector = {made}({listed}).fit(X, y)"
+    lines = sorted(
+        {
+            f"from {_public_module(kind)} import {kind.__name__}"
+            for kind in (type(selector), *_kinds_in(list(given.values())))
+            if kind is type(selector) or f"{kind.__name__}(" in listed
+        }
+    )
+    return "\n".join([*lines, "", f"selector = {made}({listed}).fit(X, y)"])
+
+
+def _kinds_in(value: Any) -> Iterator[type]:
+    """Yield the classes of the estimators, tests and splitters in a parameter, however deep."""
+    if isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _kinds_in(one)
+    elif not isinstance(value, type) and (hasattr(value, "get_params") or hasattr(value, "get_n_splits")):
+        yield type(value)
+        yield from _kinds_in(value.get_params(deep=False) if hasattr(value, "get_params") else vars(value))
+
+
+def _public_module(kind: type) -> str:
+    return "ppfs" if kind.__name__ in ("PPFS", "PPFSCV") else kind.__module__.split("._")[0]
 
 
 def _versions() -> dict[str, str]:

@@ -42,7 +42,7 @@ from ppfs._printable import listed
 from ppfs._trace import Outcome, Trace, feature_results, results_table, summary_of
 from ppfs.exceptions import InvalidInputError
 
-_NEEDED, _NOT_NEEDED = "the model needs it", "the model does without"
+_NEEDED, _NOT_NEEDED = "the model predicted better with it", "the model predicted no better with it"
 
 WRAPPER_CONSTRAINTS: dict[str, Any] = {
     "estimator": [IsModel(), None],
@@ -127,7 +127,7 @@ class BaseWrapper(Selector):
     def _trace(self, table: Table, selected: list[int], kept: list[int], model: str) -> Trace:
         """Return a trace without questions, because wrappers ask none."""
         trace = Trace(table.names, table.column_names, table.columns if table.has_feature_groups else None)
-        trace.method = f"{type(self).__name__} selected the columns that {model} needs to predict well."
+        trace.method = f"{type(self).__name__} selected columns by how well {model} predicts with them."
         asked = [x for x in range(table.n_features) if x not in kept]
         reasons = {x: _NEEDED if x in selected else _NOT_NEEDED for x in asked}
         trace.conclude(Outcome(tuple(selected), always_keep=tuple(kept), reasons=reasons))

@@ -33,7 +33,7 @@ def resume(context: click.Context, checkpoint: Path, cluster: str | None, output
     """Continue a search that was interrupted or killed.
 
     CHECKPOINT is the folder that ppfs select --checkpoint was given. The same command runs again in the same
-    folder, and what was answered before is not asked again.
+    folder, and answers that were saved are used again.
 
     A checkpoint may come from elsewhere, so files are written only where this command line says, or after asking;
     in a script they are written inside the checkpoint.

@@ -86,7 +86,9 @@ def update(request: UpdateRequest) -> None:
     known = document.get(_NEW) or {"files": [], "watch": None}
     digest = _digest(request.new)
     searched = _searched(request, document)
-    _refuse_known(request.new, [_digest(searched), *(earlier["digest"] for earlier in known["files"])], digest)
+    _refuse_known(
+        request.new, [_digest(searched), *(earlier["digest"] for earlier in known["files"])], digest
+    )
     names = [row["column"] for row in document["columns"]]
     target, task = _target_columns(document), document["task"]
     X, y = _rows(request, searched, names, target)

@@ -148,7 +148,7 @@ _FLAGS = [
         _COLUMNS,
         "--exposure",
         metavar="COLUMN",
-        help="Counts: how long, or how many, each count is of; --target is then the count.",
+        help="Counts: the exposure of each count, such as days observed; --target is then the count.",
     ),
     flag(_COLUMNS, "--groups", metavar="COLUMN", help="Rows with the same value here belong together."),
     flag(

@@ -152,7 +152,7 @@ def number_of_jobs(_: click.Context, __: click.Parameter, value: int | None) -> 
 
 
 _SEARCH, _TEST, _COLUMNS, _RUN = "Search", "Test and model", "Columns", "Running"
-_MODEL = "|".join(NAMED_MODELS) + "|module:Class"
+_MODEL = ", ".join(NAMED_MODELS) + " or module:Class"
 
 seed_flag = flag(
     _RUN,
@@ -190,7 +190,7 @@ _FLAGS = [
         _SEARCH,
         "--correction",
         type=click.Choice(["bh", "by", "bonferroni", "none"]),
-        help="Correction of growth for the number of columns.  [default: bh; none with --test paper]",
+        help="Correction of the growth phase for multiple testing.  [default: bh; none with --test paper]",
     ),
     flag(
         _SEARCH,
@@ -235,8 +235,8 @@ _FLAGS = [
         "test",
         type=click.Choice(list(TESTS)),
         metavar="NAME",
-        help=f"The independence test: {', '.join(TESTS)}. The p-values of 'calibrated' hold their level; "
-        "'paper' is the paper's test.  [default: calibrated for --method ppfs, auto for the others]",
+        help=f"The independence test: {', '.join(TESTS)}. 'calibrated' is made to keep the "
+        "level --alpha; 'paper' is the paper's test, which is more liberal.  [default: calibrated for --method ppfs, auto for the others]",
     ),
     flag(
         _TEST,
@@ -244,7 +244,7 @@ _FLAGS = [
         "--model",
         multiple=True,
         metavar="MODEL",
-        help=f"The model: {_MODEL}. Several are combined; 'panel' is a recommended combination.",
+        help=f"The model: {_MODEL}. Repeat the flag to combine models; 'panel' is a recommended combination.",
     ),
     flag(
         _TEST,
@@ -292,7 +292,12 @@ _FLAGS = [
         type=int,
         help="Train/test splits per question, with --test paper: the paper's B.  [default: 30]",
     ),
-    flag(_TEST, "--test-size", type=float, help="Share of the test part, with --test paper.  [default: 0.2]"),
+    flag(
+        _TEST,
+        "--test-size",
+        type=float,
+        help="Share of the rows in the test part, with --test paper.  [default: 0.2]",
+    ),
     flag(
         _TEST,
         "--knockoff",
@@ -312,7 +317,7 @@ _FLAGS = [
         "keep",
         multiple=True,
         metavar="COLUMNS",
-        help="Columns to select in any case.",
+        help="Columns that are always selected.",
     ),
     flag(
         _COLUMNS,

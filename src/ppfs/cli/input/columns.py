@@ -32,7 +32,10 @@ def with_text_columns(frame: Any, columns: Sequence[str]) -> list[str]:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     kinds = getattr(frame, "dtypes", {}).items()
-    return [*(str(name) for name, kind in kinds if not (is_numeric_dtype(kind) or is_bool_dtype(kind))), *columns]
+    return [
+        *(str(name) for name, kind in kinds if not (is_numeric_dtype(kind) or is_bool_dtype(kind))),
+        *columns,
+    ]
 
 
 def is_number(name: str) -> bool:
