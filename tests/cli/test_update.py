@@ -84,7 +84,9 @@ def test_codes_of_categories_stay_categories(ppfs, select, table, tmp_path, monk
         return path
 
     read = []
-    monkeypatch.setattr(data, "read_table", lambda *a, f=data.read_table, **k: read.append(f(*a, **k)) or read[-1])
+    monkeypatch.setattr(
+        data, "read_table", lambda *a, f=data.read_table, **k: read.append(f(*a, **k)) or read[-1]
+    )
     path = tmp_path / "selection.json"
     assert select(coded(table), "-t", "ill", "--save", path, "--categorical", "age").exit_code == 0
     read.clear()

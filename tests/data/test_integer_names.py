@@ -27,7 +27,9 @@ def test_a_column_is_called_by_its_name_or_its_position(fitted, column):
 
 
 def test_a_number_that_is_neither_is_refused_with_the_names(fitted):
-    with pytest.raises(InvalidInputError, match="numbered 0 to 2. None is named 11; the names are '10', '20', '30'"):
+    with pytest.raises(
+        InvalidInputError, match=r"numbered 0 to 2\. None is named 11; the names are '10', '20', '30'"
+    ):
         fitted.trace_.explain(11)
 
 

@@ -246,7 +246,7 @@ def test_columns_without_a_pvalue_are_not_called_kept_by_request(search):
         PPFS(n_splits=5, random_state=0, progress="log"),
         PPFS.calibrated(random_state=0),
         PPFS.calibrated(LogisticRegression(C=2.0), correction=None, alpha=0.1, random_state=3),
-        PPFS(make_pipeline(StandardScaler(), LogisticRegression()), splitter=KFold(4), random_state=0),
+        PPFS(make_pipeline(StandardScaler(), LogisticRegression()), splitter=KFold(5), random_state=0),
         StabilitySelection(PPFS(LogisticRegression(), n_splits=5), n_pairs=1, random_state=0),
     ],
 )

@@ -236,7 +236,8 @@ _FLAGS = [
         type=click.Choice(list(TESTS)),
         metavar="NAME",
         help=f"The independence test: {', '.join(TESTS)}. 'calibrated' is made to keep the "
-        "level --alpha; 'paper' is the paper's test, which is more liberal.  [default: calibrated for --method ppfs, auto for the others]",
+        "level --alpha; 'paper' is the paper's test, which is more liberal.  "
+        "[default: calibrated for --method ppfs, auto for the others]",
     ),
     flag(
         _TEST,
