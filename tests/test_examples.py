@@ -12,6 +12,6 @@ def test_survival(capsys):
     pytest.importorskip("sksurv")
     example = runpy.run_path(str(EXAMPLES / "survival.py"))
     selector = example["main"]()
-    # Positive nodes and progesterone receptors: known prognostic factors of breast cancer.
-    assert selector.get_feature_names_out().tolist() == ["pnodes", "progrec"]
+    # Hormone therapy, positive nodes and progesterone receptors: known prognostic factors of breast cancer.
+    assert selector.get_feature_names_out().tolist() == ["horTh", "pnodes", "progrec"]
     assert "the preset:\n  pnodes " in capsys.readouterr().out
