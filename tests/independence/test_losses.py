@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence._predictive.losses import choose_loss, predict
+from ppfs.independence._predictive.losses import choose_loss, losses_of_class, predict
 
 
 def data(n_classes):
@@ -90,3 +90,15 @@ def test_classifier_with_labels_only_gets_zero_one():
 
     assert choose_loss("auto", "classification", LabelsOnly()).name == "zero-one"
     assert choose_loss("auto", "regression", LabelsOnly()).name == "squared"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 8, 10])
+@pytest.mark.parametrize("name", ["log-loss", "brier", "hinge", "zero-one"])
+def test_losses_of_one_class_are_those_of_rows_bit_for_bit(name, n_classes):
+    loss = choose_loss(name, "classification", LogisticRegression())
+    rng = np.random.default_rng(n_classes)
+    shares = rng.dirichlet(np.ones(n_classes), (5, 40))
+    predictions = rng.integers(n_classes, size=(5, 40)) if loss.output == "labels" else shares
+    for number in range(n_classes):
+        rows = [loss.rows(np.full(40, number), own) for own in predictions]
+        assert losses_of_class(loss, number, predictions).tobytes() == np.array(rows).tobytes()

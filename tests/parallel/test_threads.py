@@ -104,9 +104,15 @@ def test_models_that_are_fitted_in_threads_have_one_thread_each():
     assert told.stdout.strip() == str([("fit", "openmp", 1), ("predict", "openmp", 1)])
 
 
-def test_many_rows_keep_their_threads():
+def test_many_rows_keep_the_threads_of_openmp():
+    """Each of `n_jobs` threads is one thread of linear algebra, so that answers do not depend on the number of cores."""
     with small_fits(10_001):
-        assert blas_threads() == threads_of("openmp") == {2}
+        assert blas_threads() == {1}
+        assert threads_of("openmp") == {2}
+        with small_fits(10):
+            assert blas_threads() == threads_of("openmp") == {1}
+        assert threads_of("openmp") == {2}
+    assert blas_threads() == {2}
 
 
 def test_the_setting_comes_back_after_an_error():

@@ -35,6 +35,7 @@ class ContentOrder:
         self._keys: dict[int, bytes] = {}
         self._alike: dict[bytes, list[int]] = {}
         self._compared: set[int] = set()
+        self._last_compared: frozenset[int] | None = None
         self._last: dict[int, None] = {}
         for variable, key in (known or {}).items():
             self._enter(variable, key)
@@ -52,10 +53,11 @@ class ContentOrder:
 
     def has_twin(self, variable: int, others: Set[int]) -> bool:
         """Return whether one of `others` is a copy of `variable`, which itself does not count."""
-        if not others <= self._compared:
+        if others is not self._last_compared and not others <= self._compared:
             self._compared |= others
             for other in others:
                 self.key(other)
+        self._last_compared = others if isinstance(others, frozenset) else None
         return any(twin != variable and twin in others for twin in self._alike[self.key(variable)])
 
     def canonical(self, variables: Iterable[int]) -> tuple[int, ...]:

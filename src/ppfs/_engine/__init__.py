@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from ppfs._engine.linear.spline_bases import spline_values
     from ppfs._engine.many_columns.few_columns import few_column_risks, is_sooner_grown
     from ppfs._engine.many_columns.forest_nodes import MOST_TREES
-    from ppfs._engine.many_columns.forest_per_split import ForestPerSplit, ForestRules, grow_forest_per_split
+    from ppfs._engine.many_columns.forest_per_split import ForestPerSplit, grow_forest_per_split
+    from ppfs._engine.many_columns.scored_forest import ForestRules
     from ppfs._engine.many_columns.tree_per_split import TreePerSplit, grow_tree_per_split
     from ppfs._engine.one_column.bags import MOST_DRAWN
     from ppfs._engine.one_column.forest_risks import (
@@ -124,7 +125,8 @@ _MODULES = {
     "linear.spline_bases": ("spline_values",),
     "many_columns.few_columns": ("few_column_risks", "is_sooner_grown"),
     "many_columns.forest_nodes": ("MOST_TREES",),
-    "many_columns.forest_per_split": ("ForestPerSplit", "ForestRules", "grow_forest_per_split"),
+    "many_columns.forest_per_split": ("ForestPerSplit", "grow_forest_per_split"),
+    "many_columns.scored_forest": ("ForestRules",),
     "many_columns.tree_per_split": ("TreePerSplit", "grow_tree_per_split"),
     "one_column.bags": ("MOST_DRAWN",),
     "one_column.forest_risks": (

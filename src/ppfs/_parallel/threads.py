@@ -1,4 +1,4 @@
-"""How many threads compiled libraries may take while small models are fitted."""
+"""How many threads compiled libraries may take while models are fitted."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from threading import current_thread, local, main_thread
 
 from threadpoolctl import ThreadpoolController
 
-# With up to this many rows a model's arrays are small, and threads cost more than they gain: see decision 126.
+# With up to this many rows a model's arrays are small, and OpenMP's threads cost more than they gain: see decision 126.
 _FEW_ROWS = 10_000
 
 
 class _Limited(local):
-    """For the current thread: how many modules were loaded when its limit was set, or None without a limit."""
+    """For the current thread: how many modules were loaded when its limits were set, and for few rows or many."""
 
-    n_modules: int | None = None
+    when: tuple[int, bool] | None = None
 
 
 _limited = _Limited()
@@ -25,23 +25,25 @@ _limited = _Limited()
 
 @contextmanager
 def small_fits(n_rows: int) -> Iterator[None]:
-    """Limit linear algebra and OpenMP to one thread while models are fitted on few rows; many rows change nothing.
+    """Limit linear algebra to one thread while models are fitted, and OpenMP too if there are few rows.
 
+    `n_jobs` is the number of threads that compute at once, so each of them is one, whatever the number of cores.
     OpenMP's limit belongs to the thread that sets it, so each thread that fits models calls this. The limit of linear
     algebra belongs to the process, and two threads that set it at the same time could leave it behind, so only the main
     thread sets it. Models with their own number of threads, such as XGBoost with `n_jobs=4`, are not affected.
     """
-    n_modules = len(sys.modules)
-    if n_rows > _FEW_ROWS or _limited.n_modules == n_modules:
+    is_main, are_few = current_thread() is main_thread(), n_rows <= _FEW_ROWS
+    when = len(sys.modules), are_few
+    if _limited.when == when or not (is_main or are_few):
         yield
         return
-    both = None if current_thread() is main_thread() else "openmp"
-    with _controller(n_modules).limit(limits=1, user_api=both):
-        before, _limited.n_modules = _limited.n_modules, n_modules
+    limited = None if is_main and are_few else "openmp" if are_few else "blas"
+    with _controller(len(sys.modules)).limit(limits=1, user_api=limited):
+        before, _limited.when = _limited.when, when
         try:
             yield
         finally:
-            _limited.n_modules = before
+            _limited.when = before
 
 
 # Looking for the libraries takes as long as a search in a small table. Libraries are loaded with modules, so it is done

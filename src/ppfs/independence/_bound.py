@@ -129,7 +129,7 @@ class BoundTest(ABC):
         self._on_error = binding.on_error
         self.failures: dict[int, str] = {}
         self._asked_sets: set[tuple[int, int]] = set()
-        self._last_given: tuple[set[int], int] = set(), 0
+        self._last_given: tuple[frozenset[int], int] = frozenset(), 0
 
     @property
     def smallest_pvalue(self) -> float:
@@ -205,7 +205,7 @@ class BoundTest(ABC):
         )
         unknown = xs if is_new else [x for x in dict.fromkeys(xs) if question(x) not in self.known]
         self._asked_sets.add((target, shared))
-        fresh = self._fresh(unknown, target, tuple(sorted(inside))) if unknown else iter(())
+        fresh = self._fresh(unknown, target, inside) if unknown else iter(())
         # Paired, because the caller may ask about a later x in the meantime: an answer still belongs to its own x.
         pairs = zip(unknown, fresh, strict=False)
         for x in xs:
@@ -217,16 +217,19 @@ class BoundTest(ABC):
                 known = result if other == x else self.known.get(wanted)
             yield known
 
-    def _with_fingerprint(self, given: Collection[int]) -> tuple[set[int], int]:
+    def _with_fingerprint(self, given: Collection[int]) -> tuple[frozenset[int], int]:
         """Return columns as a set, and the sum of their fingerprints: the last sum, changed by what came and went.
 
         The shrink phase removes one of thousands of columns at a time.
         """
         last, total = self._last_given
-        now = set(given)
-        gone, came = last - now, set(map(int, now - last))
-        inside = (last - gone) | came
-        self._last_given = inside, total + sum(map(fingerprint, came)) - sum(map(fingerprint, gone))
+        now = frozenset(given)
+        gone = last - now
+        inside = last - gone if gone else last
+        if len(inside) < len(now):
+            came = frozenset(map(int, now - inside))
+            inside, total = inside | came, total + sum(map(fingerprint, came))
+        self._last_given = inside, total - sum(map(fingerprint, gone))
         return self._last_given
 
     def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
@@ -303,7 +306,7 @@ class BoundTest(ABC):
     ) -> Iterator[tuple[NDArray[np.intp], Answers]]:
         """Answer new questions given nothing; yield some of `xs` with their answers."""
         columns = xs.tolist()
-        fresh = self._answers(columns, target, ())
+        fresh = self._answers(columns, target, frozenset())
         for first in range(0, len(columns), _MARGINAL_BLOCK):
             block = xs[first : first + _MARGINAL_BLOCK]
             found: list[IndependenceResult] = []
@@ -315,14 +318,14 @@ class BoundTest(ABC):
                 raise
             yield block, Answers.of(found, len(self.models))
 
-    def _fresh(self, xs: Sequence[int], target: int, given: tuple[int, ...]) -> Iterator[IndependenceResult]:
+    def _fresh(self, xs: Sequence[int], target: int, given: frozenset[int]) -> Iterator[IndependenceResult]:
         """Answer new questions; a feature that shares columns with `given` is asked about by its other columns."""
         if self.bind_beside is None:
             yield from self._answers(xs, target, given)
             return
         features = self.table.features
         for x in xs:
-            others = [other for other in given if other not in (x, self.table.target)]
+            others = [other for other in sorted(given) if other not in (x, self.table.target)]
             if x == self.table.target or set(features.columns[x]).isdisjoint(features.columns_of(others)):
                 yield from self._answers([x], target, given)
                 continue
@@ -335,10 +338,8 @@ class BoundTest(ABC):
             self._n_fits_apart += bound.n_fits
 
     @abstractmethod
-    def _answers(
-        self, xs: Sequence[int], target: int, given: tuple[int, ...]
-    ) -> Iterator[IndependenceResult]:
-        """Answer new questions; `given` is sorted."""
+    def _answers(self, xs: Sequence[int], target: int, given: frozenset[int]) -> Iterator[IndependenceResult]:
+        """Answer new questions."""
 
 
 def growing_batches(xs: Sequence[int], first: int = 1, most: int = _MAX_BATCH) -> Iterator[Sequence[int]]:

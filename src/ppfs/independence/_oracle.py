@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Protocol, runtime_checkable
 
@@ -101,14 +101,12 @@ class BoundDSeparation(BoundTest):
             for cause in causes:
                 self._children[cause].add(child)
 
-    def _answers(
-        self, xs: Sequence[int], target: int, given: tuple[int, ...]
-    ) -> Iterator[IndependenceResult]:
+    def _answers(self, xs: Sequence[int], target: int, given: frozenset[int]) -> Iterator[IndependenceResult]:
         for x in xs:
-            reached = self._reachable(x, set(given) - {x})
+            reached = self._reachable(x, given - {x})
             yield _DEPENDENT if target in reached else _INDEPENDENT
 
-    def _reachable(self, source: int, given: set[int]) -> set[int]:
+    def _reachable(self, source: int, given: Set[int]) -> set[int]:
         """Return the nodes joined to `source` by a path that `given` leaves open.
 
         The state of a walk is a node and whether it was reached from a child. From a child the walk
@@ -132,7 +130,7 @@ class BoundDSeparation(BoundTest):
                 frontier += [(parent, True) for parent in self._parents[node]]
         return reached
 
-    def _ancestors(self, nodes: set[int]) -> set[int]:
+    def _ancestors(self, nodes: Set[int]) -> set[int]:
         """Return `nodes` and everything upstream of them."""
         found: set[int] = set()
         frontier = list(nodes)

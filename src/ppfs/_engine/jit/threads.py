@@ -1,11 +1,12 @@
 """Independent tasks on threads."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+State = TypeVar("State")
 
 
 def run_tasks(function: Callable[[Task], Answer], tasks: Sequence[Task], n_threads: int) -> list[Answer]:
@@ -18,3 +19,40 @@ def run_tasks(function: Callable[[Task], Answer], tasks: Sequence[Task], n_threa
         return [function(task) for task in tasks]
     with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
         return list(pool.map(function, tasks))
+
+
+def run_chains(
+    function: Callable[[State, Task], tuple[State, Answer]],
+    starts: Sequence[State],
+    tasks: Sequence[Task],
+    n_threads: int,
+) -> Iterator[list[Answer]]:
+    """Apply a function to one task after the other, from several states: ``state, answer = function(state, task)``.
+
+    Yields
+    ------
+    list of Answer
+        The answers of all chains to the next task. Those to later tasks are computed meanwhile; what the caller does
+        not ask for is given up.
+    """
+    if n_threads <= 1 or not starts or not tasks:
+        states = list(starts)
+        for task in tasks:
+            done = [function(state, task) for state in states]
+            states = [state for state, _ in done]
+            yield [answer for _, answer in done]
+        return
+
+    def following(before: Future[tuple[State, Answer]], task: Task) -> tuple[State, Answer]:
+        # Submitted, and so begun, before this one.
+        return function(before.result()[0], task)
+
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        running = [[pool.submit(function, state, tasks[0]) for state in starts]]
+        for task in tasks[1:]:
+            running.append([pool.submit(following, before, task) for before in running[-1]])
+        for now in running:
+            yield [one.result()[1] for one in now]
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -11,7 +11,7 @@ from ppfs._engine.inputs.sorted_columns import SortedColumns, ValueTable
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import make_target, total_statistics, total_weight
 from ppfs._engine.jit.kernels import Bools, Float32s, Float64s, Int32s
-from ppfs._engine.jit.threads import run_tasks
+from ppfs._engine.jit.threads import run_chains, run_tasks
 from ppfs._engine.many_columns.cart import grow_nodes
 from ppfs._engine.many_columns.scored_tree import (
     NOTHING,
@@ -32,6 +32,9 @@ _ENTRIES_FOR_THREADS = 1_000_000
 
 # Enough removals to keep every thread busy, even if each column is used by only one or two trees.
 _MOST_AHEAD = 256
+
+# The trees of a plan are grown in this many parts, of at least so many removals.
+_PARTS_OF_A_PLAN, _LEAST_AT_ONCE = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,48 +189,48 @@ class TreePerSplit:
     def without_each(self, columns: Sequence[int]) -> Iterator[tuple["TreePerSplit", int]]:
         """Remove columns one after the other, and yield the result of `without` after each.
 
-        A tree depends on the removed columns, but not on the trees of other splits. So the whole sequence of trees of a
-        split is grown in one task before the first result is yielded.
+        A tree depends on the removed columns, but not on the trees of other splits. So every split grows its sequence
+        of trees by itself, and the next trees while the caller reads the first results.
         """
         n_entries = int(self._data.columns.n_stored[self.active].sum())
         is_worth_threads = int(self.used[:, columns].sum()) * n_entries > _ENTRIES_FOR_THREADS
         n_threads = self._data.n_threads if is_worth_threads else 1
         stale = np.flatnonzero(self.used[:, columns].any(axis=1)).tolist()
-        regrown = dict(
-            zip(stale, run_tasks(lambda split: self._regrown(split, columns), stale, n_threads), strict=True)
-        )
-        every = [step.grown.used for steps in regrown.values() for step in steps]
-        if every:
-            self._data.table.add(np.unique(np.concatenate(every)))
-
-        def score(split: int) -> None:
-            for step in regrown[split]:
-                permuted_risks(self._data, split, step.grown, step.asked)
-
-        run_tasks(score, stale, n_threads)
+        starts = [_Chain(split, self._trees[split], self.active.copy()) for split in stale]
+        at_once = max(_LEAST_AT_ONCE, len(columns) // _PARTS_OF_A_PLAN) if n_threads > 1 else len(columns)
+        every = range(len(columns))
+        parts = [every[first : first + at_once] for first in every[::at_once]]
         forest = self
-        for place, column in enumerate(columns):
-            changed = {
-                split: step.grown for split, steps in regrown.items() for step in steps if step.place == place
-            }
-            forest = forest._changed(column, changed)
-            yield forest, len(changed)
 
-    def _regrown(self, split: int, columns: Sequence[int]) -> "list[_Regrown]":
-        """Return the trees of a split that are grown when columns are removed one after the other."""
-        grown, active = self._trees[split], self.active.copy()
-        used = set(np.flatnonzero(self.used[split]).tolist())
+        def grow(chain: _Chain, some: range) -> "tuple[_Chain, list[_Regrown]]":
+            return self._regrown(chain, columns, some)
+
+        for some, found in zip(parts, run_chains(grow, starts, parts, n_threads), strict=True):
+            for place in some:
+                changed = {step.split: step.grown for steps in found for step in steps if step.place == place}
+                forest = forest._changed(columns[place], changed)
+                yield forest, len(changed)
+
+    def _regrown(
+        self, chain: "_Chain", columns: Sequence[int], places: range
+    ) -> "tuple[_Chain, list[_Regrown]]":
+        """Return the trees of a split that are grown when some columns are removed one after the other."""
+        split, grown, active = chain
+        used = set(grown.used.tolist())
         steps = []
-        for place, column in enumerate(columns):
+        for place in places:
+            column = columns[place]
             active[column] = False
             if column not in used:
                 continue
             candidates = np.flatnonzero(active).astype(np.int32)
             grown = _grow_tree(self._data, candidates, grown.tree, grown.rows, column)
             used = set(grown.used.tolist())
+            self._data.table.add(grown.used)
             following = [other for other in columns[place + 1 :] if other in used][:1]
-            steps.append(_Regrown(place, grown, [NOTHING, *following]))
-        return steps
+            permuted_risks(self._data, split, grown, [NOTHING, *following])
+            steps.append(_Regrown(split, place, grown))
+        return _Chain(split, grown, active), steps
 
     def _changed(self, removed: int, trees: dict[int, GrownTree]) -> "TreePerSplit":
         """Return the forest without a column, with the trees that were grown again by split."""
@@ -244,12 +247,20 @@ class TreePerSplit:
         return TreePerSplit(active, used, base_risk, self.n_fits + len(trees), tuple(all_trees), self._data)
 
 
-class _Regrown(NamedTuple):
-    """A tree that is grown when the column at ``place`` of a sequence is removed, and the columns to permute in it."""
+class _Chain(NamedTuple):
+    """The tree of a split after some removals, and the columns left."""
 
+    split: int
+    grown: GrownTree
+    active: Bools
+
+
+class _Regrown(NamedTuple):
+    """The tree of a split that is grown when the column at ``place`` of a sequence is removed."""
+
+    split: int
     place: int
     grown: GrownTree
-    asked: list[int]
 
 
 def grow_tree_per_split(

@@ -13,8 +13,8 @@ from ppfs._data import Table
 # Larger and smaller numbers are scaled, so that their squares neither overflow nor underflow.
 _FAR = 2.0**300
 
-# Entries that are read at once: some megabytes of them.
-_ENTRIES_AT_ONCE = 2**21
+# Entries that are read at once: two megabytes of them, so that every thread has several blocks.
+_ENTRIES_AT_ONCE = 2**18
 
 
 def numeric_columns(table: Table, features: Sequence[int]) -> tuple[list[int], Floats]:
@@ -27,13 +27,13 @@ def numeric_columns(table: Table, features: Sequence[int]) -> tuple[list[int], F
 
 
 def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
-    """Yield some features at a time with the values of their columns, which take a few megabytes."""
+    """Yield some features at a time with the values of their columns, which take two megabytes."""
     for some in feature_blocks(table, features):
         yield some, dense_values(table, some)
 
 
 def feature_blocks(table: Table, features: Sequence[int]) -> list[list[int]]:
-    """Cut features into lists whose columns take a few megabytes each."""
+    """Cut features into lists whose columns take two megabytes each."""
     n_at_once = max(1, _ENTRIES_AT_ONCE // max(table.n_rows, 1))
     return [list(features[start : start + n_at_once]) for start in range(0, len(features), n_at_once)]
 

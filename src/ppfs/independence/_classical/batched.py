@@ -25,15 +25,13 @@ class BatchedTest(BoundTest):
 
     values_for_free: int = 0
 
-    def _answers(
-        self, xs: Sequence[int], target: int, given: tuple[int, ...]
-    ) -> Iterator[IndependenceResult]:
-        members = set(given)
+    def _answers(self, xs: Sequence[int], target: int, given: frozenset[int]) -> Iterator[IndependenceResult]:
+        ordered = tuple(sorted(given))
         for batch in growing_batches(xs, max(1, self.values_for_free // self.table.n_rows)):
-            outside = [x for x in batch if x not in members]
-            found = dict(zip(outside, self._batch(outside, target, given), strict=True)) if outside else {}
+            outside = [x for x in batch if x not in given]
+            found = dict(zip(outside, self._batch(outside, target, ordered), strict=True)) if outside else {}
             for x in batch:
-                yield found[x] if x in found else self._one_of(x, target, given)
+                yield found[x] if x in found else self._one_of(x, target, ordered)
 
     def _one_of(self, member: int, target: int, given: tuple[int, ...]) -> IndependenceResult:
         """Answer about a member of the conditioning set, given the rest of it."""

@@ -38,8 +38,8 @@ _SIGHT = {
 # With more rows a t-test over them is accurate enough, and refits take long.
 MOST_ROWS_COUNTED = 500
 
-# Questions that are answered by products of residuals at once.
-_MOST_AT_ONCE = 64
+# Questions that are answered by products of residuals at once, at most and at first: whatever the number of threads.
+_MOST_AT_ONCE, _OTHERS_AT_ONCE = 64, 16
 
 # Fitted models are kept for the target and for this many other variables.
 _MAX_OTHER_TARGETS = 8
@@ -131,24 +131,22 @@ class BoundPredictiveTest(BoundTest):
             )
         return notes
 
-    def _answers(
-        self, xs: Sequence[int], target: int, given: tuple[int, ...]
-    ) -> Iterator[IndependenceResult]:
-        members = frozenset(given)
-        for are_members, run in _runs(xs, members):
-            panel = self._panel_of(len(members) - are_members)
-            if self._is_by_products(len(members) - are_members):
+    def _answers(self, xs: Sequence[int], target: int, given: frozenset[int]) -> Iterator[IndependenceResult]:
+        for are_members, run in _runs(xs, given):
+            panel = self._panel_of(len(given) - are_members)
+            if self._is_by_products(len(given) - are_members):
                 for source in self._sources_of(target).values() if are_members else ():
                     source.expected_removals = run
-                for batch in growing_batches(run, 1, _MOST_AT_ONCE):
-                    yield from self._judge(batch, target, members)
+                # A search may stop at any answer about a member; about other columns, hardly any search does.
+                for batch in growing_batches(run, 1 if are_members else _OTHERS_AT_ONCE, _MOST_AT_ONCE):
+                    yield from self._judge(batch, target, given)
                 continue
             sources = self._risks_of(target, panel)
             for source in sources if are_members else ():
                 source.expected_removals = run
             sizes = [source.batch_sizes(are_members) for source in sources]
             for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
-                yield from self._judge(batch, target, members)
+                yield from self._judge(batch, target, given)
 
     def _marginal_blocks(
         self, xs: NDArray[np.intp], target: int
@@ -249,16 +247,16 @@ class BoundPredictiveTest(BoundTest):
     def _assess(self, xs: Sequence[int], target: int, given: Set[int]) -> Iterable[IndependenceResult]:
         if not xs:
             return []
-        others = given - {xs[0]} if len(xs) == 1 else given
-        if not others and self.table.is_single(xs[0]):
+        n_others = len(given) - (xs[0] in given)
+        if not n_others and self.table.is_single(xs[0]):
             grown = self._growth(target)(self.table.block(xs))
             self._n_grown += grown.n_fits
             return grown.answers
-        if self._is_by_products(len(others)):
+        if self._is_by_products(n_others):
             return self._products_of(target).answers(xs, given)
         names = self.table.names_of(xs)
         answers = []
-        members = self._panel_of(len(given - {xs[0]}))
+        members = self._panel_of(n_others)
         for source in self._risks_of(target, members):
             risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
             answers.append(judged(self._test, source.problem, risks, names))

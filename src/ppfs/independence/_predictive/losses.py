@@ -67,6 +67,31 @@ def _brier(truth: NDArray[Any], probabilities: NDArray[Any]) -> Floats:
     return loss
 
 
+def losses_of_class(loss: Loss, number: int, predictions: NDArray[Any]) -> Floats:
+    """Return the losses of rows that are all of one class, in few passes over all predictions.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (..., n_classes), or (...) for labels
+
+    Returns
+    -------
+    ndarray of shape (...)
+        What `loss.rows` returns, bit for bit.
+    """
+    if loss.rows is _log_loss:
+        return np.asarray(-np.log(np.clip(predictions[..., number], _EPSILON, 1.0 - _EPSILON)))
+    # NumPy adds up eight numbers and more in another order.
+    if loss.rows is _brier and predictions.shape[-1] < 8:
+        total = np.zeros(predictions.shape[:-1])
+        for place in range(predictions.shape[-1]):
+            total += (predictions[..., place] - float(place == number)) ** 2
+        return total
+    shape = predictions.shape if loss.output == "labels" else predictions.shape[:-1]
+    flat = predictions.reshape(int(np.prod(shape)), *predictions.shape[len(shape) :])
+    return np.asarray(loss.rows(np.full(len(flat), number), flat).reshape(shape))
+
+
 def _hinge(truth: NDArray[Any], margins: NDArray[Any]) -> Floats:
     """Compute Crammer and Singer's multi-class hinge loss, which for two classes is the usual hinge loss."""
     rows = np.arange(truth.size)

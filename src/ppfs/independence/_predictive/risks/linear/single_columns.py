@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ppfs._conventions import Floats
 from ppfs._data import Block
 from ppfs._fitting import dense
 from ppfs._rows import Split
+from ppfs.independence._predictive.losses import losses_of_class
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.any_model import ModelGrower
 from ppfs.independence._predictive.risks.grower import Grower
@@ -22,6 +24,9 @@ from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.steps import FittedSteps, require_squarable
 from ppfs.independence._predictive.risks.linear.target import TrainTarget
 from ppfs.independence._predictive.risks.paired import PairedRisks
+
+# Losses of draws that are computed in one step: some megabytes of them.
+_LOSSES_AT_ONCE = 2**19
 
 # NumPy is ten times as slow on rows of one or two numbers as on longer rows.
 _BYTES_PER_BLOCK, _LEAST_COLUMNS = 2**20, 4
@@ -133,13 +138,16 @@ def _split_risks(
     outputs = _outputs(slopes, intercepts, test)
     predictions = as_predicted(outputs, problem.loss.output)
     # A model of one column predicts from that column alone: permuting it permutes the predictions.
-    orders = [np.arange(split.test.size), *split.permutations]
-    base, *of_draws = _losses(problem, split, predictions, orders)
-    replaced, over_pairs = np.zeros_like(base), np.empty((len(base), problem.n_draws))
-    for draw, losses in enumerate(of_draws):
-        replaced += losses
-        over_pairs[:, draw] = losses.sum(axis=1)
-    return _BlockRisks(base, replaced / problem.n_draws, over_pairs)
+    orders = np.vstack([np.arange(split.test.size), split.permutations])
+    pieces = _losses(problem, split, predictions, orders)
+    first = next(pieces)
+    base, draws = np.ascontiguousarray(first[:, 0]), first[:, 1:]
+    replaced, over_pairs = np.zeros_like(base), []
+    for piece in chain([draws], pieces):
+        for draw in range(piece.shape[1]):
+            replaced += piece[:, draw]
+        over_pairs.append(piece.sum(axis=2))
+    return _BlockRisks(base, replaced / problem.n_draws, np.hstack(over_pairs))
 
 
 def _regressors(recipe: Recipe, block: Floats, split: Split) -> tuple[Floats, Floats]:
@@ -167,35 +175,35 @@ def _outputs(slopes: Floats, intercepts: Floats, test: Floats) -> Floats:
 
 
 def _losses(
-    problem: Problem, split: Split, predictions: NDArray[Any], orders: Sequence[NDArray[np.intp]]
+    problem: Problem, split: Split, predictions: NDArray[Any], orders: NDArray[np.intp]
 ) -> Iterator[Floats]:
-    """Yield each column's losses, or their mean, for permuted predictions.
+    """Yield each column's losses, or their mean, for some of the orders, shape (n_columns, n_some, n_pairs).
 
     Parameters
     ----------
     predictions : ndarray of shape (n_columns, n_test, ...)
 
-    orders : sequence of ndarray of int, shape (n_test,)
+    orders : ndarray of shape (n_orders, n_test)
         The row whose prediction each row gets.
     """
-    n_test = split.test.size
+    n_columns, n_test = len(predictions), split.test.size
     truth = problem.truth[split.test]
     n_classes = problem.classes.size
     # A loss depends on the row's class and the prediction: with few classes it is cheaper to compute all of these once.
     is_shared = 0 < n_classes < len(orders) and not problem.loss.wants_labels
+    known = np.empty(0)
     if is_shared:
-        of_class = [
-            _rows(problem, np.full(n_test, number, dtype=truth.dtype), predictions)
-            for number in range(n_classes)
-        ]
-        known = np.concatenate(of_class, axis=1)
-    for order in orders:
+        known = np.hstack([losses_of_class(problem.loss, number, predictions) for number in range(n_classes)])
+    at_once = max(1, _LOSSES_AT_ONCE // (n_columns * n_test)) if is_shared else 1
+    for start in range(0, len(orders), at_once):
+        some = orders[start : start + at_once]
         if is_shared:
             # Fancy indexing would give another memory layout, and sums would depend on the block's size.
-            by_row = np.take(known, truth * n_test + order, axis=1)
+            by_row = np.take(known, (truth * n_test + some).ravel(), axis=1)
         else:
-            by_row = _rows(problem, truth, predictions[:, order])
-        yield problem.weights.weighed(by_row, split.test, problem.is_by_row)
+            by_row = _rows(problem, truth, predictions[:, some[0]])
+        weighed = problem.weights.weighed(by_row.reshape(-1, n_test), split.test, problem.is_by_row)
+        yield weighed.reshape(n_columns, len(some), -1)
 
 
 def _rows(problem: Problem, truth: NDArray[Any], predictions: NDArray[Any]) -> Floats:
