@@ -7,17 +7,27 @@ python benchmarks/scale/cores.py --fits tree forest --size 0.1  # tables with a 
 It needs what ppfs needs, and no other library. The table goes to stdout, followed by one line of JSON; progress, with
 the seconds of every fit, to stderr. A fit that is cut short leaves the lines before it.
 
-Tasks run on threads of their own, so what the main thread computes meanwhile or between them is serial. The serial
-share is the CPU time of the main thread over that of the process: it does not depend on how busy the machine is, as
-seconds and speed-up do. From it follows the speed-up that sixteen idle cores could give at most. With one thread
-everything runs on the main thread.
+Tasks run on threads of their own, so what the main thread computes is serial, or done while they run. Its share is the
+CPU time of the main thread over that of the process: it does not depend on how busy the machine is, as seconds and
+speed-up do. With one thread everything runs on the main thread.
+
+On Linux another process looks a thousand times a second at how many threads could run: a thread that waits for the
+interpreter's lock, or for a task that others work on, could not. "Alone" is the share of the CPU time in which no more
+than one could. Where so many of CPU seconds pass with so many threads that could run, the same work takes so long on as
+many cores: from this follows what sixteen cores would give. Both hold for an idle machine; on a busy one a thread may
+be stopped while it holds the lock, so that others seem to wait longer than they would.
 """
 
 import argparse
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +40,7 @@ from sklearn.linear_model import LogisticRegression
 from ppfs import PPFS
 
 PLOT = REPOSITORY / "docs" / "images" / "cores.png"
+WATCH = Path(__file__).resolve().with_name("watch.py")
 SEED = 0
 MOST_SERIAL = 0.04
 N_CORES = 16
@@ -72,13 +83,9 @@ class Measured:
     seconds: float
     cpu_seconds: float
     serial_seconds: float
+    by_runnable: dict[int, float]
     selected: list[int]
     n_fits: int
-
-    @property
-    def serial_share(self) -> float:
-        """The share of the work that no second thread helps with; 1 with one thread."""
-        return self.serial_seconds / self.cpu_seconds
 
 
 def results_path(n_cores: int) -> Path:
@@ -102,16 +109,55 @@ def problem(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 def measure(fit: Fit, X: np.ndarray, y: np.ndarray, n_threads: int) -> Measured:
     """Fit once and take the times: of the clock, of the process, and of the main thread."""
     selector = fit.make(random_state=SEED, n_jobs=n_threads)
-    clock, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
-    selector.fit(X, y)
-    serial, cpu, seconds = (
-        time.thread_time() - thread,
-        time.process_time() - process,
-        time.perf_counter() - clock,
-    )
-    return Measured(
-        n_threads, seconds, cpu, serial, np.flatnonzero(selector.support_).tolist(), selector.n_fits_
-    )
+    by_runnable: dict[int, float] = {}
+    with watched(by_runnable):
+        clock, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
+        selector.fit(X, y)
+        serial, cpu, seconds = (
+            time.thread_time() - thread,
+            time.process_time() - process,
+            time.perf_counter() - clock,
+        )
+    selected = np.flatnonzero(selector.support_).tolist()
+    return Measured(n_threads, seconds, cpu, serial, by_runnable, selected, selector.n_fits_)
+
+
+@contextmanager
+def watched(by_runnable: dict[int, float]) -> Iterator[None]:
+    """Note how many CPU seconds pass with so many threads that could run; nothing where there is no /proc."""
+    if not Path("/proc/self/task").is_dir():
+        yield
+        return
+    command = [sys.executable, str(WATCH), str(os.getpid())]
+    watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    watching.stdout.readline()
+    yield
+    watching.send_signal(signal.SIGTERM)
+    found = json.loads(watching.communicate()[0])
+    by_runnable.update({int(n_threads): seconds for n_threads, seconds in found.items()})
+
+
+def alone_share(by_runnable: Mapping[Any, float]) -> float:
+    """Return the share of the CPU time in which no more than one thread could run.
+
+    Examples
+    --------
+    >>> alone_share({"1": 1.0, "2": 3.0})
+    0.25
+    """
+    return sum(seconds for n, seconds in by_runnable.items() if int(n) <= 1) / sum(by_runnable.values())
+
+
+def gain_on(by_runnable: Mapping[Any, float], n_cores: int = N_CORES) -> float:
+    """Return how many times faster the work is on this many cores than on one.
+
+    Examples
+    --------
+    >>> gain_on({"1": 1.0, "16": 16.0})
+    8.5
+    """
+    seconds = sum(one / min(max(int(n), 1), n_cores) for n, one in by_runnable.items())
+    return sum(by_runnable.values()) / seconds
 
 
 def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
@@ -121,6 +167,8 @@ def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
     X, y = problem(n_rows, n_columns)
     # Enough columns for removals that change trees, so that every kernel is compiled.
     fit.make(random_state=SEED).fit(X[:150, :100], y[:150])
+    # The first trees of a process are grown by other kernels.
+    fit.make(random_state=SEED).fit(X[:, :100], y)
     measured = []
     for n_threads in threads:
         one = measure(fit, X, y, n_threads)
@@ -135,25 +183,13 @@ def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
     return measured
 
 
-def ceiling(share: float, n_cores: int = N_CORES) -> float:
-    """Return the most that this many cores can gain with this serial share (Amdahl's law).
-
-    Examples
-    --------
-    >>> ceiling(0.04)
-    10.0
-    """
-    return round(1.0 / (share + (1.0 - share) / n_cores), 6)
-
-
 def report(results: Mapping[str, Any]) -> str:
     """Lay out the results."""
     rows = []
     for name, fits in results["fits"].items():
         first = fits[0]
         for one in fits:
-            share = one["serial_seconds"] / one["cpu_seconds"]
-            is_shared = one["n_threads"] > 1
+            is_watched, is_shared = bool(one.get("by_runnable")), one["n_threads"] > 1
             rows.append(
                 [
                     FITS[name].label,
@@ -161,45 +197,60 @@ def report(results: Mapping[str, Any]) -> str:
                     f"{one['seconds']:.1f}",
                     f"{one['cpu_seconds']:.1f}",
                     f"{first['seconds'] / one['seconds']:.2f}",
-                    f"{share:.1%}" if is_shared else "",
-                    f"{ceiling(share):.1f}" if is_shared else "",
-                    verdict(share <= MOST_SERIAL) if is_shared else "",
+                    f"{one['serial_seconds'] / one['cpu_seconds']:.1%}" if is_shared else "",
+                    f"{alone_share(one['by_runnable']):.1%}" if is_watched and is_shared else "",
+                    f"{gain_on(one['by_runnable']):.1f}" if is_watched and is_shared else "",
                 ]
             )
-    header = ["fit", "threads", "s", "CPU s", "speed-up", "serial", f"at most, {N_CORES} cores", "4 % serial"]
+    header = ["fit", "threads", "s", "CPU s", "speed-up", "main thread", "alone", f"on {N_CORES} cores"]
     return "\n".join([*machine_lines(results["machine"]), "", markdown_table(header, rows)])
 
 
 def table_of(results: Mapping[str, Any]) -> str:
     """Lay out the results with one row per fit; without seconds of the clock where other work was running."""
     is_idle = results["machine"]["load before"] < results["machine"]["cores"]
-    threads = [one["n_threads"] for one in next(iter(results["fits"].values()))] if is_idle else []
+    threads = [one["n_threads"] for one in next(iter(results["fits"].values()))]
     rows = []
     for name, fits in results["fits"].items():
         n_rows, n_columns = shape_of(FITS[name], results["size"])
         seconds = [one["seconds"] for one in fits]
-        few = _with_fewest_threads(fits)
+        few, many = _with_several_threads(fits)
         share = few["serial_seconds"] / few["cpu_seconds"]
+        alone = alone_share(few["by_runnable"]) if few.get("by_runnable") else None
         rows.append(
             [
                 f"`{FITS[name].label}`",
                 f"{n_rows:,} x {n_columns:,}",
                 *(f"{one:.1f}" for one in seconds if is_idle),
                 *([f"{seconds[0] / min(seconds):.1f}"] if is_idle else []),
+                f"{fits[0]['cpu_seconds']:.1f}",
                 f"{few['cpu_seconds']:.1f}",
                 f"{share:.1%}",
-                verdict(share <= MOST_SERIAL),
+                "-" if alone is None else f"{alone:.1%}",
+                verdict((share if alone is None else min(share, alone)) <= MOST_SERIAL),
+                f"{gain_on(many['by_runnable']):.1f}" if many.get("by_runnable") else "-",
             ]
         )
-    header = ["fit", "rows x columns", *(f"s, {number} thread{'s' * (number > 1)}" for number in threads)]
-    gained = ["most gained"] if is_idle else []
-    few = _with_fewest_threads(next(iter(results["fits"].values())))["n_threads"]
-    return markdown_table([*header, *gained, f"{few} threads, CPU s", "serial", "at most 4 %"], rows)
+    few, many = (one["n_threads"] for one in _with_several_threads(next(iter(results["fits"].values()))))
+    header = [
+        "fit",
+        "rows x columns",
+        *(f"s, {number} thread{'s' * (number > 1)}" for number in threads if is_idle),
+        *(["most gained"] if is_idle else []),
+        "1 thread, CPU s",
+        f"{few} threads, CPU s",
+        "main thread",
+        "alone",
+        "at most 4 %",
+        f"{many} threads, gain on {N_CORES} cores",
+    ]
+    return markdown_table(header, rows)
 
 
-def _with_fewest_threads(fits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the fit with the fewest threads of those with several."""
-    return min((one for one in fits if one["n_threads"] > 1), key=lambda one: one["n_threads"])
+def _with_several_threads(fits: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the fits with the fewest and with the most threads of those with several."""
+    several = sorted((one for one in fits if one["n_threads"] > 1), key=lambda one: one["n_threads"])
+    return several[0], several[-1]
 
 
 def draw(results: Mapping[str, Any], path: Path) -> None:
@@ -246,7 +297,7 @@ def main() -> None:
     print(json.dumps(results))
     if set(asked.fits) == set(FITS):
         save(results, results_path(results["machine"]["cores"]))
-        if len(asked.threads) > 2:
+        if results["machine"]["cores"] > 2 and len(asked.threads) > 2:
             draw(results, PLOT)
 
 

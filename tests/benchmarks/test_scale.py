@@ -124,7 +124,9 @@ def test_fits_with_one_two_and_four_threads_have_the_same_answers(cores, name):
     measured = cores.measure_all(name, [1, 2, 4], size=0.01)
     assert [one.n_threads for one in measured] == [1, 2, 4]
     assert measured[0].selected == measured[2].selected
-    assert 0.0 < measured[2].serial_share < 1.0
+    assert 0.0 < measured[2].serial_seconds < measured[2].cpu_seconds
+    assert all(sum(one.by_runnable.values()) == pytest.approx(one.cpu_seconds, rel=0.5) for one in measured)
+    assert max(measured[0].by_runnable) <= 1 or cores.alone_share(measured[0].by_runnable) > 0.5
 
 
 def test_different_answers_end_the_benchmark_of_cores(cores, monkeypatch):
@@ -132,19 +134,35 @@ def test_different_answers_end_the_benchmark_of_cores(cores, monkeypatch):
     monkeypatch.setattr(
         cores,
         "measure",
-        lambda fit, X, y, n_threads: cores.Measured(n_threads, 1.0, 1.0, 0.5, [next(made)], 7),
+        lambda fit, X, y, n_threads: cores.Measured(n_threads, 1.0, 1.0, 0.5, {}, [next(made)], 7),
     )
     with pytest.raises(SystemExit, match="answers differ"):
         cores.measure_all("tree", [1, 2], size=0.001)
 
 
-def test_table_of_cores_says_which_fits_are_too_serial(cores):
+def test_tables_of_cores_say_which_fits_are_too_serial(cores):
     fits = [
         {"n_threads": 1, "seconds": 8.0, "cpu_seconds": 8.0, "serial_seconds": 8.0},
-        {"n_threads": 2, "seconds": 5.0, "cpu_seconds": 8.0, "serial_seconds": 2.0},
+        {
+            "n_threads": 2,
+            "seconds": 5.0,
+            "cpu_seconds": 8.0,
+            "serial_seconds": 2.0,
+            "by_runnable": {"1": 0.2, "2": 7.8},
+        },
         {"n_threads": 4, "seconds": 2.0, "cpu_seconds": 8.0, "serial_seconds": 0.08},
     ]
-    machine = cores.describe_machine()
-    lines = cores.report({"machine": machine, "fits": {"tree": fits}}).splitlines()[-3:]
-    assert [line.split("|")[-2].strip() for line in lines] == ["", "NO", "yes"]
+    results = {"machine": cores.describe_machine(), "size": 1.0, "fits": {"tree": fits}}
+    lines = cores.report(results).splitlines()[-3:]
+    assert [line.split("|")[-3].strip() for line in lines] == ["", "2.5%", ""]
     assert [line.split("|")[5].strip() for line in lines] == ["1.00", "1.60", "4.00"]
+    # The main thread has a quarter of the time, but the others work meanwhile.
+    cells = [cell.strip() for cell in cores.table_of(results).splitlines()[-1].split("|")]
+    assert cells[-6:-2] == ["8.0", "25.0%", "2.5%", "yes"]
+    fits[1]["by_runnable"] = {"1": 0.8, "2": 7.2}
+    assert "| NO " in cores.table_of(results)
+
+
+def test_work_of_so_many_threads_takes_so_long_on_as_many_cores(cores):
+    assert cores.gain_on({"1": 1.0, "20": 16.0}) == pytest.approx(17.0 / 2.0)
+    assert cores.alone_share({"0": 1.0, "1": 1.0, "2": 6.0}) == 0.25
