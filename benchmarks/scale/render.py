@@ -13,6 +13,7 @@ from typing import Any
 import compile as compiling
 import cores
 import growth
+import large
 import memory
 import plan
 import startup
@@ -101,6 +102,10 @@ def compile_block(results: Mapping[str, Any]) -> list[str]:
     return [compiling.table_of(results["seconds"]), "\n".join(machine_lines(results["machine"]))]
 
 
+def large_fits_block(results: Mapping[str, Any]) -> list[str]:
+    return large.blocks_of(results)
+
+
 def cores_block(results: Mapping[str, Any]) -> list[str]:
     return [cores.table_of(results), "\n".join(machine_lines(results["machine"]))]
 
@@ -122,6 +127,7 @@ SPEED_BLOCKS: Blocks = {
 SCALE_BLOCKS: Blocks = {
     "wide": (wide.RESULTS, wide_block),
     "tall": (tall.RESULTS, tall_block),
+    "large-fits": (large.RESULTS, large_fits_block),
     "workers": (workers.RESULTS, workers_block),
     "plan-cases": (plan.RESULTS, plan_cases_block),
     "plan": (plan.RESULTS, plan_block),
