@@ -4,7 +4,7 @@ python benchmarks/scale/large.py                         # every case
 python benchmarks/scale/large.py --cases digits weights
 python benchmarks/scale/large.py --cases tall --size 0.1 # a tenth of the rows; nothing is written
 
-Every fit runs in a process of its own, on one thread, after a small fit that loads the kernels. CPU seconds are
+Every fit runs in a separate process, on one thread, after a small fit that loads the kernels. CPU seconds are
 counted, which other work on the machine changes little; the peak is the largest resident set of the process, with the
 table in it. With `--folds 10` all folds of Dorothea are run. A fit is cut after `--limit` CPU seconds, twenty minutes.
 Results are kept case by case.

@@ -2,7 +2,7 @@
 
 python benchmarks/scale/watch.py 1234
 
-It looks a thousand times a second, until it is told to end (SIGTERM). It prints "ready" first. A process of its own,
+It looks a thousand times a second, until it is told to end (SIGTERM). It prints "ready" first. A separate process,
 because a thread of the watched one would need the interpreter's lock. The fits of cores.py are watched by it.
 """
 

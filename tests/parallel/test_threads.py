@@ -105,7 +105,7 @@ def test_models_that_are_fitted_in_threads_have_one_thread_each():
 
 
 def test_many_rows_keep_the_threads_of_openmp():
-    """Each of `n_jobs` threads is one thread of linear algebra, so that answers do not depend on the number of cores."""
+    """Each of `n_jobs` threads is one of linear algebra, so that answers do not depend on the number of cores."""
     with small_fits(10_001):
         assert blas_threads() == {1}
         assert threads_of("openmp") == {2}
