@@ -5,7 +5,7 @@ python benchmarks/scale/cores.py --threads 1 2 4 8 16
 python benchmarks/scale/cores.py --fits tree forest --size 0.1  # tables with a tenth of the columns, or of the rows
 
 It needs what ppfs needs, and no other library. The table goes to stdout, followed by one line of JSON; progress, with
-the seconds of every fit, to stderr. A fit that is cut short leaves the lines before it.
+the seconds of every fit, to stderr. Results of full size are kept fit by fit.
 
 Tasks run on threads of their own, so what the main thread computes is serial, or done while they run. Its share is the
 CPU time of the main thread over that of the process: it does not depend on how busy the machine is, as seconds and
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from recording import REPOSITORY, describe_machine, machine_lines, markdown_table, save, say, verdict
+from recording import REPOSITORY, describe_machine, load, machine_lines, markdown_table, save, say, verdict
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -288,17 +288,20 @@ def main() -> None:
     )
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    fits = {
-        name: [asdict(one) for one in measure_all(name, asked.threads, asked.size)] for name in asked.fits
-    }
-    results = {"machine": describe_machine(), "size": asked.size, "fits": fits}
+    machine = describe_machine()
+    results: dict[str, Any] = {"machine": machine, "size": asked.size, "fits": {}}
+    path = results_path(machine["cores"])
+    if path.is_file() and load(path)["size"] == asked.size:
+        results["fits"] = load(path)["fits"]
+    for name in asked.fits:
+        results["fits"][name] = [asdict(one) for one in measure_all(name, asked.threads, asked.size)]
+        if asked.size == 1.0:
+            save(results, path)
     print(report(results))
     print()
     print(json.dumps(results))
-    if set(asked.fits) == set(FITS):
-        save(results, results_path(results["machine"]["cores"]))
-        if results["machine"]["cores"] > 2 and len(asked.threads) > 2:
-            draw(results, PLOT)
+    if asked.size == 1.0 and machine["cores"] > 2 and len(asked.threads) > 2:
+        draw(results, PLOT)
 
 
 if __name__ == "__main__":
