@@ -247,6 +247,15 @@ def table_of(results: Mapping[str, Any]) -> str:
     return markdown_table(header, rows)
 
 
+def dates_of(results: Mapping[str, Any]) -> str:
+    """Say when each fit was measured, where it was not in the run that the machine's lines are about."""
+    last = results["machine"]["date"]
+    earlier = {name: date for name, date in results.get("measured", {}).items() if date != last}
+    return "; ".join(
+        f"{FITS[name].label} of {FITS[name].n_rows:,} rows: {date}" for name, date in earlier.items()
+    )
+
+
 def _with_several_threads(fits: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the fits with the fewest and with the most threads of those with several."""
     several = sorted((one for one in fits if one["n_threads"] > 1), key=lambda one: one["n_threads"])
@@ -289,11 +298,13 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     machine = describe_machine()
-    results: dict[str, Any] = {"machine": machine, "size": asked.size, "fits": {}}
+    results: dict[str, Any] = {"machine": machine, "size": asked.size, "fits": {}, "measured": {}}
     path = results_path(machine["cores"])
-    if path.is_file() and load(path)["size"] == asked.size:
-        results["fits"] = load(path)["fits"]
+    if path.is_file() and (before := load(path))["size"] == asked.size:
+        dates = dict.fromkeys(before["fits"], before["machine"]["date"]) | before.get("measured", {})
+        results |= {"fits": before["fits"], "measured": dates}
     for name in asked.fits:
+        results["measured"][name] = machine["date"]
         results["fits"][name] = [asdict(one) for one in measure_all(name, asked.threads, asked.size)]
         if asked.size == 1.0:
             save(results, path)

@@ -107,7 +107,9 @@ def large_fits_block(results: Mapping[str, Any]) -> list[str]:
 
 
 def cores_block(results: Mapping[str, Any]) -> list[str]:
-    return [cores.table_of(results), "\n".join(machine_lines(results["machine"]))]
+    dates = cores.dates_of(results)
+    measured = [f"Measured in other runs: {dates}."] if dates else []
+    return [cores.table_of(results), "\n".join([*machine_lines(results["machine"]), *measured])]
 
 
 Blocks = dict[str, tuple[Path, Callable[[Mapping[str, Any]], list[str]]]]
