@@ -121,7 +121,7 @@ class Cut(Exception):
 def fit(name: str, size: float, part: int, limit: int) -> dict[str, Any]:
     """Fit the preset to a case's table, and say what that took."""
     X, y = CASES[name].make(size, part)
-    # Loads the kernels; a table of so few rows takes no time.
+    # Loads the kernels; 100 rows take no time.
     PPFS.calibrated(random_state=SEED).fit(X[:100], y[:100])
     signal.signal(signal.SIGXCPU, _cut)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + limit, resource.RLIM_INFINITY))

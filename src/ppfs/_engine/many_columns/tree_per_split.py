@@ -33,7 +33,7 @@ _ENTRIES_FOR_THREADS = 1_000_000
 # Enough removals to keep every thread busy, even if each column is used by only one or two trees.
 _MOST_AHEAD = 256
 
-# The trees of a plan are grown in this many parts, of at least so many removals.
+# The trees of a plan are grown in parts: this many, of at least this number of removals.
 _PARTS_OF_A_PLAN, _LEAST_AT_ONCE = 4, 8
 
 
