@@ -193,13 +193,12 @@ class SecondLook:
             cells = cells * n_bins + _cells(self._places[:, column], n_bins)
         return cells
 
-    def regressors(self, residual: Floats, fitted: Floats, found: Found) -> Floats:
+    def regressors(self, residual: Floats, fitted: Floats, found: Found, is_left_out: bool) -> Floats:
         """Fit what is left of a residual, and return columns that let a design express it: first, what was fitted.
 
         Of a class, each row has what rows of other blocks predict, and the columns hold that prediction only: a class
         that the columns nearly separate would be fitted exactly, and nothing would be left of it for x to explain.
         """
-        is_left_out = is_class(fitted + residual, self._roots)
         learned = [_shapes(*one) for one in self._learned(residual, fitted, found, is_left_out)]
         scale = _FITTED_SCALE / np.sqrt(np.arange(1, _FITTED_WAVES + 1))
         waves = unit(cosines(normal_scores(fitted), 1, _FITTED_WAVES)) * scale

@@ -207,7 +207,7 @@ class Regressions:
         Those of all classes, or of the residual which depends on the columns most clearly. The second list holds what
         was missed, where a residual depends on them beyond doubt.
         """
-        every: list[tuple[Floats, Floats, Found]] = []
+        every: list[tuple[Floats, Floats, Found, bool]] = []
         has_classes = False
         for number, response in enumerate(responses.T):
             left = residuals.some(slice(number, number + 1))
@@ -218,7 +218,7 @@ class Regressions:
             step = _GRID * max(float(np.abs(response).max()), 1e-300)
             fitted = np.rint((response - residual) / step) * step
             found = self._look.find(residual, fitted)
-            every += [(residual, fitted, found)] if found is not None else []
+            every += [(residual, fitted, found, is_left_out)] if found is not None else []
         every.sort(key=lambda one: one[2].pvalue)
         more = [self._look.regressors(*one) for one in (every if has_classes else every[:1])]
         return more, [part[:, 0] for part, one in zip(more, every, strict=False) if one[2].is_clear]
