@@ -123,7 +123,8 @@ def let_in_from_the_rest(
     Parameters
     ----------
     blanket : sequence of int
-        What the other phases left. If it is empty, nothing is asked.
+        What the other phases left. If it is empty, or lacks a single column, nothing is asked: one column by itself
+        was asked about before.
 
     bind : callable
         Returns the test of a table in which the rejected columns are one feature.
@@ -135,7 +136,7 @@ def let_in_from_the_rest(
     rest = [x for x in inquiry.candidates if x not in set(members)]
     entered: list[Answered] = []
     together: IndependenceResult | None = None
-    while rest and inquiry.given(members):
+    while len(rest) > 1 and inquiry.given(members):
         together = _answer_together(inquiry, members, rest, bind)
         if not together.is_dependent(inquiry.alpha):
             break
@@ -154,14 +155,10 @@ def let_in_from_the_rest(
         inquiry.record(REST_TOGETHER, x, inquiry.given(others), own, "kept" if is_needed else "dropped")
         if not is_needed:
             members, rest, together = others, [*rest, x], without
-    if together is not None and rest:
-        several = (
-            f"the {len(rest):,} rejected columns together add"
-            if len(rest) > 1
-            else "the rejected column adds"
-        )
+    if together is not None and not together.is_dependent(inquiry.alpha):
         inquiry.note(
-            f"{REST_TOGETHER}: no evidence that {several} to the selected ones (p = {together.pvalue:.3g})"
+            f"{REST_TOGETHER}: no evidence that the {len(rest):,} rejected columns together add to the selected ones "
+            f"(p = {together.pvalue:.3g})"
         )
     return members
 
