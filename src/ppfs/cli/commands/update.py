@@ -86,13 +86,13 @@ def update(request: UpdateRequest) -> None:
     known = document.get(_NEW) or {"files": [], "watch": None}
     digest = _digest(request.new)
     searched = _searched(request, document)
-    _refuse_known(
-        request.new, [_digest(searched), *(earlier["digest"] for earlier in known["files"])], digest
-    )
     names = [row["column"] for row in document["columns"]]
     target, task = _target_columns(document), document["task"]
     X, y = _rows(request, searched, names, target)
     require_squares(task, y.to_numpy())
+    _refuse_known(
+        request.new, [_digest(searched), *(earlier["digest"] for earlier in known["files"])], digest
+    )
     reading = {"task": task, "owner": "ppfs update", "categorical_features": _categorical(flags, X)}
     table = read_table(X, y, **reading)
     chosen = set(document["selected"])
