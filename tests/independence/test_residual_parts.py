@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals.leftovers import SecondLook
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
 from ppfs.independence._predictive.residuals.statistics import predicted_rest
@@ -49,3 +50,21 @@ def test_what_functions_predict_does_not_depend_on_their_units(size):
         others = np.arange(30) != row
         coefficients = np.linalg.lstsq(functions[others], target[others], rcond=None)[0]
         np.testing.assert_allclose(left_out[row], functions[row] @ coefficients, atol=1e-10)
+
+
+def test_what_is_left_of_a_class_is_learned_from_other_rows_whatever_the_last_bits(monkeypatch):
+    """Of fitted values that are cut to a grid, two classes have more than two sums with the residuals."""
+    asked = []
+
+    def regressors(self, residual, fitted, found, is_left_out, original=SecondLook.regressors):
+        asked.append((is_left_out, np.unique(np.round(residual + fitted, 9)).size))
+        return original(self, residual, fitted, found, is_left_out)
+
+    monkeypatch.setattr(SecondLook, "regressors", regressors)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 3))
+        y = (np.sin(3.0 * X[:, 0]) + X[:, 1] * X[:, 0] + 0.5 * rng.normal(size=300) > 0).astype(int)
+        CrossFitPPI("panel", random_state=0).evaluate(X, y, 2, given=[0, 1])
+    assert {is_left_out for is_left_out, _ in asked} == {True}
+    assert max(n_values for _, n_values in asked) > 2
