@@ -1,4 +1,4 @@
-"""Predictive Permutation Feature Selection: the smallest set of columns that still predicts the target."""
+"""Predictive Permutation Feature Selection: a small set of columns that predicts the target, with the evidence for each."""
 
 import sys
 from typing import TYPE_CHECKING, Any

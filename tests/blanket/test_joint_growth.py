@@ -1,5 +1,7 @@
 """Growth by a model of all columns, and a second look: columns that matter only beside others."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
@@ -223,16 +225,22 @@ def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
     assert all(step.pvalue < step.adjusted_pvalue <= 0.05 for step in kept)
 
 
-def test_a_second_chance_takes_a_tenth_of_the_level():
+def test_a_second_chance_takes_a_tenth_of_the_level(capsys):
     """x goes along with a true column: its model of all columns has p = .008, and the shrink phase drops it."""
     rng = np.random.default_rng(50)
     z = rng.normal(size=200)
     X = np.column_stack([0.6 * z + 0.8 * rng.normal(size=200), z])
     y = 0.5 * z + rng.normal(size=200)
-    found = PPFS.calibrated(random_state=0).fit(X, y)
+    found = PPFS.calibrated(random_state=0, progress="log").fit(X, y)
     again = [step for step in found.trace_ if step.phase == "joint shrink"]
     assert [0.005 < step.pvalue < 0.05 for step in again] == [True]
     assert found.blanket_.tolist() == [1]
+    # Progress counts the fits of all models, in every phase.
+    shown = re.findall(r"(.*): (\d+)/(\d+) in .*, ([\d,]+) fits", capsys.readouterr().err)
+    assert "joint shrink" in [phase for phase, *_ in shown]
+    assert all(done == total for _, done, total, _ in shown)
+    fits = [int(n.replace(",", "")) for *_, n in shown]
+    assert fits == sorted(fits)
 
 
 @pytest.mark.parametrize("growth", ["marginal", "both"])

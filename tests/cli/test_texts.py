@@ -190,3 +190,11 @@ def test_a_class_per_row_is_refused_before_the_search(select, houses, monkeypatc
     done = select(houses(lambda row, _: f"house {row}"), "-t", "price")
     assert done.exit_code == 1
     assert "60 classes in 60 rows" in done.stderr
+
+
+def test_a_number_that_is_refused_as_a_label_is_shown_as_the_file_has_it(select, houses):
+    path = houses(lambda _, price: f"{price:,.0f}")
+    cells = pd.read_csv(path, dtype=str)["price"]
+    done = select(path, "-t", "price", "--task", "classification")
+    assert done.exit_code == 1
+    assert f"such as {min(cells, key=lambda cell: int(cell.replace(',', '')))!r}: most classes" in done.stderr

@@ -1,6 +1,7 @@
 """Progress goes to stderr, and only where someone looks."""
 
 import io
+import re
 import sys
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from ppfs import PPFS
 from ppfs._conventions.progress import OutOfTimeError, ProgressBar, watched_phases
+from ppfs.blanket import GrowShrink
 
 
 class Terminal(io.StringIO):
@@ -34,6 +36,16 @@ def test_one_bar_for_growth_and_one_for_shrink(monkeypatch, capsys, stream):
     assert "3/3" in last[0]
     assert lines
     assert capsys.readouterr().out == ""
+
+
+def test_a_search_that_starts_over_ends_at_its_total(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    X[:, 2:] += X[:, :2]
+    GrowShrink(alpha=0.2, progress="log").fit(X, X[:, 0] + X[:, 1] + np.random.default_rng(1).normal(size=100))
+    counts = re.findall(r"shrink: (\d+)/(\d+) in", screen.getvalue())
+    assert [done == total for done, total in counts] == [True]
 
 
 def test_silent_in_files_and_without_progress(monkeypatch):

@@ -1,10 +1,12 @@
 """Plots show what the search found, on the caller's axes, and never a formula in place of a name."""
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
 from ppfs import PPFS, PPFSCV
 from ppfs.blanket import MMMB, StabilitySelection
@@ -22,7 +24,7 @@ from ppfs.plotting import (
     UpdateDisplay,
 )
 from ppfs.plotting._canvas import shown
-from ppfs.wrappers import Stepwise
+from ppfs.wrappers import Stepwise, SubsetSearch
 
 pd = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -207,6 +209,14 @@ def test_importances_that_nobody_measured_are_not_drawn(frame):
     stable = StabilitySelection(PPFS(n_splits=5), n_pairs=2, random_state=0).fit(*frame)
     with pytest.raises(InvalidInputError, match="StabilityDisplay"):
         ImportanceDisplay.from_estimator(stable)
+
+
+@pytest.mark.parametrize("kind", [Stepwise, partial(SubsetSearch, max_subsets=4)])
+def test_what_is_suggested_instead_of_importances_can_be_drawn(frame, ax, kind):
+    fitted = kind(LogisticRegression(), cv=2, random_state=0).fit(*frame)
+    with pytest.raises(InvalidInputError, match="BlanketDisplay draws the selected columns"):
+        ImportanceDisplay.from_estimator(fitted)
+    BlanketDisplay.from_estimator(fitted, ax=ax)
 
 
 def test_long_names_are_shortened_in_the_middle():

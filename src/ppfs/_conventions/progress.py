@@ -197,8 +197,12 @@ class ProgressBar:
         """Count steps so that `n` remain."""
         self.advance(self._total - n - self._done)
 
+    def expect(self, n: int) -> None:
+        """Change how many steps remain to `n`."""
+        self._total = self._done + n
+
     def _draw(self) -> None:
-        filled = min(_WIDTH, _WIDTH * self._done // self._total)
+        filled = min(_WIDTH, _WIDTH * self._done // max(1, self._total))
         line = f"{self._label} [{'#' * filled:-<{_WIDTH}}] {self._so_far()}"
         print(f"\r{line:<78}", end="", file=sys.stderr, flush=True)
 

@@ -32,7 +32,7 @@ from ppfs.independence import (
 class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
     """Predictive Permutation Feature Selection.
 
-    Searches for the smallest set of columns that a model needs: first every column that helps to predict the target on
+    Searches for a small set of columns that a model needs: first every column that helps to predict the target on
     its own, then, weakest first, drops those that do not help beside the others. "Helps" means that the model predicts
     significantly worse on unseen rows when the column is replaced by its knockoff (see `ppfs.independence.PPI`).
 

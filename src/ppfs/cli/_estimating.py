@@ -77,6 +77,17 @@ def warn_of_many_classes(selector: Any, data: Input, task: str | None) -> None:
         )
 
 
+def refuse_a_class_per_row(data: Input, task: str | None) -> None:
+    """Refuse numbers that are declared labels where most occur once, with one of them as the file has it."""
+    import numpy as np
+
+    from ppfs._data import require_repeated_labels
+
+    if task == "classification" and data.rows is not None:
+        cells = data.rows.written([data.target], has_types=False)[data.target]
+        require_repeated_labels(np.asarray(data.y), [str(cell) for cell in cells])
+
+
 def _unknown_cost(selector: Any) -> str:
     """Return the flag whose cost cannot be estimated; "" where there is none."""
     if not hasattr(selector, "second_look"):

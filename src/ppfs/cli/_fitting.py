@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ppfs.cli._estimating import warn_of_many_classes
+from ppfs.cli._estimating import refuse_a_class_per_row, warn_of_many_classes
 from ppfs.cli._searching import selector_for
 from ppfs.cli._signals import received
 from ppfs.cli._terminal import say
@@ -32,6 +32,7 @@ def searched(data: Input, search: SearchRequest) -> Any:
     """Return the selector that the flags describe, fitted."""
     with warnings_as_messages(), announced_compilation(search.quiet):
         selector = selector_for(search, data)
+        refuse_a_class_per_row(data, search.task)
         warn_of_many_classes(selector, data, search.task)
         with on_cluster(search.cluster):
             selector.fit(data.X, data.y, **data.fit_arguments())

@@ -90,9 +90,14 @@ class ImportanceDisplay(Display):
         selected = results.flags("selected")
         known = np.flatnonzero(np.isfinite(importances))
         if not known.size:
+            instead = (
+                "StabilityDisplay draws how often each column was selected."
+                if hasattr(selector, "threshold_")
+                else "BlanketDisplay draws the selected columns."
+            )
             raise InvalidInputError(
                 f"{type(selector).__name__} measured the importance of no column, so there is nothing to draw. "
-                "StabilityDisplay draws how often each column was selected."
+                f"{instead}"
             )
         rank = known[np.lexsort((-importances[known], ~selected[known]))][:max_columns]
         names = results.texts("column")

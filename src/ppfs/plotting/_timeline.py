@@ -23,10 +23,11 @@ _MOST_POINTS = 5_000
 
 
 class TimelineDisplay(Display):
-    """Every question of a search in its order, with its p-value and its outcome.
+    """Every answer that a search used, in its order, with its p-value and its outcome.
 
     Growth tests the columns one by one; shrink then tests the candidates given each other. High points are strong
-    evidence for a column.
+    evidence for a column. An answer that was used again, or that holds for several columns tested as one, is drawn
+    each time; `n_tests_` counts the question once.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class TimelineDisplay(Display):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> selector = PPFS(n_splits=10, random_state=0).fit(X, y)
     >>> TimelineDisplay.from_estimator(selector).ax_.get_xlabel()
-    'question'
+    'answer'
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class TimelineDisplay(Display):
             fontsize="small",
         )
         self._mark_phases(ax)
-        ax.set_xlabel("question")
+        ax.set_xlabel("answer")
         ax.set_ylabel("-log10(p)")
         ax.set_ylim(bottom=-0.15)
         if len(heights):

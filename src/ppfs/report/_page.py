@@ -64,7 +64,7 @@ def _facts(summary: dict[str, Any]) -> str:
     ]
     if summary["test"] is not None:
         facts += [
-            (f"{summary['n_questions']:,}", "questions asked"),
+            (f"{summary['n_questions']:,}", "different questions asked"),
             (f"{summary['n_fits']:,}", "models fitted"),
             (summary["test"], f"test, level {summary['alpha']:g}{correction}"),
         ]

@@ -70,8 +70,9 @@ def pictures_of(selector: Any) -> list[Picture]:
             lambda ax: BlanketDisplay.from_estimator(selector, target=selector.trace_.data.target, ax=ax),
         ),
         (
-            "The search, question by question",
-            "Every question in its order; the bands are the phases of the search. High points are strong evidence.",
+            "The search, answer by answer",
+            "Every answer in its order; the bands are the phases of the search. High points are strong evidence. An "
+            "answer that was used again, or that holds for several columns tested as one, is drawn each time.",
             (7.0, 3.6),
             lambda ax: TimelineDisplay.from_estimator(selector, ax=ax),
         ),

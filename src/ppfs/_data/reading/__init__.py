@@ -12,7 +12,13 @@ from ppfs._data.reading.new_rows import NewRows
 from ppfs._data.reading.read import read_table
 from ppfs._data.reading.readable import readable, require_one_type_of_names
 from ppfs._data.reading.rows import only_rows, weights_among
-from ppfs._data.reading.target import in_order, read_target, read_typed, require_two_classes
+from ppfs._data.reading.target import (
+    in_order,
+    read_target,
+    read_typed,
+    require_repeated_labels,
+    require_two_classes,
+)
 from ppfs._data.reading.time import warn_if_neighbors_are_alike
 
 __all__ = [
@@ -35,6 +41,7 @@ __all__ = [
     "readable",
     "require_finite",
     "require_one_type_of_names",
+    "require_repeated_labels",
     "require_two_classes",
     "target_of_file",
     "warn_if_ambiguous",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -130,7 +130,7 @@ def typed_target(
     if task == "auto" and is_categorical:
         fractions = target.dtype.kind == "f" and np.any(target % 1)
         labels = target.astype(str) if fractions else target
-        _require_repeated_labels(labels)
+        require_repeated_labels(labels)
         return Target(labels, TaskChoice("classification", "y has a categorical type"))
     is_one = target.ndim == 1 and not _is_structured(target)
     if target.ndim == 2 and (task == "classification" or (task == "auto" and _are_labels(target))):
@@ -325,7 +325,7 @@ def _as_labels(target: NDArray[Any]) -> NDArray[Any]:
             'do not represent all integers, so this is numeric. Use a regressor and task="regression", or pass labels '
             "as text or integers."
         )
-    _require_repeated_labels(target)
+    require_repeated_labels(target)
     return target
 
 
@@ -341,12 +341,19 @@ def _refuse_numbers_as_text(target: NDArray[Any]) -> None:
         )
 
 
-def _require_repeated_labels(labels: NDArray[Any]) -> None:
-    """Raise if most rows have a class of their own: no model can learn a class from one row."""
-    classes = np.unique(labels)
+def require_repeated_labels(labels: NDArray[Any], written: Sequence[str] | None = None) -> None:
+    """Raise if most rows have a class of their own: no model can learn a class from one row.
+
+    Parameters
+    ----------
+    written : sequence of str, default=None
+        The labels as the caller's file has them, for the message.
+    """
+    classes, first = np.unique(labels, return_index=True)
     if classes.size > max(MAX_WHOLE_CATEGORIES, labels.size / 2):
+        example = classes[0].item() if written is None else written[first[0]]
         raise InvalidInputError(
-            f"y holds {classes.size} classes in {labels.size} rows, such as {classes[0].item()!r}: most classes have "
+            f"y holds {classes.size} classes in {labels.size} rows, such as {example!r}: most classes have "
             'one row only, from which nothing can be learned. If y is numeric, pass numbers and task="regression"; '
             "otherwise merge classes, or predict another column."
         )

@@ -236,7 +236,8 @@ def bind_with(test: IndependenceTest, inquiry: Inquiry, model: Any) -> Callable[
 
     def bind(table: Table) -> BoundTest:
         bound = test.bind_beside(inquiry.test, table)
-        inquiry.companions.append(bound)
+        # An inquiry that asks the new test counts the fits of both.
+        inquiry.companions.extend((inquiry.test, bound))
         return bound
 
     return bind

@@ -66,7 +66,7 @@ class Inquiry:
 
     @property
     def _tests(self) -> list[BoundTest]:
-        return [self.test, *(test for test in self.companions if test is not self.test)]
+        return list({id(test): test for test in (self.test, *self.companions)}.values())
 
     @property
     def candidates(self) -> list[int]:

@@ -50,6 +50,7 @@ def shrink(
                 break
             else:
                 waiting = [x for x in kept if x not in inquiry.always_keep]
+                bar.expect(len(waiting))
     return kept
 
 
