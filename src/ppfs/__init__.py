@@ -1,4 +1,4 @@
-"""Predictive Permutation Feature Selection: a small set of columns that predicts the target, with the evidence for each."""
+"""Predictive Permutation Feature Selection: a small set of columns that predicts the target, with evidence for each."""
 
 import sys
 from typing import TYPE_CHECKING, Any

@@ -404,10 +404,19 @@ def test_the_number_of_folds_of_the_report_can_be_chosen(select, table, tmp_path
 
 def test_a_slow_search_is_not_repeated_for_the_report_unless_asked(select, table, tmp_path, monkeypatch):
     monkeypatch.setattr("ppfs.cli.output.scored_report._LONGEST", 0.0)
-    done = select(table, "-t", "ill", "--report", tmp_path / "r.json")
+    # With rows held out nothing else repeats the search.
+    flags = ("--confirm", 0.3, "--report", tmp_path / "r.json")
+    done = select(table, "-t", "ill", *flags)
     assert "--report-cv 5" in done.stderr
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"] is None
-    select(table, "-t", "ill", "--report", tmp_path / "r.json", "--report-cv", 5)
+    select(table, "-t", "ill", *flags, "--report-cv", 5)
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]["n_folds"] == 5
+
+
+def test_scores_of_folds_that_were_searched_already_need_no_asking(select, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("ppfs.cli.output.scored_report._LONGEST", 0.0)
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.json")
+    assert "--report-cv" not in done.stderr
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["scores"]["n_folds"] == 5
 
 

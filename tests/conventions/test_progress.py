@@ -43,7 +43,9 @@ def test_a_search_that_starts_over_ends_at_its_total(monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     X = np.random.default_rng(0).normal(size=(100, 4))
     X[:, 2:] += X[:, :2]
-    GrowShrink(alpha=0.2, progress="log").fit(X, X[:, 0] + X[:, 1] + np.random.default_rng(1).normal(size=100))
+    GrowShrink(alpha=0.2, progress="log").fit(
+        X, X[:, 0] + X[:, 1] + np.random.default_rng(1).normal(size=100)
+    )
     counts = re.findall(r"shrink: (\d+)/(\d+) in", screen.getvalue())
     assert [done == total for done, total in counts] == [True]
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ppfs import PPFS
+from ppfs import PPFS, compare
 from ppfs.blanket import FBED, StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import Report
@@ -175,13 +175,26 @@ def test_every_row_has_its_questions(selector, page):
     assert len(explanations) == 4
 
 
-def test_scores_come_with_the_selection_repeated_inside_the_folds():
+def test_scores_come_with_the_selection_repeated_inside_the_folds(monkeypatch):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
     y = X["a"] + X["b"] > 0
     found = PPFS(n_splits=10, random_state=0).fit(X, y)
+    fitted, fit = [], PPFS.fit
+    monkeypatch.setattr(
+        PPFS, "fit", lambda self, *data, **rows: fitted.append(self) or fit(self, *data, **rows)
+    )
     report = Report.with_scores(found, X, y, command="ppfs select data.csv")
     summary = report.summary
+    # Scores and sufficiency share the searches in five folds, and say what they say without sharing.
+    assert len(fitted) == summary["sufficiency"]["n_folds"] == 5
+    alone = compare(X, y, methods={"selection": PPFS(n_splits=10, random_state=0)}, random_state=0)[
+        "selection"
+    ]
+    assert summary["scores"]["selection"]["score"] == pytest.approx(alone.score)
+    assert summary["columns"]["refits"] == [
+        np.mean([name in one for one in alone.selected]) for name in "abcde"
+    ]
     scores = summary["scores"]
     assert scores["scoring"] == "accuracy"
     assert scores["n_folds"] == 5

@@ -32,7 +32,7 @@ from ppfs._printable import listed
 from ppfs._trace import Trace
 
 if TYPE_CHECKING:
-    from ppfs._verdicts import Blankets, DataAtHand, Sufficiency, Update, Watched
+    from ppfs._verdicts import Blankets, DataAtHand, Sufficiency, SupportsOfParts, Update, Watched
     from ppfs.report import Report
 
 
@@ -57,6 +57,8 @@ class Selector(FrameSelector, BaseEstimator, ABC):
     # Which of groups, time and sample_weight it was given.
     _given_with_rows: tuple[str, ...] = ()
     _sufficiency: Sufficiency | None = None
+    # What was selected in parts of the rows, which sufficiency and the report's scores have in common.
+    _in_parts: SupportsOfParts | None = None
     _watched: Watched | None = None
     _blankets: Blankets | None = None
 
@@ -160,8 +162,9 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         return [name for name in object.__dir__(self) if name not in unread and hasattr(self, name)]
 
     def _keep_data(self, data: FitData, *, wanted: bool) -> None:
-        from ppfs._verdicts import DataAtHand
+        from ppfs._verdicts import DataAtHand, SupportsOfParts
 
+        self._in_parts = SupportsOfParts()
         self._sufficiency, self._watched, self._blankets = None, None, None
         given = {"groups": data.groups, "time": data.time, "sample_weight": data.sample_weight}
         self._given_with_rows = tuple(name for name, values in given.items() if values is not None)
@@ -288,7 +291,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         state: dict[str, Any] = super().__getstate__()
         if state.get("_watched") is not None:
             state = {**state, "_watched": state["_watched"].without_data()}
-        return {name: value for name, value in state.items() if name != "_at_hand"}
+        return {name: value for name, value in state.items() if name not in ("_at_hand", "_in_parts")}
 
     def report(self, X: Any = None, y: Any = None, *, sufficiency: bool = True, **rows: Any) -> Report:
         """Return a report to pass on: ``selector.report().save("report.html")``.

@@ -13,7 +13,7 @@ from ppfs._verdicts.new_rows import (
     stacked_rows,
     update_with,
 )
-from ppfs._verdicts.repeating import sufficiency_of
+from ppfs._verdicts.repeating import SupportsOfParts, sufficiency_of
 from ppfs._verdicts.roles import CLEARLY, Role, roles_of
 from ppfs._verdicts.sufficiency import Sufficiency
 from ppfs._verdicts.updating import Update, Watch, after_batch, begin, read_off
@@ -25,6 +25,7 @@ __all__ = [
     "Divided",
     "Role",
     "Sufficiency",
+    "SupportsOfParts",
     "Update",
     "Watch",
     "Watched",

@@ -34,19 +34,19 @@ class DataAtHand:
         n_values = X.nnz if hasattr(X, "nnz") else n_rows_of(X) * n_columns
         if n_values * _BYTES_PER_VALUE > _MOST_BYTES:
             return None
-        digest = _digest(data)
+        digest = digest_of(data)
         return None if digest is None else cls(data, digest)
 
     def require_unchanged(self) -> None:
         """Raise if an array was changed in place after the fit: its rows are not those of the selection."""
-        if _digest(self.data) != self.digest:
+        if digest_of(self.data) != self.digest:
             raise InvalidInputError(
                 "X or y was changed after fit, so the rows that the selection was made from are gone. Call "
                 "measure_sufficiency(X, y) with the original data, or fit again."
             )
 
 
-def _digest(data: FitData) -> int | None:
+def digest_of(data: FitData) -> int | None:
     """Return a checksum of the data, which is read once and not copied if it is contiguous."""
     pieces: list[PickleBuffer] = []
     # Memory maps are copied when they are pickled, and arrays are not.

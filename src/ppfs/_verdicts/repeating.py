@@ -13,6 +13,7 @@ from ppfs._conventions import integer_seed, root_entropy, stream
 from ppfs._data import FitData, Table
 from ppfs._fitting import DEFAULT_PANEL
 from ppfs._rows import folds_of
+from ppfs._verdicts.keeping import digest_of
 from ppfs._verdicts.measuring import Divided, measure_sufficiency
 from ppfs._verdicts.sufficiency import Sufficiency
 from ppfs.exceptions import InvalidInputError
@@ -90,6 +91,28 @@ def _folds(table: Table, n_folds: int | None, seed: int) -> Divided:
     return Divided(folds_of(table, n_folds, seed), n_folds)
 
 
+class SupportsOfParts:
+    """Which columns a selector selects in parts of the rows; each part is searched once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, NDArray[np.bool_]] = {}
+
+    def of(self, selector: Any, part: FitData) -> NDArray[np.bool_]:
+        """Return the columns that a clone of the selector selects in some rows, as a mask."""
+        digest = digest_of(part)
+        if digest is not None and digest in self._known:
+            return self._known[digest]
+        again = selector._to_repeat()
+        with warnings.catch_warnings():
+            # The fit to all rows has warned already.
+            warnings.simplefilter("ignore", UserWarning)
+            again.fit(part.X, part.y, sufficiency=False, **part.about_rows)
+        support: NDArray[np.bool_] = again.support_
+        if digest is not None:
+            self._known[digest] = support
+        return support
+
+
 class _Repeated:
     """A search that is made again in some of the rows."""
 
@@ -99,12 +122,8 @@ class _Repeated:
     def select(self, train: NDArray[np.intp]) -> Sequence[int]:
         """Return the features that a clone of the selector selects in some rows."""
         rows = train if self._table.kept_rows is None else self._table.kept_rows[train]
-        again, part = self._selector._to_repeat(), self._data.of_rows(rows)
-        with warnings.catch_warnings():
-            # The fit to all rows has warned already.
-            warnings.simplefilter("ignore", UserWarning)
-            again.fit(part.X, part.y, sufficiency=False, **part.about_rows)
-        return self._features(again.support_)
+        parts = self._selector._in_parts or SupportsOfParts()
+        return self._features(parts.of(self._selector, self._data.of_rows(rows)))
 
     def selected(self, train: NDArray[np.intp]) -> Sequence[int]:
         """Return the features that the selector itself selected."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ppfs._comparison import Comparison, compare
 from ppfs.exceptions import InvalidInputError
+from ppfs.report._again import repeated
 from ppfs.report._markdown import markdown_page
 from ppfs.report._page import html_page
 from ppfs.report._pictures import pictures_of
@@ -101,21 +102,21 @@ class Report:
             `sample_weight`, `groups` and `time`, if the search was fitted with them.
         """
         check_is_fitted(selector)
+        if sufficiency:
+            # A failure is said in the report, which asks again.
+            measure(selector, X, y, **rows)
         model = getattr(selector, "estimator", None)
         seed = selector.random_state
         comparison = compare(
             X,
             y,
-            methods={"selection": selector._to_repeat(), "all": "all"},
+            methods={"selection": repeated(selector), "all": "all"},
             estimator=model if hasattr(model, "fit") else None,
             cv=cv,
             task=selector.trace_.data.task,
             random_state=int(seed) if isinstance(seed, Integral) else 0,
             **rows,
         )
-        if sufficiency:
-            # A failure is said in the report, which asks again.
-            measure(selector, X, y, **rows)
         return cls(selector, command=command, comparison=comparison, sufficiency=sufficiency)
 
     @cached_property

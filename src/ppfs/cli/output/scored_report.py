@@ -40,9 +40,9 @@ def report_of(selector: Any, data: Input, command: str, n_folds: int | None, sec
     Report
         Without scores, and a message that says why, where they cannot be computed.
     """
-    from ppfs.report import Report
+    from ppfs.report import Report, is_searched_in_folds
 
-    why = _why_not(data, n_folds, seconds)
+    why = _why_not(data, n_folds, seconds, has_searched=is_searched_in_folds(selector, N_FOLDS))
     if why is None:
         try:
             return Report.with_scores(
@@ -55,14 +55,14 @@ def report_of(selector: Any, data: Input, command: str, n_folds: int | None, sec
     return Report(selector, command=command)
 
 
-def _why_not(data: Input, n_folds: int | None, seconds: float) -> str | None:
+def _why_not(data: Input, n_folds: int | None, seconds: float, *, has_searched: bool) -> str | None:
     """Return why no scores are computed: "" if they are not wanted, None if they are computed."""
     if n_folds == 0:
         return ""
     if data.rows is None:
         return "they need the table in memory."
     estimate = N_FOLDS * seconds
-    if n_folds is None and estimate > _LONGEST:
+    if n_folds is None and not has_searched and estimate > _LONGEST:
         from ppfs._planning import duration
 
         return (
