@@ -231,6 +231,20 @@ def test_what_cannot_be_written_does_not_lose_the_result(
     assert ppfs("apply", rescued, table).stdout.startswith("bmi\n")
 
 
+def test_a_run_that_mlflow_does_not_log_does_not_lose_the_result(select, table, tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow", exc_type=ImportError)
+
+    def refused(*_):
+        raise mlflow.exceptions.MlflowException("no such store")
+
+    monkeypatch.setattr(mlflow, "set_experiment", refused)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = select(table, "-t", "ill", "--mlflow", "patients")
+    assert (result.exit_code, result.stdout) == (1, "bmi\n")
+    assert "MLflow did not log the run: no such store" in result.stderr
+    assert "The selection is saved as" in result.stderr
+
+
 def test_other_places_are_written_when_one_fails(select, table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pandas.DataFrame.to_parquet", _full)

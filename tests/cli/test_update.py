@@ -57,6 +57,12 @@ def test_the_searched_table_is_not_new(ppfs, saved, table):
     assert "no row counts twice" in result.stderr
 
 
+def test_a_missing_table_is_named(ppfs, saved, tmp_path):
+    result = ppfs("update", saved, tmp_path / "nowhere" / "new.csv")
+    assert result.exit_code == 1
+    assert "There is no file" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

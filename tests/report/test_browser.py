@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from ppfs._trace.words import TOGETHER, UNDECIDED
 from ppfs.report._page import html_page
 
 sync_api = pytest.importorskip(
@@ -179,17 +180,20 @@ def test_a_row_opens_its_questions_by_mouse_and_by_keyboard(opened):
     assert page.inner_text("#detail h3") == page.inner_text("#rows .row:nth-child(2) > :first-child")
 
 
-def test_no_cell_is_cut_at_desktop_width(opened):
+@pytest.mark.parametrize("reason", [TOGETHER, UNDECIDED, "evidence of a link given the others"])
+def test_no_cell_is_cut_at_desktop_width(opened, reason):
     summary = summary_of(5)
     columns = summary["columns"]
     columns["importance"] = [0.00848] * 5
     columns["importance_low"], columns["importance_high"] = [-0.00255] * 5, [0.00848] * 5
     columns["confirmed_pvalue"], columns["adjusted_pvalue"] = [2.13e-05] * 5, [2.26e-15] * 5
-    columns["reason"] = ["evidence of a link given the others"] * 5
+    columns["stability"] = columns["refits"] = [0.8] * 5
+    columns["reason"] = [reason] * 5
     page = opened(html_page(summary, []))
     page.set_viewport_size({"width": 1280, "height": 800})
     cut = (
-        "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"
+        "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth + 1 || "
+        "cell.scrollHeight > cell.parentNode.clientHeight + 1).map(cell => cell.textContent)"
     )
     assert page.eval_on_selector_all("#rows .row > :not(:first-child)", cut) == []
 

@@ -33,7 +33,7 @@ _CUT = 2.0
 
 @dataclass(frozen=True)
 class RowsInTime:
-    """The order of rows in time, for the argument `time` of ``fit``, with a gap or a block length of one's own.
+    """The order of rows in time, for the argument `time` of ``fit``, with your own gap or block length.
 
     ``fit(X, y, time="date")`` is the same as ``fit(X, y, time=RowsInTime("date"))``.
 

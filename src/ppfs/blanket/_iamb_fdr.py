@@ -82,7 +82,7 @@ class IAMBFDR(IndependenceSearch):
 
     pvalues_ : ndarray of shape (n_features,)
         The p-value, before adjustment, of the question that decided about each column; the trace has both. 1 if nothing
-        could be told.
+        could be decided.
 
     importances_ : ndarray of shape (n_features,)
         The effect size from the same test, on the scale of that test.

@@ -71,7 +71,7 @@ class DatasetInfo:
 
 
 def list_datasets() -> tuple[str, ...]:
-    """Name the data sets that :func:`load_dataset` knows, in the paper's order.
+    """Name the data sets that :func:`load_dataset` offers, in the paper's order.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 (() => {
   "use strict";
   const table = JSON.parse(document.getElementById("table").textContent);
-  const ROW = 32, SPARE = 12;
+  // Reasons of more than one line make all rows higher.
+  const ROW = table.reason.words.some(reason => reason.length > 36) ? 48 : 32, SPARE = 12;
   const total = table.column.length;
   const number = digits => value => value === null ? "" : value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : value.toPrecision(digits);
   const interval = i => table.importance_low[i] === null || table.importance_high[i] === null ? "" : `${number(2)(table.importance_low[i])} to ${number(2)(table.importance_high[i])}`;
@@ -18,7 +19,7 @@
     { title: "Confirmed p", width: "104px", hint: "Adjusted p-value on the rows held out", num: true, of: i => number(2)(table.confirmed_pvalue[i]), key: i => table.confirmed_pvalue[i], shown: has("confirmed_pvalue") },
     { title: "Folds", width: "70px", hint: "Share of the folds that selected the column", num: true, of: share("stability"), key: i => table.stability[i], down: true, shown: has("stability") },
     { title: "Again", width: "72px", hint: "Share of the repeated selections that have the column", num: true, of: i => share("refits")(i), key: i => table.refits[i], down: true, shown: has("refits") },
-    { title: "Why", width: "minmax(300px, 2fr)", of: words, key: words },
+    { title: "Why", width: "minmax(300px, 2fr)", why: true, of: words, key: words },
   ].filter(column => column.shown !== false);
   const widths = columns.map(column => column.width).join(" ");
   const small = table.column.map(name => name.toLowerCase());
@@ -61,12 +62,13 @@
       row.className = table.selected[i] ? "row kept-row" : "row";
       row.setAttribute("role", "row");
       row.style.gridTemplateColumns = widths;
+      row.style.height = `${ROW}px`;
       row.dataset.column = i;
       row.tabIndex = 0;
       for (const column of columns) {
         const cell = document.createElement("span");
         cell.setAttribute("role", "cell");
-        if (column.num) cell.className = "num";
+        if (column.num || column.why) cell.className = column.num ? "num" : "why";
         cell.textContent = column.of(i);
         cell.title = cell.textContent;
         row.append(cell);

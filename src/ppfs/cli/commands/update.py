@@ -200,6 +200,8 @@ def _joined(X: Any, y: Any, X_new: Any, y_new: Any) -> tuple[Any, Any]:
 def _digest(path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        raise InputFailure(f"There is no file {path!r}. Check the path.") from None
     except OSError as error:
         raise InputFailure(f"{path!r} cannot be read: {error.strerror or error}.") from error
 

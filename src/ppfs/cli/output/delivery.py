@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ppfs.cli._failures import InputFailure
 from ppfs.cli._terminal import say, writing
 from ppfs.cli.flags.output import OutputRequest
 from ppfs.cli.flags.parameters import SearchRequest
@@ -126,9 +127,12 @@ class Delivery:
 
         from ppfs.export import log_to_mlflow
 
-        run = mlflow.start_run(experiment_id=mlflow.set_experiment(self.output.mlflow).experiment_id)
-        with run:
-            log_to_mlflow(self.selector)
+        try:
+            run = mlflow.start_run(experiment_id=mlflow.set_experiment(self.output.mlflow).experiment_id)
+            with run:
+                log_to_mlflow(self.selector)
+        except mlflow.exceptions.MlflowException as error:
+            raise InputFailure(f"MLflow did not log the run: {error}") from error
         say(f"MLflow: run {run.info.run_id} of experiment {self.output.mlflow!r}")
 
     def _rescue(self) -> None:

@@ -144,7 +144,7 @@ class ForestRisks(TreeRisks):
         if reason is not None:
             return reason
         if problem.weights.fit is not None and not draws_by_weight(estimator):
-            return "the engine knows weights of rows where forests draw their rows by them"
+            return "the engine supports row weights where forests draw their rows by them"
         return refusal_of_data(table, problem, criterion_of(estimator)) or refusal_of_draws(problem)
 
     def _note(self, name: str, reason: str) -> str:

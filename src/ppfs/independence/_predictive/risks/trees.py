@@ -85,7 +85,7 @@ class TreeRisks(RiskSource):
             return f"the engine does not know {unknown}"
         reason = refusal_of_data(table, problem, estimator.criterion)
         if reason is None and problem.weights.fit is not None:
-            return "the engine knows weights of rows in dense columns only"
+            return "the engine supports row weights in dense columns only"
         return reason
 
     def grower(self) -> Grower:

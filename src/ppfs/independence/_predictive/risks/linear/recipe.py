@@ -150,7 +150,7 @@ def _refusal_of_categories(recipe: Recipe) -> str | None:
     if not recipe.is_additive:
         return "the engine multiplies columns of numbers only"
     if not (isinstance(solver, least_squares.Ridge | Logistic) and solver.has_intercept):
-        return "the engine knows categories in models with an intercept and a penalty on squares only"
+        return "the engine supports categories in models with an intercept and a penalty on squares only"
     if isinstance(solver, Logistic) and not solver.penalty:
         return "without a penalty the coefficients of categories are not unique"
     return None
@@ -213,7 +213,7 @@ def _of_least_squares(estimator: LinearRegression, problem: Problem) -> Solver:
 
 def _of_ridge(estimator: Ridge, problem: Problem) -> Solver | str:
     if np.ndim(estimator.alpha):
-        return "the engine knows one alpha for all columns"
+        return "the engine supports one alpha for all columns"
     return least_squares.Ridge(float(estimator.alpha), estimator.fit_intercept)
 
 
