@@ -17,6 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ppfs import PPFS
+from ppfs._data import read_table
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
@@ -144,3 +146,14 @@ def test_rows_that_no_split_tests_do_no_harm():
     splits = [(np.arange(40), np.arange(40, 60)), (np.r_[0:20, 40:60], np.arange(60, 80))]
     answer = CrossFitPPI(LinearRegression(), splitter=splits, random_state=0).evaluate(X, y, 1, given=[0, 2])
     assert 0.0 < answer.pvalue < 1.0
+
+
+def test_a_column_that_no_model_uses_takes_no_regressions():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(N_ROWS, 2)), rng.integers(0, 2, N_ROWS)])
+    y = X[:, 0] + 0.1 * rng.normal(size=N_ROWS)
+    table = read_table(X, y, task="regression", owner=PPFS())
+    bound = CrossFitPPI(DecisionTreeRegressor(max_depth=1), random_state=0).bind(table)
+    n_splits = 5
+    assert bound.query(2, table.target, {0, 1, 2}).is_inert
+    assert bound.n_fits == n_splits

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ppfs.independence import CrossFitPPI
-from ppfs.independence._predictive.residuals.leftovers import SecondLook
+from ppfs.independence._predictive.residuals import index as index_module
+from ppfs.independence._predictive.residuals import leftovers
+from ppfs.independence._predictive.residuals.index import Features, cross_fitted, of_sum
+from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
+from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import predicted_rest
 
 
@@ -68,3 +73,66 @@ def test_what_is_left_of_a_class_is_learned_from_other_rows_whatever_the_last_bi
         CrossFitPPI("panel", random_state=0).evaluate(X, y, 2, given=[0, 1])
     assert {is_left_out for is_left_out, _ in asked} == {True}
     assert max(n_values for _, n_values in asked) > 2
+
+
+def test_a_matrix_adds_up_residuals_in_cells_as_a_loop_over_cells_does():
+    rng = np.random.default_rng(0)
+    cells = np.stack([rng.integers(0, 4, 80), rng.integers(0, 9, 80), np.repeat([0, 3], 40)])
+    residual = rng.normal(size=80)
+    # Without spread, as of a class that is certain there.
+    residual[cells[1] == 2] = 1e-6
+    expected = []
+    for division in cells:
+        parts = [residual[division == cell] for cell in np.unique(division)]
+        least = 0.25 * (residual**2).mean()
+        statistic = sum(part.sum() ** 2 / max((part**2).sum(), least * part.size) for part in parts)
+        expected.append(stats.chi2.sf(statistic, len(parts)))
+    np.testing.assert_allclose(Divisions(cells).pvalues(residual), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_columns", [4, 40])
+def test_a_second_look_at_many_rows_finds_the_same(n_columns, monkeypatch):
+    """Then divisions are not kept, and added up one after the other."""
+    rng = np.random.default_rng(0)
+    columns = [GivenColumn.of(column, False) for column in rng.normal(size=(n_columns, 300))]
+    residual = np.sign(columns[1].factors[:, 0] * columns[3].factors[:, 0]) + rng.normal(size=300)
+    one = SecondLook(columns, np.ones(300)).find(residual, np.zeros(300))
+    monkeypatch.setattr(leftovers, "_VALUES_AT_ONCE", 1000)
+    other = SecondLook(columns, np.ones(300)).find(residual, np.zeros(300))
+    assert one is not None
+    assert other is not None
+    assert (one.pvalue, one.column, one.pair) == (other.pvalue, other.column, other.pair)
+    np.testing.assert_array_equal(one.cells, other.cells)
+
+
+def test_what_is_kept_of_features_does_not_change_what_is_learned(monkeypatch):
+    rng = np.random.default_rng(0)
+    values, responses = rng.normal(size=(90, 4)), rng.normal(size=(90, 3))
+    responses += np.tanh(values.sum(axis=1, keepdims=True))
+
+    def learned(features, response):
+        def learn(block):
+            return of_sum(features, response, block).learned(response, block)
+
+        return [*cross_fitted(learn, 90), learn(None)[0]]
+
+    kept = Features(values)
+    found = [learned(kept, response) for response in responses.T]
+    monkeypatch.setattr(index_module, "_MOST_KEPT", 0)
+    for response, one in zip(responses.T, found, strict=True):
+        np.testing.assert_array_equal(one, learned(Features(values), response))
+
+
+def test_responses_that_cannot_agree_with_a_residual_do_not_under_any_penalty():
+    rng = np.random.default_rng(0)
+    design, responses, residual = (rng.normal(size=(60, k)) for k in (8, 30, 1))
+    responses -= responses.mean(axis=0)
+    may_agree = Smoother(design, np.ones(60)).may_agree(responses, residual[:, 0])
+    centered = design - design.mean(axis=0)
+    products = [
+        residual[:, 0] @ (responses - centered @ np.linalg.solve(gram, centered.T @ responses))
+        for penalty in np.logspace(-3, 4, 15)
+        for gram in [centered.T @ centered + penalty * np.eye(8)]
+    ]
+    np.testing.assert_array_equal(may_agree, np.max(products, axis=0) > 0.0)
+    assert 0 < may_agree.sum() < 30

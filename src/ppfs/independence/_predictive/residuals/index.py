@@ -27,8 +27,11 @@ _PENALTY = 0.03
 # Steps of an index have this many rows on either side, or this share of the rows.
 _STEPS, _FEWEST_ROWS, _LEAST_SHARE = 3, 5, 0.02
 
-# From the rows to learn from to the index and the curve of all rows.
-Learn = Callable[[NDArray[np.bool_]], tuple[Floats, Floats]]
+# Of features with at most this many values, what all responses share is kept: up to 40 MiB.
+_MOST_KEPT = 2**20
+
+# From the block of rows that is left out, or None, to an index of all rows and a curve of it.
+Learn = Callable[[int | None], tuple[Floats, Callable[[Floats], Floats]]]
 
 
 class _Curve:
@@ -68,7 +71,9 @@ class _Curve:
 
     def _placed(self, index: Floats) -> tuple[NDArray[np.intp], Floats]:
         """Return the knot below each value, and its relative distance from there to the next one."""
-        place = self._knots[1:-1].searchsorted(index, side="right")
+        # As by `searchsorted`; comparing with every one of a few knots takes a third of the time.
+        is_above = index >= self._knots[1:-1, np.newaxis]
+        place = np.add.reduce(is_above.view(np.uint8), axis=0, dtype=np.uint8).astype(np.intp)
         above = (index - self._knots[place]) / self._widths[place]
         return place, np.minimum(np.maximum(above, 0.0), 1.0)
 
@@ -100,6 +105,35 @@ def _roughness(n_rows: int, n_knots: int) -> Floats:
     return penalty
 
 
+class Features:
+    """Columns that indices are sums of, and what all responses share: the rows of each fit, and their products.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_features)
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        self._seen: dict[int | None, Floats] = {}
+        self._grams: dict[int | None, Floats] = {}
+
+    def without(self, block: int | None) -> Floats:
+        """Return the rows outside a block."""
+        return self._kept(self._seen, block, lambda: self.values[rows_without(block, len(self.values))])
+
+    def gram(self, block: int | None) -> Floats:
+        """Return what `ridge` needs of these rows."""
+        return self._kept(self._grams, block, lambda: gram_of(self.without(block)))
+
+    def _kept(self, known: dict[int | None, Floats], block: int | None, make: Callable[[], Floats]) -> Floats:
+        if self.values.size > _MOST_KEPT:
+            return make()
+        if block not in known:
+            known[block] = make()
+        return known[block]
+
+
 @dataclass(frozen=True)
 class Index:
     """Where an index of the columns begins, and what it is changed by.
@@ -108,12 +142,12 @@ class Index:
     ----------
     start : ndarray of shape (n_rows,)
 
-    features : ndarray of shape (n_rows, n_features)
+    features : Features
         An index is changed by sums of these until a curve of it fits a response best, by Gauss and Newton's steps.
     """
 
     start: Floats
-    features: Floats
+    features: Features
 
     @cached_property
     def _unit_start(self) -> Floats:
@@ -124,34 +158,50 @@ class Index:
         return _Curve(self._unit_start, response).error
 
     def learned(
-        self, response: Floats, rows: NDArray[np.bool_], most_changes: int = _MOST_CHANGES
-    ) -> tuple[Floats, Floats]:
-        """Learn from some rows, and return the index of all rows and the curve of it."""
-        seen, known = self.features[rows], response[rows]
+        self, response: Floats, block: int | None, most_changes: int = _MOST_CHANGES
+    ) -> tuple[Floats, Callable[[Floats], Floats]]:
+        """Learn from the rows outside a block, and return the index of all rows and a curve of it."""
+        rows = rows_without(block, response.size)
+        seen, known = self.features.without(block), response[rows]
         index = _standardized(self.start, rows)
         curve, share = _Curve(index[rows], known), 1.0
+        change: Floats | None = None
         for _ in range(most_changes if seen.shape[1] else 0):
-            slopes = curve.slopes[:, np.newaxis] * seen
-            change = self.features @ ridge(slopes, known - curve.fitted, 1e-12, _CHANGES)
+            if change is None:
+                slopes = curve.slopes[:, np.newaxis] * seen
+                change = self.features.values @ ridge(slopes, known - curve.fitted, 1e-12, _CHANGES)
             other = _standardized(index + share * change, rows)
             tried = _Curve(other[rows], known)
             gain = curve.error - tried.error
             if gain > 0.0:
-                index, curve = other, tried
+                index, curve, change = other, tried, None
             if gain < _GAIN * curve.error:
                 if share < 1.0:
                     break
                 share = 0.4
-        return index, curve(index)
+        return index, curve
 
 
-def of_sum(values: Floats, response: Floats, rows: NDArray[np.bool_]) -> Index:
-    """Return the sum of columns that predicts some rows of a response best, by ridge regression."""
-    seen = values[rows]
-    return Index(values @ ridge(seen, response[rows], _PENALTY * len(seen)), values)
+def rows_without(block: int | None, n_rows: int) -> NDArray[np.bool_] | slice:
+    """Return the rows outside a block, or all."""
+    return slice(None) if block is None else np.arange(n_rows) % BLOCKS != block
 
 
-def ridge(design: Floats, response: Floats, penalty: float, share: float = 0.0) -> Floats:
+def of_sum(features: Features, response: Floats, block: int | None) -> Index:
+    """Return the sum of columns that predicts a response outside a block best, by ridge regression."""
+    seen, known = features.without(block), response[rows_without(block, response.size)]
+    coefficients = ridge(seen, known, _PENALTY * len(seen), gram=features.gram(block))
+    return Index(features.values @ coefficients, features)
+
+
+def gram_of(design: Floats) -> Floats:
+    """Return the smaller of A'A and AA'."""
+    return design @ design.T if design.shape[1] > design.shape[0] else design.T @ design
+
+
+def ridge(
+    design: Floats, response: Floats, penalty: float, share: float = 0.0, gram: Floats | None = None
+) -> Floats:
     """Return the coefficients of ridge regression, by the smaller of two systems of equations.
 
     (A'A + p I)^-1 A' y = A' (AA' + p I)^-1 y: with more columns than rows the second one is smaller.
@@ -160,10 +210,13 @@ def ridge(design: Floats, response: Floats, penalty: float, share: float = 0.0) 
     ----------
     penalty, share : float
         The penalty is the first, and this share of the mean square of a column.
+
+    gram : ndarray, default=None
+        That of `gram_of`, if it is known.
     """
     n_rows, n_columns = design.shape
     is_wide = n_columns > n_rows
-    gram = design @ design.T if is_wide else design.T @ design
+    gram = gram_of(design) if gram is None else gram.copy()
     gram[np.diag_indices_from(gram)] += share * np.trace(gram) / n_columns + penalty
     if is_wide:
         return np.asarray(design.T @ np.linalg.solve(gram, response))
@@ -173,7 +226,7 @@ def ridge(design: Floats, response: Floats, penalty: float, share: float = 0.0) 
 def of_pair(first: Floats, second: Floats) -> list[Index]:
     """Return indices of two columns: their distance from a center, product, sum, difference, maximum and minimum."""
     squares, product = (first**2, second**2), first * second
-    features = np.column_stack([first, second, *squares, product])
+    features = Features(np.column_stack([first, second, *squares, product]))
     starts = (squares[0] + squares[1], product, first + second, first - second)
     return [
         Index(start, features) for start in (*starts, np.maximum(first, second), np.minimum(first, second))
@@ -183,10 +236,11 @@ def of_pair(first: Floats, second: Floats) -> list[Index]:
 def cross_fitted(learn: Learn, n_rows: int) -> tuple[Floats, Floats]:
     """Return the index and the curve of each row, learned from rows of other blocks."""
     index, fitted = np.empty(n_rows), np.empty(n_rows)
-    for first in range(BLOCKS):
-        others = np.arange(n_rows) % BLOCKS != first
-        found = learn(others)
-        index[~others], fitted[~others] = found[0][~others], found[1][~others]
+    for block in range(BLOCKS):
+        rows = slice(block, None, BLOCKS)
+        found, curve = learn(block)
+        index[rows] = found[rows]
+        fitted[rows] = curve(index[rows])
     return index, fitted
 
 
@@ -210,7 +264,7 @@ def best_steps(response: Floats, index: Floats) -> Floats:
     return steps
 
 
-def _standardized(index: Floats, rows: NDArray[np.bool_]) -> Floats:
+def _standardized(index: Floats, rows: NDArray[np.bool_] | slice) -> Floats:
     """Return an index with mean 0 and variance 1 over some rows."""
     seen = index[rows]
     deviation = seen.std()

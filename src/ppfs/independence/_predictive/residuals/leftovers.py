@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import rankdata
 
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.index import (
+    Features,
     Index,
     Learn,
     best_steps,
@@ -113,6 +116,7 @@ class SecondLook:
         # The normal scores, or indicators, and their values in the place of the scores.
         self._factors = factors = np.hstack([column.factors for column in columns])
         self._values = np.hstack([column.values for column in columns])
+        self._features = Features(self._values)
         self._owners = owners = np.repeat(
             np.arange(len(columns)), [column.factors.shape[1] for column in columns]
         )
@@ -125,6 +129,9 @@ class SecondLook:
         self._bins_of_one = sorted(
             {int(np.clip(self._n_rows // rows, least, most)) for rows, least, most in _ROWS_PER_CELL}
         )
+        n_ones = min(self._places.shape[1], _MOST_COLUMNS)
+        self._ones = [((column,), bins) for column in range(n_ones) for bins in self._bins_of_one]
+        self._divisions: Divisions | None = None
         self._stumps = Stumps(self._places)
         self._pairs = _apart(owners, 2)
         self._triples = _apart(owners, 3) if n_factors <= _MOST_FOR_TRIPLES else self._pairs[:0]
@@ -139,11 +146,11 @@ class SecondLook:
         """
         left_out, fitted = self._stumps.of(response)
 
-        def learn(rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-            return of_sum(self._values, response, rows).learned(response, rows, most_changes=0)
+        def learn(block: int | None) -> tuple[Floats, Callable[[Floats], Floats]]:
+            return of_sum(self._features, response, block).learned(response, block, most_changes=0)
 
-        by_blocks, by_all = cross_fitted(learn, self._n_rows)[1], learn(np.ones(self._n_rows, dtype=bool))[1]
-        return np.column_stack([left_out, by_blocks]), np.column_stack([fitted, by_all])
+        by_blocks, (index, curve) = cross_fitted(learn, self._n_rows)[1], learn(None)
+        return np.column_stack([left_out, by_blocks]), np.column_stack([fitted, curve(index)])
 
     def find(self, residual: Floats, fitted: Floats) -> Found | None:
         """Return what a residual still depends on, or None.
@@ -153,23 +160,16 @@ class SecondLook:
         """
         fitted_places = (rankdata(fitted) - 0.5) / self._n_rows
         n_columns = self._places.shape[1]
-        ones = [((j,), bins) for j in range(min(n_columns, _MOST_COLUMNS)) for bins in self._bins_of_one]
         twos = product(_promising(self._pairs, self._factors, residual, _PAIRS), self._bins)
         threes = product(_promising(self._triples, self._signs, residual, _TRIPLES), (2,))
         looks: list[tuple[tuple[int, ...], Cells]] = [((), _cells(fitted_places, self._bins_of_one[0]))]
-        looks += [(some, self._cells(some, bins)) for some, bins in chain(ones, twos, threes)]
+        looks += [(some, self._cells(some, bins)) for some, bins in chain(self._ones, twos, threes)]
         # By the number of columns, each kind of cells has the same share of the level.
         n_checks = _KINDS * np.array(
             [1, n_columns * len(self._bins_of_one), len(self._pairs) * len(self._bins), len(self._triples)]
         )
         of_looks = n_checks[[len(some) for some, _ in looks]]
-        at_once = max(1, _VALUES_AT_ONCE // self._n_rows)
-        pvalues = of_looks * np.concatenate(
-            [
-                _pvalues(residual, np.stack([cells for _, cells in looks[first : first + at_once]]))
-                for first in range(0, len(looks), at_once)
-            ]
-        )
+        pvalues = of_looks * self._pvalues(residual, [cells for _, cells in looks])
         order = np.argsort(pvalues, kind="stable")
         if pvalues[order[0]] > LEVEL_TO_IMPROVE:
             return None
@@ -177,6 +177,17 @@ class SecondLook:
         column = next((some[0] for some in clear if len(some) == 1), None)
         pair = next((looks[k][0] for k in order if len(looks[k][0]) == 2), None)
         return Found(float(pvalues[order[0]]), looks[order[0]][1], column, pair)
+
+    def _pvalues(self, residual: Floats, cells: Sequence[Cells]) -> Floats:
+        """Return the p-values of some divisions of the rows, of which the second and following are by one column."""
+        n_ones, at_once = len(self._ones), max(1, _VALUES_AT_ONCE // self._n_rows)
+        if n_ones <= at_once:
+            if self._divisions is None:
+                self._divisions = Divisions(np.stack(cells[1 : 1 + n_ones]))
+            others = _pvalues(residual, np.stack([cells[0], *cells[1 + n_ones :]]))
+            return np.concatenate([others[:1], self._divisions.pvalues(residual), others[1:]])
+        parts = [cells[first : first + at_once] for first in range(0, len(cells), at_once)]
+        return np.concatenate([_pvalues(residual, np.stack(part)) for part in parts])
 
     def _cells(self, columns: tuple[int, ...], n_bins: int) -> Cells:
         """Return the cell of each row, of bins of some columns. Of a short table they are kept for other residuals."""
@@ -234,16 +245,22 @@ class SecondLook:
         n, response = self._n_rows, fitted + residual
 
         def learned(learn: Learn) -> tuple[Floats, Floats]:
-            return cross_fitted(learn, n) if is_left_out else learn(np.ones(n, dtype=bool))
+            if is_left_out:
+                return cross_fitted(learn, n)
+            index, curve = learn(None)
+            return index, curve(index)
 
-        yield (response, *learned(lambda rows: of_sum(self._values, response, rows).learned(response, rows)))
+        yield (
+            response,
+            *learned(lambda block: of_sum(self._features, response, block).learned(response, block)),
+        )
         if found.column is not None:
-            alone = Index(self._values[:, found.column], np.empty((n, 0)))
-            yield residual, *learned(lambda rows: alone.learned(residual, rows))
+            alone = Index(self._values[:, found.column], Features(np.empty((n, 0))))
+            yield residual, *learned(lambda block: alone.learned(residual, block))
         if found.pair is not None:
             indices = of_pair(*self._values[:, found.pair].T)
             left, index = min(product((residual, response), indices), key=lambda one: one[1].error(one[0]))
-            yield left, *learned(lambda rows: index.learned(left, rows))
+            yield left, *learned(lambda block: index.learned(left, block))
 
 
 def is_class(response: Floats, roots: Floats) -> bool:
@@ -251,21 +268,54 @@ def is_class(response: Floats, roots: Floats) -> bool:
     return bool(np.unique(np.round(response / roots, 9)).size == 2)
 
 
-def _pvalues(residual: Floats, cells: NDArray[np.intp]) -> Floats:
+class Divisions:
+    """Divisions of the rows into cells, in which many residuals are added up: by products with a sparse matrix.
+
+    Parameters
+    ----------
+    cells : ndarray of int, shape (n_divisions, n_rows)
+    """
+
+    def __init__(self, cells: Cells) -> None:
+        numbers, self._shape = _numbered(cells)
+        counts = np.bincount(numbers, minlength=math.prod(self._shape))
+        # The rows of each cell in their order, in which `numpy.bincount` adds up too. Small integers are sorted faster.
+        rows = np.argsort(cells.astype(np.uint16), axis=1, kind="stable").ravel()
+        ends = np.concatenate([[0], counts.cumsum()])
+        self._matrix = sp.csr_array((np.ones(rows.size), rows, ends), shape=(counts.size, cells.shape[1]))
+        self._counts = counts.reshape(self._shape)
+
+    def pvalues(self, residual: Floats) -> Floats:
+        """Return the p-value of each division."""
+        square = residual**2
+        sums, squares = ((self._matrix @ values).reshape(self._shape) for values in (residual, square))
+        return _pvalues_of(sums, squares, self._counts, float(square.mean()))
+
+
+def _pvalues(residual: Floats, cells: Cells) -> Floats:
     """Return the p-value of each division of the rows into cells, shape (n_divisions, n_rows)."""
-    n_divisions, n_rows = cells.shape
-    square, n_cells = residual**2, int(cells.max()) + 1
-    numbers = (cells + n_cells * np.arange(n_divisions)[:, np.newaxis]).ravel()
-    size, shape = n_divisions * n_cells, (n_divisions, n_cells)
-    sums, squares = (
-        np.bincount(numbers, np.broadcast_to(values, (n_divisions, n_rows)).ravel(), size).reshape(shape)
-        for values in (residual, square)
-    )
-    counts = np.bincount(numbers, minlength=size).reshape(shape)
+    square, (numbers, shape) = residual**2, _numbered(cells)
+
+    def added_up(values: Floats) -> Floats:
+        repeated = np.broadcast_to(values, cells.shape).ravel()
+        return np.asarray(np.bincount(numbers, repeated, math.prod(shape)).reshape(shape))
+
+    counts = np.bincount(numbers, minlength=math.prod(shape)).reshape(shape)
+    return _pvalues_of(added_up(residual), added_up(square), counts, float(square.mean()))
+
+
+def _numbered(cells: Cells) -> tuple[Cells, tuple[int, int]]:
+    """Return numbers that cells of different divisions do not share, and the numbers of divisions and of cells."""
+    shape = len(cells), int(cells.max()) + 1
+    return (cells + shape[1] * np.arange(shape[0])[:, np.newaxis]).ravel(), shape
+
+
+def _pvalues_of(sums: Floats, squares: Floats, counts: Cells, mean_square: float) -> Floats:
+    """Return the p-value of each division, from the sums of residuals and of squares in its cells."""
     # Cells without spread, as of a class that is certain there, would show errors that are too small to matter.
-    squares = np.maximum(squares, _LEAST_SPREAD * float(square.mean()) * counts)
+    squares = np.maximum(squares, _LEAST_SPREAD * mean_square * counts)
     filled = squares > 0.0
-    terms = np.divide(sums**2, squares, out=np.zeros(shape), where=filled)
+    terms = np.divide(sums**2, squares, out=np.zeros(sums.shape), where=filled)
     statistics = [part[kept].sum() for part, kept in zip(terms, filled, strict=True)]
     return np.asarray(special.chdtrc(filled.sum(axis=1), statistics))
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ppfs._conventions import Floats
 from ppfs._data import Table
-from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
-from ppfs.independence._predictive.residuals.regressors import unit
+from ppfs.independence._predictive.residuals.regressions import Fit
+from ppfs.independence._predictive.residuals.regressors import GivenColumn, unit
 from ppfs.independence._predictive.residuals.residual_products import (
     Asked,
     Member,
@@ -67,7 +67,7 @@ class ModelProducts(ResidualProducts):
             if (found := source.views(x, frozenset((*others, x)))) is not None
         }
 
-    def _asked(self, question: Question, regressions: Regressions) -> Asked:
+    def _asked(self, question: Question, given: list[GivenColumn]) -> Asked:
         views = question.views
         without = [unit(self._by_row(one.without)) * _SCALE for one in views.values()]
         members = [Member(number, 1.0, self._by_row(_difference(one))) for number, one in views.items()]

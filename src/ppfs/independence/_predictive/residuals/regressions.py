@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +56,40 @@ class Fit:
     may_be_too_small: bool
 
 
-@dataclass(frozen=True)
 class _State:
-    """A design, its smoother, and what that leaves of the target."""
+    """A design, its smoother, and what that leaves of the target. Many designs are extended before they are used.
 
-    design: Floats
-    smoother: Smoother
-    target: Residuals
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_regressors)
+
+    smoother : callable
+        Makes the smoother of a design.
+
+    outputs : ndarray of shape (n_rows, n_outputs)
+        The target, centered.
+
+    penalties : ndarray of int, shape (n_outputs,), or None
+        As in `Smoother.residuals`.
+    """
+
+    def __init__(
+        self,
+        design: Floats,
+        smoother: Callable[[Floats], Smoother],
+        outputs: Floats,
+        penalties: NDArray[np.intp] | None,
+    ) -> None:
+        self.design = design
+        self._smoother, self._outputs, self._penalties = smoother, outputs, penalties
+
+    @cached_property
+    def smoother(self) -> Smoother:
+        return self._smoother(self.design)
+
+    @cached_property
+    def target(self) -> Residuals:
+        return self.smoother.residuals(self._outputs, self._penalties)
 
 
 class Regressions:
@@ -92,7 +120,6 @@ class Regressions:
         roots: Floats,
         groups: NDArray[np.intp] | None = None,
     ) -> None:
-        self.columns = columns
         self._outputs, self._roots, self._groups = outputs, roots, groups
         self._look = SecondLook(columns, roots)
         self._first = self._state_of(design_of(columns))
@@ -175,20 +202,28 @@ class Regressions:
             predicted, fitted = self._look.predicted(response)
             weights = self._roots**2
             centered = (predicted - weights @ predicted / weights.sum()) * self._roots[:, np.newaxis]
-            left = smoother.residuals(centered).values
+            # Others are not correlated with the residual; most are 0, and penalties take most of the time.
+            asked = np.flatnonzero(predicted.any(axis=0))
+            asked = asked[smoother.may_agree(centered[:, asked], residual)]
+            if not asked.size:
+                continue
+            left = smoother.residuals(centered[:, asked]).values
             products = left * residual[:, np.newaxis]
             spread = np.sqrt(np.einsum("ij,ij->j", products, products))
-            pvalues = special.ndtr(-products.sum(axis=0) / np.where(spread > 0.0, spread, np.inf))
-            pvalues = pvalues * predicted.shape[1]
+            pvalues = np.ones(predicted.shape[1])
+            pvalues[asked] = special.ndtr(-products.sum(axis=0) / np.where(spread > 0.0, spread, np.inf))
+            pvalues *= predicted.shape[1]
             helpful = predicted if is_class(response, self._roots) else fitted
             more.append(unit(helpful[:, pvalues <= LEVEL_TO_IMPROVE]) * FIT_SCALE)
             if pvalues.min() <= LEVEL:
-                missed.append(left[:, pvalues.argmin()])
+                missed.append(left[:, pvalues[asked].argmin()])
         return ([np.hstack(more)] if any(part.shape[1] for part in more) else []), missed
 
     def _state_of(self, design: Floats, penalties: NDArray[np.intp] | None = None) -> _State:
-        smoother = Smoother(design, self._roots, self._groups)
-        return _State(design, smoother, smoother.residuals(self._outputs, penalties))
+        return _State(design, self._smoother_of, self._outputs, penalties)
+
+    def _smoother_of(self, design: Floats) -> Smoother:
+        return Smoother(design, self._roots, self._groups)
 
     def _extended(self, state: _State, base: _State, more: Sequence[Floats]) -> _State | None:
         """Return a design with more columns; None without any, or where they would leave too few rows per column.

@@ -114,10 +114,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer, the regression of the target that it used, and the number of regressions made for it."""
+    """An answer, the regression of the target if it needed one, and the number of regressions made for it."""
 
     answer: Answers
-    regressions: Regressions
+    regressions: Regressions | None
     n_fits: int
 
 
@@ -182,10 +182,11 @@ class ResidualProducts:
         for first in range(0, len(xs), self._n_threads):
             questions = [self._question(x, given) for x in xs[first : first + self._n_threads]]
             found = _engine.run_tasks(self._answered, questions, self._n_threads)
-            for number, one in enumerate(found, start=first):
+            for number, (question, one) in enumerate(zip(questions, found, strict=True), start=first):
                 answers.put(np.array([number]), one.answer)
                 self.n_fits += one.n_fits
-            self._last = questions[-1].others, found[-1].regressions
+                if one.regressions is not None:
+                    self._last = question.others, one.regressions
         return answers
 
     def _question(self, x: int, given: Set[int]) -> Question:
@@ -206,12 +207,12 @@ class ResidualProducts:
         """Answer a question. The answer depends on nothing else."""
         n_fits = 0
         regressions = question.regressions
+        asked = self._asked(question, self._columns_given(question.others))
+        if not asked.members:
+            return Answered(_inert(self._n_models), regressions, n_fits)
         if regressions is None:
             regressions = self._regressions(question.others)
             n_fits += self._outputs.shape[1]
-        asked = self._asked(question, regressions)
-        if not asked.members:
-            return Answered(_inert(self._n_models), regressions, n_fits)
         functions = np.hstack([member.functions for member in asked.members])
         n_own = min(_MOST_LOOKED_AT, asked.members[0].functions.shape[1])
         fit = regressions.fit(self._centered(functions), n_own, asked.more)
@@ -244,10 +245,10 @@ class ResidualProducts:
         """Return what the caller's models predict, by their numbers."""
         return {}
 
-    def _asked(self, question: Question, regressions: Regressions) -> Asked:
+    def _asked(self, question: Question, given: list[GivenColumn]) -> Asked:
         """Return the functions of x that a question is asked with."""
         columns = self._columns_of(question.x)
-        made = functions_of(columns, regressions.columns)
+        made = functions_of(columns, given)
         weights = WEIGHTS if self._response_given is None else WEIGHTS_OF_SURVIVAL
         return Asked(
             [
@@ -256,7 +257,7 @@ class ResidualProducts:
                     weights[member],
                     values,
                     n_smoothest(columns) * (member == CURVES),
-                    weights_of_products(values.shape[1], regressions.columns, self._outputs, self._roots)
+                    weights_of_products(values.shape[1], given, self._outputs, self._roots)
                     if member == PRODUCTS
                     else None,
                 )
@@ -276,8 +277,11 @@ class ResidualProducts:
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features."""
-        columns = [column for other in others for column in self._columns[other]]
+        columns = self._columns_given(others)
         return Regressions(columns, self._outputs_given(columns), self._roots, self.problem.groups)
+
+    def _columns_given(self, others: tuple[int, ...]) -> list[GivenColumn]:
+        return [column for other in others for column in self._columns[other]]
 
     def _outputs_given(self, columns: list[GivenColumn]) -> Floats:
         """Return the target that is regressed on some columns: itself, or its own response given these."""

@@ -139,6 +139,20 @@ class Smoother:
         values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
         return Residuals(values, chosen, 1.0 - errors.min(axis=0) / total)
 
+    def may_agree(self, responses: Floats, residual: Floats) -> NDArray[np.bool_]:
+        """Return which responses leave, under some penalty, residuals whose products with others add up to more than 0.
+
+        Parameters
+        ----------
+        responses : ndarray of shape (n_rows, n_responses)
+            Centered.
+
+        residual : ndarray of shape (n_rows,)
+        """
+        agreement = (self._basis.T @ responses) * (self._basis.T @ residual)[:, np.newaxis]
+        of_penalties = (residual @ responses)[:, np.newaxis] - agreement.T @ self._shrinkage
+        return np.asarray((of_penalties > 0.0).any(axis=1))
+
     def _errors(self, responses: Floats, coefficients: Floats) -> Floats:
         """Return the sums of squares of left-out rows, or groups, for each penalty: (n_penalties, n_responses)."""
         if self._groups is not None:
