@@ -133,7 +133,7 @@ def test_weights_of_rows_are_known_in_dense_columns_and_equal_ones_are_none(X, y
     weighted = selector.fit(X, y, sample_weight=weights)
     assert weighted.trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
     on_sparse = selector.fit(sp.csc_array(X), y, sample_weight=weights)
-    assert "weights of rows in dense columns only" in on_sparse.trace_.notes[0]
+    assert "row weights in dense columns only" in on_sparse.trace_.notes[0]
     equal = selector.fit(X, y, sample_weight=np.full(N_ROWS, 3.0))
     assert equal.trace_.notes[0] == "DecisionTreeClassifier is grown by the engine"
     plain = selector.fit(X, y).pvalues_
