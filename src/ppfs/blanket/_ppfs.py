@@ -104,7 +104,7 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
 
     second_look : bool, default=False
         After the shrink phase, test every rejected column given the selected ones, and shrink again where one enters.
-        This finds suppressors: columns that have no link to the target on their own, but have one beside others. Of
+        This finds suppressors: columns that are independent of the target on their own, but not given others. Of
         more than 100 rejected columns the most promising ones are tested. Selected columns are tested again too, until
         each was kept given exactly those that remain.
 

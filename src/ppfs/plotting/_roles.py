@@ -72,7 +72,7 @@ class RolesDisplay(Display):
         roles = getattr(search, "roles_", ())
         if all(role.role == "undecided" for role in roles):
             raise InvalidInputError(
-                f"The questions of {type(search).__name__} decide no role. Use a search over subsets, such as MMMB."
+                f"The questions of {type(search).__name__} determine no role. Use a search over subsets, such as MMMB."
             )
         return cls(roles[:max_columns], search.trace_.data.target).plot(ax=ax)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SufficiencyDisplay(Display):
-    """The losses of models with none, with the selected and with all columns, and the margin.
+    """The losses of models with no column, with the selected columns and with all columns, and the margin.
 
     Parameters
     ----------
