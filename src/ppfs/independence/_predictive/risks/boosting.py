@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -234,10 +233,6 @@ class BoostingGrower(Grower):
     def prepared(self) -> _engine.BoostingProblem:
         """The problem as kernels read it."""
         return boosting_problem(self.problem, _rules_of(self.problem))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is as large as the problem, and quickly made again.
-        return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
 
 def boosting_problem(problem: Problem, rules: _engine.BoostingRules) -> _engine.BoostingProblem:

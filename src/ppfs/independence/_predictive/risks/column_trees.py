@@ -195,7 +195,3 @@ class ColumnTreeGrower(ColumnGrower):
         weights = np.zeros((len(counts), problem.y.size))
         weights[:, split.train] = counts if own is None else counts * own
         return weights
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The samples are larger than the problem, and quickly drawn again.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_weights", "_labels")}
