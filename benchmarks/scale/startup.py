@@ -25,11 +25,11 @@ RESULTS = Path(__file__).resolve().parent / "results" / "startup.json"
 MOST_IMPORTS = 1.2  # times `import sklearn`
 MOST_COMPILING = 8.0  # seconds of CPU in the first fit
 MOST_STARTING = 1.0  # seconds from the import to the end of a small fit, compiled before
-MOST_FIRST = (  # seconds by the clock of the first fit ever: family, kind, call, at most
+MOST_FIRST = (  # seconds of wall-clock time of the first fit ever: family, kind, call, at most
     ("fits", "classification", "`PPFS()`", 3.0),
     ("preset", "the preset", "`PPFS.calibrated()`", 8.0),
 )
-MOST_SECOND = 1.0  # seconds by the clock of the preset's second fit
+MOST_SECOND = 1.0  # seconds of wall-clock time of the preset's second fit
 
 IMPORTS = ("import sklearn", "import ppfs", "from ppfs import PPFS")
 

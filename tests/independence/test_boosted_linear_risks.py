@@ -14,11 +14,11 @@ from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
 
 class FittedClassifier(BoostedLinearClassifier):
-    """Same model, but of a type that the engine does not support."""
+    """Same model, but of a type that the engine does not know."""
 
 
 class FittedRegressor(BoostedLinearRegressor):
-    """Same model, but of a type that the engine does not support."""
+    """Same model, but of a type that the engine does not know."""
 
 
 KINDS = {

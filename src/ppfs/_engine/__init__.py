@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         solve_symmetric,
     )
     from ppfs._engine.linear.logistic import Likelihood, fit_scores, logistic_columns
+    from ppfs._engine.linear.small_logistic import small_logistic_columns
     from ppfs._engine.linear.sparse_logistic import sparse_logistic_columns
     from ppfs._engine.linear.spline_bases import spline_values
     from ppfs._engine.many_columns.few_columns import few_column_risks, is_sooner_grown
@@ -121,6 +122,7 @@ _MODULES = {
         "solve_symmetric",
     ),
     "linear.logistic": ("Likelihood", "fit_scores", "logistic_columns"),
+    "linear.small_logistic": ("small_logistic_columns",),
     "linear.sparse_logistic": ("sparse_logistic_columns",),
     "linear.spline_bases": ("spline_values",),
     "many_columns.few_columns": ("few_column_risks", "is_sooner_grown"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False, repr=False)
 class PValueDisplay(Display):
     """A histogram of the p-values of all columns on their own, with the line that is expected by chance.
 
@@ -49,8 +47,9 @@ class PValueDisplay(Display):
     (4,)
     """
 
-    pvalues: Floats
-    alpha: float
+    def __init__(self, pvalues: Floats, alpha: float) -> None:
+        self.pvalues = pvalues
+        self.alpha = alpha
 
     @classmethod
     def from_estimator(cls, selector: Any, *, bins: int = 20, ax: Axes | None = None) -> Self:

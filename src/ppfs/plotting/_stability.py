@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
     """How often each column was selected: in the folds of a search, or in the halves of `StabilitySelection`.
 
@@ -61,11 +59,19 @@ class StabilityDisplay(Display):
     (2, 3)
     """
 
-    names: Sequence[str]
-    shares: Floats
-    members: NDArray[np.bool_] | None = None
-    chosen: int | None = None
-    threshold: float | None = None
+    def __init__(
+        self,
+        names: Sequence[str],
+        shares: Floats,
+        members: NDArray[np.bool_] | None = None,
+        chosen: int | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.names = names
+        self.shares = shares
+        self.members = members
+        self.chosen = chosen
+        self.threshold = threshold
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
@@ -14,9 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False, repr=False)
 class SufficiencyDisplay(Display):
-    """The losses of models with no column, with the selected columns and with all columns, and the margin.
+    """The losses of models with none, with the selected and with all columns, and the margin.
 
     Parameters
     ----------
@@ -43,7 +41,8 @@ class SufficiencyDisplay(Display):
     True
     """
 
-    sufficiency: Any
+    def __init__(self, sufficiency: Any) -> None:
+        self.sufficiency = sufficiency
 
     @classmethod
     def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 _ALARMS = ("no longer needed", "drifting", "newly needed")
 
 
-@dataclass(eq=False, repr=False)
 class UpdateDisplay(Display):
     """The evidence of new rows: the e-value behind the status of each column.
 
@@ -46,7 +44,8 @@ class UpdateDisplay(Display):
     'evidence of 75 new rows: powers of ten of the e-value'
     """
 
-    update: Any
+    def __init__(self, update: Any) -> None:
+        self.update = update
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:

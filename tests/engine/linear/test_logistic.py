@@ -8,10 +8,14 @@ from hypothesis import strategies as st
 from reference import logistic as twin
 from sklearn.linear_model import LogisticRegression
 
-from ppfs._engine import Likelihood, fit_scores, logistic_columns
+from ppfs._engine import Likelihood, fit_scores, logistic_columns, small_logistic_columns
 from ppfs._engine.linear.cholesky import factorize
 
 NO_WEIGHTS = np.empty(0)
+
+of_both = pytest.mark.parametrize(
+    "fit_columns", [logistic_columns, small_logistic_columns], ids=["kernel", "numpy"]
+)
 
 
 def data(seed, n_rows, n_regressors, n_classes):
@@ -48,14 +52,15 @@ def test_optimum_equals_that_of_the_slow_twin(seed, n_rows, n_regressors, n_clas
     assert value <= slow_value + 1e-9 * abs(slow_value)
 
 
+@of_both
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("has_intercept", [True, False])
 @pytest.mark.parametrize("n_regressors", [1, 3])
-def test_columns_equal_scikit_learns_models(n_classes, has_intercept, n_regressors):
+def test_columns_equal_scikit_learns_models(n_classes, has_intercept, n_regressors, fit_columns):
     X, codes = data(0, 60, 4 * n_regressors, n_classes)
     X = X * 10.0 + 30.0
     block = np.ascontiguousarray(X.reshape(60, 4, n_regressors).transpose(2, 0, 1))
-    coefficients, intercepts = logistic_columns(
+    coefficients, intercepts = fit_columns(
         block, codes, NO_WEIGHTS, n_classes, 1.0, has_intercept, n_classes > 2, 1e-13
     )
     for column in range(4):
@@ -70,14 +75,15 @@ def test_columns_equal_scikit_learns_models(n_classes, has_intercept, n_regresso
         )
 
 
+@of_both
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_column_does_not_depend_on_its_neighbors(n_classes):
+def test_a_column_does_not_depend_on_its_neighbors(n_classes, fit_columns):
     X, codes = data(1, 50, 7, n_classes)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 50)
     block = X[np.newaxis]
-    whole, _ = logistic_columns(block, codes, weights, n_classes, 1.0, True, n_classes > 2, 1e-13)
+    whole, _ = fit_columns(block, codes, weights, n_classes, 1.0, True, n_classes > 2, 1e-13)
     for column in range(7):
-        alone, _ = logistic_columns(
+        alone, _ = fit_columns(
             np.ascontiguousarray(block[:, :, [column]]),
             codes,
             weights,
@@ -90,12 +96,13 @@ def test_a_column_does_not_depend_on_its_neighbors(n_classes):
         np.testing.assert_array_equal(alone[0], whole[column])
 
 
-def test_whole_weights_are_repeated_rows_to_the_kernel():
+@of_both
+def test_whole_weights_are_repeated_rows_to_the_kernel(fit_columns):
     X, codes = data(2, 30, 2, 3)
     times = np.arange(30) % 3 + 1
     repeated = np.repeat(np.arange(30), times)
-    weighted = logistic_columns(X[np.newaxis], codes, times.astype(np.float64), 3, 1.0, True, True, 1e-13)
-    plain = logistic_columns(X[np.newaxis, repeated], codes[repeated], NO_WEIGHTS, 3, 1.0, True, True, 1e-13)
+    weighted = fit_columns(X[np.newaxis], codes, times.astype(np.float64), 3, 1.0, True, True, 1e-13)
+    plain = fit_columns(X[np.newaxis, repeated], codes[repeated], NO_WEIGHTS, 3, 1.0, True, True, 1e-13)
     for ours, theirs in zip(weighted, plain, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-8)
 
@@ -112,9 +119,10 @@ def test_separated_classes_reach_the_limit_of_the_likelihood(n_classes):
     assert value == pytest.approx(0.0, abs=1e-6)
 
 
-def test_constant_column_gets_no_slope():
+@of_both
+def test_constant_column_gets_no_slope(fit_columns):
     codes = np.array([0, 1, 1, 0, 1, 1], dtype=np.int64)
-    coefficients, intercepts = logistic_columns(
+    coefficients, intercepts = fit_columns(
         np.full((1, 6, 1), 7.0), codes, NO_WEIGHTS, 2, 1.0, True, False, 1e-13
     )
     assert coefficients[0, 0, 0] == pytest.approx(0.0, abs=1e-12)
@@ -132,18 +140,53 @@ def test_the_likelihood_of_many_rows_is_that_of_plain_logarithms():
     assert value == pytest.approx(np.logaddexp(0.0, np.where(codes == 1, -scores, scores)).sum(), rel=1e-12)
 
 
+@of_both
 @pytest.mark.parametrize("missing", [0, 1, 2])
-def test_a_class_without_rows_leaves_the_others_alone(missing):
+def test_a_class_without_rows_leaves_the_others_alone(missing, fit_columns):
     """A train part may lack a class; its share has no logarithm to start from."""
     X, codes = data(5, 40, 1, 2)
     there = np.array([label for label in range(3) if label != missing])
-    both = logistic_columns(X[np.newaxis], codes, NO_WEIGHTS, 2, 1.0, True, False, 1e-13)
-    coefficients, intercepts = logistic_columns(
-        X[np.newaxis], there[codes], NO_WEIGHTS, 3, 1.0, True, True, 1e-13
-    )
+    both = fit_columns(X[np.newaxis], codes, NO_WEIGHTS, 2, 1.0, True, False, 1e-13)
+    coefficients, intercepts = fit_columns(X[np.newaxis], there[codes], NO_WEIGHTS, 3, 1.0, True, True, 1e-13)
     assert np.isfinite(both[0]).all()
     assert np.isfinite(coefficients).all()
     assert np.isfinite(intercepts).all()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    n_rows=st.integers(12, 120),
+    n_regressors=st.integers(1, 5),
+    n_classes=st.integers(2, 4),
+    is_weighted=st.booleans(),
+    has_intercept=st.booleans(),
+    penalty=st.sampled_from([0.01, 1.0, 10.0]),
+    kind=st.sampled_from(["plain", "constant", "separating", "far"]),
+)
+def test_numpy_agrees_with_the_kernel(
+    seed, n_rows, n_regressors, n_classes, is_weighted, has_intercept, penalty, kind
+):
+    X, codes = data(seed, n_rows, 3 * n_regressors, n_classes)
+    if kind == "constant":
+        X[:, 0] = 3.0
+    elif kind == "separating":
+        X[:, 0] = codes
+    elif kind == "far":
+        X = 50.0 + X / 1000.0
+    block = np.ascontiguousarray(X.reshape(n_rows, 3, n_regressors).transpose(2, 0, 1))
+    weights = np.random.default_rng(seed).uniform(0.1, 3.0, n_rows) if is_weighted else NO_WEIGHTS
+    arguments = (block, codes, weights, n_classes, penalty, has_intercept, n_classes > 2, 1e-14 * n_rows)
+    for ours, theirs in zip(small_logistic_columns(*arguments), logistic_columns(*arguments), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-9 * np.abs(theirs).max())
+
+
+def test_a_step_is_found_where_probabilities_are_all_certain():
+    """Without a penalty, separated classes have an information matrix that vanishes."""
+    codes = np.repeat([0, 1], 10)
+    block = np.where(codes == 1, 1.0, -1.0)[np.newaxis, :, np.newaxis]
+    (((slope,),),), _ = small_logistic_columns(block, codes, NO_WEIGHTS, 2, 0.0, False, False, 1e-300)
+    assert 20.0 < slope < np.inf
 
 
 @numba.njit

@@ -15,6 +15,7 @@ from ppfs._engine.boosting.gradients import BOUND_OF_POWERS, fill_gradients, sta
 from ppfs._engine.boosting.problem import BoostingProblem, TrainParts
 from ppfs._engine.boosting.rules import BoostingLimits, Kind
 from ppfs._engine.boosting.scores import Outcome, empty_outcome, score
+from ppfs._engine.boosting.small_columns import small_column_losses
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_part
 
 # Rows times splits times rounds of the columns whose predictions are in memory at once.
@@ -187,7 +188,11 @@ def _boost_columns(
 
 
 def boosted_column_losses(
-    block: npt.ArrayLike, problem: BoostingProblem, lines: Float64s | None = None
+    block: npt.ArrayLike,
+    problem: BoostingProblem,
+    lines: Float64s | None = None,
+    *,
+    is_small: bool = False,
 ) -> Outcome:
     """Losses of the boosted trees on each single column, before and after the column is permuted.
 
@@ -200,6 +205,8 @@ def boosted_column_losses(
     lines : array of shape (n_columns, n_splits, n_trees, 3), or None
         The linear fit from which the first round starts: intercept, slope, and the value that replaces missing
         values. None starts from the baseline of the labels.
+    is_small : bool
+        Whether plain trees are grown in NumPy, which compiles nothing.
     """
     columns = np.require(block, dtype=np.float64, requirements=["C", "W"])
     n_rows, n_columns = columns.shape
@@ -207,6 +214,10 @@ def boosted_column_losses(
     if lines is None:
         lines = np.zeros((n_columns, problem.n_splits, problem.n_trees, 3))
         lines[..., 0] = problem.baseline
+    if is_small:
+        outcome = small_column_losses(columns, problem, lines)
+        if outcome is not None:
+            return outcome
     order = np.argsort(columns.T, axis=1, kind="stable")
     outcome = empty_outcome(n_columns, problem, len(problem.sources))
 

@@ -4,14 +4,14 @@ import numpy as np
 
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel_function, kernel_part
 
-# Keeps a quotient finite if gradients and hessians are both 0; a constant of scikit-learn.
-_TINY = 1e-15
+#: Keeps a quotient finite if gradients and hessians are both 0; a constant of scikit-learn.
+TINY = 1e-15
 
 
 @kernel_part
 def leaf_value(gradient: float, hessian: float, l2: float) -> float:
     """Return the value of a leaf before shrinkage: one step of Newton's method."""
-    return -gradient / (hessian + l2 + _TINY)
+    return -gradient / (hessian + l2 + TINY)
 
 
 @kernel_part

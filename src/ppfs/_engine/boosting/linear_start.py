@@ -24,6 +24,7 @@ from ppfs._engine.linear.least_squares import (
     solve_symmetric,
 )
 from ppfs._engine.linear.logistic import Likelihood, fit_scores, logistic_columns
+from ppfs._engine.linear.small_logistic import small_logistic_columns
 
 # A logistic fit has converged when the expected improvement per row by a Newton step is below this.
 _TOLERANCE = 1e-12
@@ -116,8 +117,15 @@ def fit_linear(
     return LinearStart(center, slopes, intercepts - (slopes * center).sum(axis=1))
 
 
-def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> Float64s:
+def fit_lines(
+    block: npt.ArrayLike, problem: BoostingProblem, alpha: float, *, is_small: bool = False
+) -> Float64s:
     """Fit one line per column and split, from which `boosted_column_losses` starts.
+
+    Parameters
+    ----------
+    is_small : bool
+        Whether logistic regressions are fitted in NumPy.
 
     Returns
     -------
@@ -142,7 +150,8 @@ def fit_lines(block: npt.ArrayLike, problem: BoostingProblem, alpha: float) -> F
         else:
             n_classes, tolerance = max(2, n_trees), _TOLERANCE * rows.size
             codes, weights = labels.astype(np.int64), np.empty(0) if own is None else own
-            scores, intercepts = logistic_columns(
+            fit_all = small_logistic_columns if is_small else logistic_columns
+            scores, intercepts = fit_all(
                 regressors, codes, weights, n_classes, alpha, True, n_classes > 2, tolerance
             )
             slopes, intercepts = _by_tree(scores[:, :, 0]), _by_tree(intercepts)

@@ -5,9 +5,11 @@ from math import sqrt
 from ppfs._engine.jit.kernels import Float64s, kernel_function
 from ppfs._engine.linear.sums import dot
 
-# A pivot that is this small relative to its diagonal entry is due to rounding.
-_SMALLEST_PIVOT = 1e-13
-_FIRST_RIDGE = 1e-12
+#: A pivot that is this small relative to its diagonal entry is due to rounding.
+SMALLEST_PIVOT = 1e-13
+
+#: What is then added to the diagonal first, as a share of the trace.
+FIRST_RIDGE = 1e-12
 
 
 @kernel_function
@@ -57,8 +59,8 @@ def solve_positive(matrix: Float64s, right: Float64s, factor: Float64s, solution
     for i in range(n):
         trace += matrix[i, i]
     ridge = 0.0
-    while not factorize(matrix, factor, ridge, _SMALLEST_PIVOT):
-        ridge = 100.0 * ridge if ridge > 0.0 else _FIRST_RIDGE * max(trace, 1e-300)
+    while not factorize(matrix, factor, ridge, SMALLEST_PIVOT):
+        ridge = 100.0 * ridge if ridge > 0.0 else FIRST_RIDGE * max(trace, 1e-300)
         if not ridge < 1e300:
             for i in range(n):
                 solution[i] = 0.0

@@ -14,14 +14,14 @@ from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
 from ppfs._engine.linear.cholesky import solve_positive
 from ppfs._engine.linear.sums import dot, is_constant
 
-_MAX_STEPS = 100
-_MAX_HALVINGS = 40
+#: Newton steps of a fit, and how often one is halved until it is an improvement.
+MAX_STEPS, MAX_HALVINGS = 100, 40
 
 # Factors are multiplied before the logarithm is taken, until their product comes near the largest float.
 _LARGE = 1e250
 
-# A step may increase the objective by this much because of rounding.
-_ROUNDING = 1e-12
+#: A step may increase the objective by this much because of rounding.
+ROUNDING = 1e-12
 
 
 class Likelihood(NamedTuple):
@@ -209,19 +209,19 @@ def _maximize(problem: Likelihood, theta: Float64s, memory: Memory, tolerance: f
     n_scores, n_regressors = theta.shape
     gradient, step, trial = memory.gradient, memory.step, memory.trial
     value = _evaluate(problem, theta, memory.shares)
-    for _ in range(_MAX_STEPS):
+    for _ in range(MAX_STEPS):
         _derivatives(problem, theta, memory)
         solve_positive(memory.information, gradient, memory.factor, step)
         promised = dot(gradient, step)
         is_last = not promised > tolerance
         size = 1.0
         is_better = False
-        for _ in range(_MAX_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             for a in range(n_scores):
                 for r in range(n_regressors):
                     trial[a, r] = theta[a, r] + size * step[a * n_regressors + r]
             reached = _evaluate(problem, trial, memory.shares)
-            is_better = reached <= value + _ROUNDING * abs(value)
+            is_better = reached <= value + ROUNDING * abs(value)
             if is_better or is_last:
                 break
             size /= 2.0

@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from ppfs._engine.jit.kernels import Float64s, kernel
+from ppfs._engine.jit.kernels import Float64s
+
+# Rows of which many columns are read at once, so that what is computed on the way stays in the cache.
+_VALUES_AT_ONCE = 2**14
 
 
 def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) -> Float64s:
@@ -21,39 +24,34 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
     -------
     array of shape (n_rows, n_columns, n_kept), float64
     """
-    made = np.zeros((*columns.shape, n_kept))
-    _fill_splines(columns, knots, np.empty(degree + 1), made)
-    return made
+    n_rows, n_columns = columns.shape
+    # The last splines are made, and left out.
+    made = np.zeros((n_rows, n_columns, knots.shape[1] - degree - 1))
+    at_once = max(1, _VALUES_AT_ONCE // max(1, n_columns))
+    for first in range(0, n_rows, at_once):
+        rows = slice(first, first + at_once)
+        _fill(columns[rows], knots, degree, made[rows])
+    return made[:, :, :n_kept]
 
 
-@kernel
-def _fill_splines(columns: Float64s, knots: Float64s, values: Float64s, made: Float64s) -> None:
-    """Fill what `spline_values` returns; ``values`` is memory for the degree + 1 splines that are not 0 at a number."""
-    n_rows, n_columns, n_kept = made.shape
-    degree = values.size - 1
+def _fill(columns: Float64s, knots: Float64s, degree: int, made: Float64s) -> None:
     last = knots.shape[1] - degree - 1
-    for i in range(n_rows):
-        for column in range(n_columns):
-            own = knots[column]
-            x = columns[i, column]
-            if x < own[degree]:
-                x = own[degree]
-            elif x > own[last]:
-                x = own[last]
-            interval = 0
-            for knot in range(degree + 1, last):
-                interval += x >= own[knot]
-            # Only degree + 1 splines are nonzero at x.
-            values[0] = 1.0
-            for order in range(1, degree + 1):
-                saved = 0.0
-                for place in range(order):
-                    above = own[interval + degree + 1 + place]
-                    below = own[interval + degree + 1 - order + place]
-                    share = values[place] / (above - below)
-                    values[place] = saved + (above - x) * share
-                    saved = (x - below) * share
-                values[order] = saved
-            for place in range(degree + 1):
-                if interval + place < n_kept:
-                    made[i, column, interval + place] = values[place]
+    x = np.minimum(np.maximum(columns, knots[:, degree]), knots[:, last])
+    interval = np.zeros(columns.shape, dtype=np.intp)
+    for knot in range(degree + 1, last):
+        interval += x >= knots[:, knot]
+    own = np.arange(columns.shape[1])
+    # The knots about each number. Only degree + 1 splines are not 0 there.
+    near = [knots[own, interval + place] for place in range(1, 2 * degree + 1)]
+    values = [np.ones(columns.shape)]
+    for order in range(1, degree + 1):
+        saved = np.zeros(columns.shape)
+        for place in range(order):
+            above, below = near[degree + place], near[degree - order + place]
+            share = values[place] / (above - below)
+            values[place] = saved + (above - x) * share
+            saved = (x - below) * share
+        values.append(saved)
+    np.put_along_axis(
+        made, interval[:, :, np.newaxis] + np.arange(degree + 1), np.stack(values, axis=2), axis=2
+    )

@@ -15,6 +15,7 @@ from ppfs.independence._predictive.risks.any_model import ModelGrower, ModelRisk
 from ppfs.independence._predictive.risks.boosting import BoostingGrower, boosting_problem, refusal_of_size
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import PairedRisks
+from ppfs.independence._predictive.risks.small_tables import is_small
 from ppfs.independence._predictive.risks.source import OTHER_KIND, refusal_of_target
 from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
@@ -48,7 +49,9 @@ class BoostedLinearRisks(ModelRisks):
 
     def grower(self) -> Grower:
         """Return what fits models of single columns."""
-        return BoostedLinearGrower(self.problem, is_mixed=self._table.is_mixed)
+        return BoostedLinearGrower(
+            self.problem, is_mixed=self._table.is_mixed, is_small=is_small(self._table, self.problem)
+        )
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class BoostedLinearGrower(BoostingGrower):
     """Fits a line to each column of a block, and boosts trees on the residuals."""
 
     is_mixed: bool = False
+    is_small: bool = False
 
     @property
     def is_quick_with_categories(self) -> bool:
@@ -79,8 +83,10 @@ class BoostedLinearGrower(BoostingGrower):
         return answers.at_all(np.argsort(np.concatenate([numbers, pairs, others])))
 
     def _of_numbers(self, block: Block, alpha: float) -> PairedRisks:
-        lines = _engine.fit_lines(block.X, self.prepared, alpha)
-        return self._paired(_engine.boosted_column_losses(block.X, self.prepared, lines))
+        lines = _engine.fit_lines(block.X, self.prepared, alpha, is_small=self.is_small)
+        return self._paired(
+            _engine.boosted_column_losses(block.X, self.prepared, lines, is_small=self.is_small)
+        )
 
     @cached_property
     def prepared(self) -> _engine.BoostingProblem:

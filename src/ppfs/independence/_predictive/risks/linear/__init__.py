@@ -2,3 +2,5 @@
 
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.risks import LinearRisks
+
+__all__ = ["LinearRisks", "Recipe"]

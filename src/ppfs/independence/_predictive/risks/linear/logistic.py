@@ -30,23 +30,28 @@ class Logistic:
     ----------
     class_weight : mapping of label to weight, "balanced" or None
         As in scikit-learn.
+
+    is_small : bool, default=False
+        Whether models are fitted in NumPy, which compiles nothing.
     """
 
     penalty: float
     has_intercept: bool
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    is_small: bool = False
 
     def fit_columns(self, regressors: Floats, target: TrainTarget) -> tuple[Floats, Floats]:
         """Fit one model per column; see `Solver`."""
         return self.fit_to_labels(regressors, Labels.of(target, self.class_weight))
 
     def fit_to_labels(self, regressors: Floats, labels: Labels) -> tuple[Floats, Floats]:
-        """Fit one model per column, of shape (n_regressors, n_rows), to classes that are ready for the kernel."""
+        """Fit one model per column, of shape (n_regressors, n_rows), to classes that are ready for the engine."""
         n_regressors, _, n_columns = regressors.shape
         if labels.n_seen == 1:
             return labels.aligned(np.zeros((n_columns, 0, n_regressors)), np.zeros((n_columns, 0)))
+        fit_all = _engine.small_logistic_columns if self.is_small else _engine.logistic_columns
         return labels.aligned(
-            *_engine.logistic_columns(
+            *fit_all(
                 regressors,
                 labels.codes,
                 labels.weights,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from ppfs.independence._predictive.risks.linear.penalized_intercept import Penal
 from ppfs.independence._predictive.risks.linear.solver import Solver
 from ppfs.independence._predictive.risks.linear.sparse_logistic import SparseLogistic
 from ppfs.independence._predictive.risks.linear.steps import FittedSteps, is_joint, is_known_step, keeps_width
+from ppfs.independence._predictive.risks.small_tables import is_small
 from ppfs.independence._predictive.risks.source import OTHER_KIND
 
 # Parameters of the iteration have no effect here: it ends at the optimum.
@@ -140,6 +141,8 @@ def recipe_of(table: Table, problem: Problem) -> Recipe | str:
     solver = _SOLVERS[type(last)](last, problem)
     if isinstance(solver, str):
         return solver
+    if isinstance(solver, Logistic):
+        solver = replace(solver, is_small=is_small(table, problem))
     filling = [Medians()] if table.has_missing else []
     recipe = Recipe((*filling, *before), solver, table.is_mixed)
     return (_refusal_of_categories(recipe) if table.is_mixed else None) or recipe
@@ -158,7 +161,7 @@ def _refusal_of_categories(recipe: Recipe) -> str | None:
 
 def _refusal_of_data(table: Table, problem: Problem) -> str | None:
     if problem.loss.name == "callable":
-        return "the engine does not support the loss 'callable'"
+        return "the engine does not know the loss 'callable'"
     if problem.y.ndim > 1 or table.codes.ndim > 1:
         # Where another variable is predicted, the target may be among the columns.
         return "the engine predicts one output from single columns"
@@ -174,12 +177,12 @@ def _refusal_of_steps(table: Table, problem: Problem, steps: Sequence[Any]) -> s
     for model in (problem.estimator, last):
         unknown = _KNOWN[type(model)].first_unknown(model)
         if unknown is not None:
-            return f"the engine does not support {unknown}"
+            return f"the engine does not know {unknown}"
     if problem.weights.fit is not None and not _weigh_the_last(steps):
         return "the engine passes weights of rows to the last step of a pipeline only"
     for step in before:
         if not is_known_step(step, of_sparse=table.is_sparse):
-            return f"the engine does not support the step {step!r}"
+            return f"the engine does not know the step {step!r}"
     if any(map(is_joint, before)) and not _are_powers(before):
         return "the engine does not multiply columns made by other steps"
     return None
@@ -247,7 +250,7 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | st
         return "scikit-learn refuses this penalty with this solver"
     has_penalty = parameters.get("penalty", "deprecated") is not None and np.isfinite(parameters["C"])
     if (is_liblinear or is_sparse) and not has_penalty:
-        return f"the engine does not support C={parameters['C']} with solver={parameters['solver']!r}"
+        return f"the engine does not know C={parameters['C']} with solver={parameters['solver']!r}"
     penalty = 1.0 / parameters["C"] if has_penalty else 0.0
     has_own_intercept = parameters["fit_intercept"] and not is_liblinear
     class_weight = parameters["class_weight"]

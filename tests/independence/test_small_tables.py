@@ -1,0 +1,54 @@
+"""Small tables are fitted in NumPy: the same answers, and no kernel of single columns is compiled."""
+
+import numpy as np
+import pytest
+
+from ppfs._data import Table
+from ppfs._engine.boosting import column_models, scores
+from ppfs._engine.linear import logistic
+from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive.risks import small_tables
+
+
+def answers_to(y, X):
+    task = "classification" if y.dtype.kind == "i" else "regression"
+    table = Table.of(X, y, [f"x{number}" for number in range(X.shape[1])], task)
+    bound = CrossFitPPI("panel", random_state=0).bind(table)
+    return bound.query_many(range(X.shape[1]), table.target)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_answers_are_those_of_the_kernels_up_to_rounding(n_classes, monkeypatch):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(90, 5))
+    y = 0.5 * X[:, 0] + X[:, 1] ** 2 / 3 + rng.normal(size=90)
+    if n_classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    in_numpy = answers_to(y, X)
+    monkeypatch.setattr(small_tables, "_MOST_VALUES", 0)
+    for ours, theirs in zip(in_numpy, answers_to(y, X), strict=True):
+        np.testing.assert_allclose(
+            [ours.pvalue, ours.statistic, ours.effect, *ours.model_pvalues],
+            [theirs.pvalue, theirs.statistic, theirs.effect, *theirs.model_pvalues],
+            rtol=1e-9,
+        )
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_they_need_no_kernel_of_single_columns(n_classes, monkeypatch):
+    def fail(*_):
+        raise AssertionError("a kernel of single columns was called")
+
+    for module, name in (
+        (logistic, "_fill_logistic"),
+        (column_models, "_boost_columns"),
+        (scores, "_fill_outcome"),
+    ):
+        monkeypatch.setattr(module, name, fail)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] + rng.normal(size=60)
+    answers_to((y > 0).astype(int) if n_classes else y, X)
+    monkeypatch.setattr(small_tables, "_MOST_VALUES", 0)
+    with pytest.raises(AssertionError, match="was called"):
+        answers_to((y > 0).astype(int) if n_classes else y, X)
