@@ -1,4 +1,4 @@
-"""How often useless columns are called in tables of another make: the cells were written without knowledge of the test.
+"""How often irrelevant columns are rejected in tables that were designed without knowledge of the test.
 
     python benchmarks/calibration/another_make.py run --replicates 100     # resumes; results/another_make.csv
     python benchmarks/calibration/another_make.py print                    # the table of docs/p-values.md

@@ -20,19 +20,19 @@ BOOSTING = {"loss": "poisson", "max_iter": 20}
 
 
 class OwnPoisson(PoissonRegressor):
-    """A class that the engine does not know."""
+    """A class that the engine does not support."""
 
 
 class OwnGamma(GammaRegressor):
-    """A class that the engine does not know."""
+    """A class that the engine does not support."""
 
 
 class OwnTweedie(TweedieRegressor):
-    """A class that the engine does not know."""
+    """A class that the engine does not support."""
 
 
 class OwnBoosting(HistGradientBoostingRegressor):
-    """A class that the engine does not know."""
+    """A class that the engine does not support."""
 
 
 def seconds(model: object, task: str, X: np.ndarray, y: np.ndarray) -> float:

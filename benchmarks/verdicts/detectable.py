@@ -6,7 +6,7 @@
 Two makes of tables. "plain": 500 rows, three strong columns and 16 of noise, all normal. "other": 400 rows, a
 strong column of two values, a curved one and a skewed one, and 30 correlated columns of noise. Pilot tables without
 the planted column's effect state what is detectable for a line. Other links need more: how much more is measured on
-drawn tables of a third make (`effect_at_80`). In tables with exactly that effect the questions of the search
+separately simulated tables (`effect_at_80`). In tables with exactly that effect the questions of the search
 decide: the column alone, and given the strong ones. `--fits` searches the whole tables instead.
 """
 

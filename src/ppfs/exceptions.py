@@ -2,6 +2,17 @@
 
 Every error is also a ``ValueError`` or a ``RuntimeError``, so code that already
 catches those keeps working.
+
+Examples
+--------
+>>> import numpy as np
+>>> from ppfs import PPFS
+>>> from ppfs.exceptions import InvalidInputError
+>>> try:
+...     PPFS().fit(np.eye(30), np.r_[np.nan, np.arange(29)])
+... except InvalidInputError as error:
+...     print(str(error).partition(". ")[0])
+Input y contains NaN or other missing values in 1 of 30 rows, the first in row 0
 """
 
 __all__ = [

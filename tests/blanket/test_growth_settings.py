@@ -25,7 +25,7 @@ from ppfs.models import BoostedLinearRegressor
 
 
 def suppressor(n_rows=200, n_columns=6, seed=1):
-    """x1 has no link to the target on its own, and a strong one beside x0."""
+    """x1 is independent of the target on its own, but not given x0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns))
     y = X[:, 0] + 0.5 * rng.normal(size=n_rows)

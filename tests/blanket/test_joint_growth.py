@@ -25,7 +25,7 @@ def rng():
 
 
 def suppressor(rng, n_rows, n_columns=6):
-    """x1 has no link to the target on its own, and a strong one beside x0."""
+    """x1 is independent of the target on its own, but not given x0."""
     X = rng.normal(size=(n_rows, n_columns))
     X[:, 0] = X[:, 1] + X[:, 2]
     y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=n_rows)

@@ -99,7 +99,7 @@ def test_estimators_that_are_their_parameters_are_compared_by_them(X, y):
 
 
 class FailsOnce(DecisionTreeClassifier):
-    """A tree whose fit fails once, after so many fits; as a subclass the engine does not know it.
+    """A tree whose fit fails once, after so many fits; as a subclass the engine does not support it.
 
     What decides about that lies outside of the program, as a full disk does: a change in the class would be a change of
     the settings, and no answer would be used again.

@@ -80,7 +80,7 @@ def test_what_failed_is_no_answer(data, tmp_path):
 
 
 def test_an_estimator_that_fails_on_all_columns_is_an_error(data):
-    with pytest.raises(EstimatorFailedError, match=r"No column could be asked about.*'x0'"):
+    with pytest.raises(EstimatorFailedError, match=r"No column could be tested.*'x0'"):
         _search(on_error="drop", estimator=Failing()).fit(*data)
 
 

@@ -133,8 +133,8 @@ def test_explain_of_a_search_without_questions(ppfs, table):
 
 
 def test_explain_needs_to_know_what(ppfs, saved, table):
-    assert "Say which column to explain" in ppfs("explain", table, "-t", "ill").stderr
-    assert "Say which column to explain" in ppfs("explain", "--from", saved, "-x", "").stderr
+    assert "Specify which column to explain" in ppfs("explain", table, "-t", "ill").stderr
+    assert "Specify which column to explain" in ppfs("explain", "--from", saved, "-x", "").stderr
     assert "not both" in ppfs("explain", table, "--from", saved, "-x", "bmi").stderr
     result = ppfs("explain", "--from", saved, "-x", "bni")
     assert result.exit_code == 1

@@ -150,7 +150,7 @@ def test_nothing_selected_is_said_on_stderr(select, table, patients):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{table}"], "Say which column to predict"),
+        (["{table}"], "Specify which column to predict"),
         ([], "either a file or a --dataset"),
         (["{table}", "--dataset", "wdbc", "--target", "ill"], "either a file or a --dataset"),
         (["--dataset", "wdbc", "--target", "class"], "has a target of its own"),

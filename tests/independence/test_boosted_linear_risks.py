@@ -14,11 +14,11 @@ from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 
 
 class FittedClassifier(BoostedLinearClassifier):
-    """Same model, but of a type that the engine does not know."""
+    """Same model, but of a type that the engine does not support."""
 
 
 class FittedRegressor(BoostedLinearRegressor):
-    """Same model, but of a type that the engine does not know."""
+    """Same model, but of a type that the engine does not support."""
 
 
 KINDS = {

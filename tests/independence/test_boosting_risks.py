@@ -13,11 +13,11 @@ from ppfs.independence import PPI, CrossFitPPI
 
 
 class ViaScikitLearnClassifier(HistGradientBoostingClassifier):
-    """Same model, but of a type that the engine does not know."""
+    """Same model, but of a type that the engine does not support."""
 
 
 class ViaScikitLearnRegressor(HistGradientBoostingRegressor):
-    """Same model, but of a type that the engine does not know."""
+    """Same model, but of a type that the engine does not support."""
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_unknown_parameters_are_left_to_scikit_learn(parameters, wdbc):
     notes = PPI(model, n_splits=5, random_state=0).bind(read_table(X, y, task="auto", owner="PPI")).notes()
     ((name, value),) = parameters.items()
     assert notes == [
-        "HistGradientBoostingClassifier is fitted through scikit-learn's interface: the engine does not know "
+        "HistGradientBoostingClassifier is fitted through scikit-learn's interface: the engine does not support "
         f"{name}={value!r}"
     ]
 

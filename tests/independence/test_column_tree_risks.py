@@ -22,7 +22,7 @@ OTHERS = "is fitted through scikit-learn's interface: the columns have missing v
 
 
 def _via_scikit_learn(model):
-    """Return the same model, but of a type that the engine does not know."""
+    """Return the same model, but of a type that the engine does not support."""
     kind = type(model)
     return type(f"Own{kind.__name__}", (kind,), {})(**model.get_params(deep=False))
 
@@ -140,7 +140,10 @@ def test_a_forest_of_one_tree_with_gaps_is_grown_by_the_engine():
             "log-loss",
             "is grown by the engine: scikit-learn's own on one column" if ARE_GAPS_KNOWN else OTHERS,
         ),
-        (lambda truth, shares: -np.log(shares[:, 1] + 0.01), "the engine does not know the loss 'callable'"),
+        (
+            lambda truth, shares: -np.log(shares[:, 1] + 0.01),
+            "the engine does not support the loss 'callable'",
+        ),
     ],
 )
 def test_the_trace_says_who_grows_forests_with_gaps(loss, note):

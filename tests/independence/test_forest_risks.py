@@ -20,7 +20,7 @@ from ppfs.independence import PPI, CrossFitPPI
 
 
 def via_scikit_learn(kind):
-    """Return the same model, but of a type that the engine does not know."""
+    """Return the same model, but of a type that the engine does not support."""
     return type(f"Own{kind.__name__}", (kind,), {})
 
 
@@ -135,7 +135,8 @@ def test_extra_trees_have_risks_like_scikit_learns(wdbc):
 def test_parameters_that_the_engine_does_not_know_go_to_scikit_learn(model, wdbc):
     fitted = PPFS(model, n_splits=5, random_state=0).fit(*wdbc)
     assert any(
-        "through scikit-learn's interface: the engine does not know" in note for note in fitted.trace_.notes
+        "through scikit-learn's interface: the engine does not support" in note
+        for note in fitted.trace_.notes
     )
 
 

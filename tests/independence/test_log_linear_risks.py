@@ -110,4 +110,4 @@ def test_a_search_says_how_it_was_answered():
     assert 0 in selector.blanket_
     assert "PoissonRegressor is solved for all columns at once" in selector.trace_.notes[0]
     other = PPFS(TweedieRegressor(power=0), n_splits=10, random_state=0).fit(X, y)
-    assert "the engine does not know power=0" in other.trace_.notes[0]
+    assert "the engine does not support power=0" in other.trace_.notes[0]

@@ -17,7 +17,7 @@ from ppfs import PPFS, _engine
 from ppfs.datasets import list_datasets, load_dataset
 
 # scikit-learn's tree through its public interface: 1.0 means all features, as None does, but the engine
-# does not know it.
+# does not support it.
 VIA_SKLEARN = {"max_features": 1.0}
 
 
@@ -57,10 +57,13 @@ def test_default_and_known_parameters_go_to_the_engine(wdbc):
     [
         (BernoulliNB(), "the engine has no faster way for this kind of model"),
         (ExtraTreeClassifier(), "the engine has no faster way for this kind of model"),
-        (DecisionTreeClassifier(splitter="random"), "the engine does not know splitter='random'"),
-        (DecisionTreeClassifier(max_features=2), "the engine does not know max_features=2"),
-        (DecisionTreeClassifier(class_weight="balanced"), "the engine does not know class_weight='balanced'"),
-        (DecisionTreeClassifier(ccp_alpha=0.1), "the engine does not know ccp_alpha=0.1"),
+        (DecisionTreeClassifier(splitter="random"), "the engine does not support splitter='random'"),
+        (DecisionTreeClassifier(max_features=2), "the engine does not support max_features=2"),
+        (
+            DecisionTreeClassifier(class_weight="balanced"),
+            "the engine does not support class_weight='balanced'",
+        ),
+        (DecisionTreeClassifier(ccp_alpha=0.1), "the engine does not support ccp_alpha=0.1"),
     ],
     ids=repr,
 )
@@ -72,7 +75,7 @@ def test_anything_else_takes_the_generic_path_and_says_why(wdbc, estimator, reas
 def test_other_reasons_for_the_generic_path(wdbc):
     X, y = wdbc
     (text,) = note(None, X, y, loss=lambda truth, probability: -np.log(probability[:, 1] + 0.01))
-    assert "does not know the loss 'callable'" in text
+    assert "does not support the loss 'callable'" in text
     target = load_diabetes(return_X_y=True)
     assert "criterion='absolute_error'" in note(DecisionTreeRegressor(criterion="absolute_error"), *target)[0]
 
@@ -225,13 +228,13 @@ def test_whole_search_of_engine_and_generic_path_agree_on_the_papers_sets(name):
     [
         (
             make_pipeline(StandardScaler(), LogisticRegression(dual=True, solver="liblinear")),
-            "the engine does not know dual=True",
+            "the engine does not support dual=True",
         ),
-        (make_pipeline(PCA(), LogisticRegression()), "the engine does not know the step PCA()"),
-        (GaussianNB(priors=[0.5, 0.5]), "the engine does not know priors=[0.5, 0.5]"),
+        (make_pipeline(PCA(), LogisticRegression()), "the engine does not support the step PCA()"),
+        (GaussianNB(priors=[0.5, 0.5]), "the engine does not support priors=[0.5, 0.5]"),
         (
             HistGradientBoostingClassifier(max_iter=3, l2_regularization=1.0, class_weight="balanced"),
-            "the engine does not know class_weight='balanced'",
+            "the engine does not support class_weight='balanced'",
         ),
     ],
     ids=lambda value: type(value).__name__,

@@ -186,7 +186,7 @@ def test_a_collider_and_its_question():
 
 
 def test_a_chain_has_no_direction():
-    # x0 → target → x1 cannot be told from its reverse.
+    # x0 → target → x1 cannot be distinguished from its reverse.
     roles = fitted(MMMB(max_k=None), 3, [(0, 2), (2, 1)]).roles_
     assert {role.role for role in roles} == {"parent or child"}
     assert all(role.arrows == () for role in roles)

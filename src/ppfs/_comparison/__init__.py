@@ -3,5 +3,3 @@
 from ppfs._comparison.comparing import compare
 from ppfs._comparison.methods import METHODS, selects_for_a_model
 from ppfs._comparison.result import Comparison, MethodScores
-
-__all__ = ["METHODS", "Comparison", "MethodScores", "compare", "selects_for_a_model"]

@@ -2,5 +2,3 @@
 
 from ppfs._estimator.fit_recipe import Selector
 from ppfs._estimator.one_step import in_one_step
-
-__all__ = ["Selector", "in_one_step"]

@@ -253,7 +253,7 @@ class Selector(FrameSelector, BaseEstimator, ABC):
         return self._sufficiency
 
     def update(self, X_new: Any, y_new: Any, *, X: Any = None, y: Any = None) -> Update:
-        """Say what new rows show about the selected columns and about the others; the selection is not changed.
+        """Report what new rows show about the selected columns and about the others; the selection is not changed.
 
         The new rows are predicted by models of all earlier rows, and learned after that, so that no row is used twice.
         Every column has an e-value, which is multiplied from batch to batch: evidence may be read after each, and the

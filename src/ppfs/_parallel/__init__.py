@@ -2,5 +2,3 @@
 
 from ppfs._parallel.run import count_workers, run_tasks, tasks_are_sent
 from ppfs._parallel.threads import small_fits
-
-__all__ = ["count_workers", "run_tasks", "small_fits", "tasks_are_sent"]

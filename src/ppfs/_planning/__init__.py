@@ -5,16 +5,3 @@ from ppfs._planning.imagined import imagined_table
 from ppfs._planning.measuring import measure_rates
 from ppfs._planning.rates import Line, Rates, Shrinkage
 from ppfs._planning.words import cost_lines, duration, size
-
-__all__ = [
-    "Cost",
-    "Line",
-    "Rates",
-    "Shrinkage",
-    "cost_lines",
-    "duration",
-    "imagined_table",
-    "measure_rates",
-    "predict_cost",
-    "size",
-]

@@ -16,28 +16,3 @@ from ppfs._rows.splits import (
 )
 from ppfs._rows.splitter import refuse_single_use, require_disjoint_tests, splits_of
 from ppfs._rows.weights import ClassWeight, RowWeights, require_known_labels, weights_by_class
-
-__all__ = [
-    "ClassWeight",
-    "Exchange",
-    "RowWeights",
-    "Split",
-    "Stratify",
-    "complementary_halves",
-    "divide_into_folds",
-    "draw_folds",
-    "draw_seed",
-    "draw_splits",
-    "every_class_has",
-    "folds_of",
-    "folds_to_stratify",
-    "is_stratifiable",
-    "labels_to_stratify",
-    "refuse_single_use",
-    "require_disjoint_tests",
-    "require_enough_groups",
-    "require_enough_rows",
-    "require_known_labels",
-    "splits_of",
-    "weights_by_class",
-]

@@ -22,31 +22,3 @@ from ppfs._trace.steps import (
     Step,
 )
 from ppfs._trace.words import NO_ADDITION, NO_LINK, UNDECIDED
-
-__all__ = [
-    "FAVORABLE",
-    "FOLD_ASIDE",
-    "JOINT_GROWTH",
-    "JOINT_GROWTH_OF_PAIRS",
-    "NO_ADDITION",
-    "NO_LINK",
-    "PAIRS",
-    "REST_TOGETHER",
-    "ROLES",
-    "SECOND_LOOK",
-    "UNDECIDED",
-    "DataSummary",
-    "DecidingSteps",
-    "Decision",
-    "Detectable",
-    "Outcome",
-    "QuestionArrays",
-    "Step",
-    "StepBatch",
-    "Trace",
-    "as_plain",
-    "feature_results",
-    "from_plain",
-    "results_table",
-    "summary_of",
-]

@@ -17,32 +17,3 @@ from ppfs._verdicts.repeating import SupportsOfParts, sufficiency_of
 from ppfs._verdicts.roles import CLEARLY, Role, roles_of
 from ppfs._verdicts.sufficiency import Sufficiency
 from ppfs._verdicts.updating import Update, Watch, after_batch, begin, read_off
-
-__all__ = [
-    "CLEARLY",
-    "Blankets",
-    "DataAtHand",
-    "Divided",
-    "Role",
-    "Sufficiency",
-    "SupportsOfParts",
-    "Update",
-    "Watch",
-    "Watched",
-    "after_batch",
-    "at_least",
-    "at_least_among_first",
-    "begin",
-    "blankets_of",
-    "detectable_of",
-    "given_with_rows",
-    "measure_sufficiency",
-    "read_off",
-    "require_alike",
-    "require_squares",
-    "roles_of",
-    "rows_needed",
-    "stacked_rows",
-    "sufficiency_of",
-    "update_with",
-]

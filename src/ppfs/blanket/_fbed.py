@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral
-from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
-from ppfs._conventions import Interval, Progress, RandomStateLike
-from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask
+from ppfs._conventions import Interval
 from ppfs.blanket._run.independence_search import IndependenceSearch
 from ppfs.blanket._steps.growth import grow
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink_weakest_first
-from ppfs.independence import IndependenceTest
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FBED(IndependenceSearch):
     """Forward-backward selection with early dropping.
 
@@ -164,45 +162,12 @@ class FBED(IndependenceSearch):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **IndependenceSearch._parameter_constraints,
         "n_runs": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_runs: int = 1,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        self.n_runs = n_runs
+    n_runs: int = 1
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         blanket = list(inquiry.always_keep)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral
-from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
-from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
-from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask
+from ppfs._conventions import Interval, IsModel
 from ppfs.blanket._run.independence_search import SubsetsSearch
 from ppfs.blanket._steps.neighbors import hiton_neighbors
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.spouses import neighbors_and_spouses
 from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
-from ppfs.independence import IndependenceTest
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HITONMB(SubsetsSearch):
     """HITON Markov blanket.
 
@@ -166,50 +164,14 @@ class HITONMB(SubsetsSearch):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SubsetsSearch._parameter_constraints,
         "wrapper": [IsModel(), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        max_k: int | None = 3,
-        wrapper: Any = None,
-        cv: int = 5,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        super().__init__(
-            max_k=max_k,
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        self.wrapper = wrapper
-        self.cv = cv
+    wrapper: Any = None
+    cv: int = 5
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         blanket = neighbors_and_spouses(inquiry, hiton_neighbors, self.max_k)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from os import PathLike
+from dataclasses import dataclass
 
-from ppfs._conventions import Progress, RandomStateLike
-from ppfs._data import CategoricalFeatures, ColumnsLike, SaidTask
 from ppfs.blanket._inter_iamb import InterIAMB
 from ppfs.independence import IndependenceTest
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MixedMB(InterIAMB):
     """InterIAMB with the likelihood-ratio test, for columns of all kinds.
 
@@ -143,35 +141,4 @@ class MixedMB(InterIAMB):
     LikelihoodRatio()
     """
 
-    def __init__(
-        self,
-        *,
-        independence: IndependenceTest | str = "likelihood-ratio",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
+    independence: IndependenceTest | str = "likelihood-ratio"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Real
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sklearn.utils import Tags
 
@@ -29,6 +30,7 @@ from ppfs.independence import (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
     """Predictive Permutation Feature Selection.
 
@@ -104,7 +106,7 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
 
     second_look : bool, default=False
         After the shrink phase, test every rejected column given the selected ones, and shrink again where one enters.
-        This finds suppressors: columns that have no link to the target on their own, but have one beside others. Of
+        This finds suppressors: columns that are independent of the target on their own, but not given others. Of
         more than 100 rejected columns the most promising ones are tested. Selected columns are tested again too, until
         each was kept given exactly those that remain.
 
@@ -278,7 +280,7 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: rule for name, rule in PPI_CONSTRAINTS.items() if name != "marginal_estimator"},
         **SEARCH_CONSTRAINTS,
         "growth_estimator": PPI_CONSTRAINTS["marginal_estimator"],
@@ -291,78 +293,40 @@ class PPFS(CalibratedPreset, PanelParameters, GrowAndShrink, ConfirmingSearch):
         "n_draws": [*PPI_CONSTRAINTS["n_draws"], None],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_splits: int = 30,
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        test_size: float = 0.2,
-        stratify: Stratify = "auto",
-        knockoff: str = "permutation",
-        significance: str = "wilcoxon",
-        n_draws: int | None = None,
-        conditional: Any = None,
-        loss: str | LossFunction = "auto",
-        class_weight: ClassWeight = None,
-        impute: Impute = None,
-        splitter: Any = None,
-        correction: str | None = None,
-        confirm: float | None = None,
-        interactions: Literal["pairs"] | None = None,
-        growth: Growth = "marginal",
-        second_look: bool = False,
-        task: SaidTask = "auto",
-        growth_estimator: Any = None,
-        independence: IndependenceTest | str | None = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        progress: Progress = False,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        memory_limit: int | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        on_error: OnError = "raise",
-    ) -> None:
-        self.estimator = estimator
-        self.n_splits = n_splits
-        self.n_folds = n_folds
-        self.alpha = alpha
-        self.test_size = test_size
-        self.stratify = stratify
-        self.knockoff = knockoff
-        self.significance = significance
-        self.n_draws = n_draws
-        self.conditional = conditional
-        self.loss = loss
-        self.class_weight = class_weight
-        self.impute = impute
-        self.splitter = splitter
-        self.correction = correction
-        self.confirm = confirm
-        self.interactions = interactions
-        self.growth = growth
-        self.second_look = second_look
-        self.task = task
-        self.growth_estimator = growth_estimator
-        self.independence = independence
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.progress = progress
-        self.always_keep = always_keep
-        self.condition_on = condition_on
-        self.feature_groups = feature_groups
-        self.categorical_features = categorical_features
-        self.min_features = min_features
-        self.memory_limit = memory_limit
-        self.checkpoint = checkpoint
-        self.on_error = on_error
+    estimator: Any = field(default=None, kw_only=False)
+    n_splits: int = 30
+    n_folds: int = 0
+    alpha: float = 0.05
+    test_size: float = 0.2
+    stratify: Stratify = "auto"
+    knockoff: str = "permutation"
+    significance: str = "wilcoxon"
+    n_draws: int | None = None
+    conditional: Any = None
+    loss: str | LossFunction = "auto"
+    class_weight: ClassWeight = None
+    impute: Impute = None
+    splitter: Any = None
+    correction: str | None = None
+    confirm: float | None = None
+    interactions: Literal["pairs"] | None = None
+    growth: Growth = "marginal"
+    second_look: bool = False
+    task: SaidTask = "auto"
+    growth_estimator: Any = None
+    independence: IndependenceTest | str | None = None
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    progress: Progress = False
+    always_keep: ColumnsLike = ()
+    condition_on: ColumnsLike = ()
+    feature_groups: Mapping[str, ColumnsLike] | None = None
+    categorical_features: CategoricalFeatures = "auto"
+    min_features: int = 0
+    memory_limit: int | None = None
+    checkpoint: str | PathLike[str] | None = None
+    on_error: OnError = "raise"
 
     def _independence_test(self) -> IndependenceTest:
         return described_test(self, self.independence)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.metrics import get_scorer_names
@@ -31,7 +32,6 @@ from ppfs._data import (
     CallersColumns,
     FitData,
     Table,
-    Task,
     agreed_task,
     check_columns,
     require_finite,
@@ -102,6 +102,7 @@ def _joint_search(table: Table, device: str | None) -> PPFS | None:
     )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PPFSCV(RefittedModel, Selector):
     """PPFS with the settings, or the number of columns, that are best for a given model.
 
@@ -265,7 +266,7 @@ class PPFSCV(RefittedModel, Selector):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [IsModel(), None],
         "selector": [BaseBlanketSelector, None],
         "candidates": [StrOptions({"auto"}), dict, list, tuple],
@@ -285,38 +286,18 @@ class PPFSCV(RefittedModel, Selector):
         "device": [StrOptions({"cpu", "cuda", "auto"}), None],
     }
 
-    cv_results_: dict[str, Any]
-    estimator_: Any
-    task_: Task
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        selector: BaseBlanketSelector | None = None,
-        candidates: Grids | Literal["auto"] = "auto",
-        rule: Rule = "best",
-        scoring: str | Callable[..., float] | None = None,
-        cv: Any = 5,
-        n_repeats: int = 1,
-        refit: bool = True,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        device: str | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.selector = selector
-        self.candidates = candidates
-        self.rule = rule
-        self.scoring = scoring
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.refit = refit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    estimator: Any = field(default=None, kw_only=False)
+    selector: BaseBlanketSelector | None = None
+    candidates: Grids | Literal["auto"] = "auto"
+    rule: Rule = "best"
+    scoring: str | Callable[..., float] | None = None
+    cv: Any = 5
+    n_repeats: int = 1
+    refit: bool = True
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    progress: Progress = False
+    device: str | None = None
 
     @property
     def results_(self) -> Any:
@@ -355,7 +336,7 @@ class PPFSCV(RefittedModel, Selector):
         self.scorer_: Scorer = scorer_for(model, self.scoring, is_weighted=table.weights is not None)
         judge = Judge(table, candidates, model, self.scorer_, seed)
         scored = self._scored(judge, divisions(self.cv, table, entropy, self.n_repeats))
-        self.cv_results_ = scored.as_results(candidates.all)
+        self.cv_results_: dict[str, Any] = scored.as_results(candidates.all)
         self.best_index_ = scored.best(self.rule)
         best = candidates.all[self.best_index_]
         self.best_params_ = best.params

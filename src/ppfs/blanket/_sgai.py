@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
-from ppfs._conventions import Interval, Progress, RandomStateLike
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, SaidTask
+from ppfs._conventions import Interval
+from ppfs._data import CallersColumns
 from ppfs._trace import Decision
 from ppfs.blanket._run.independence_search import IndependenceSearch
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._steps.order import ask_marginally
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink_weakest_first
-from ppfs.independence import IndependenceTest
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,7 @@ class FoundGroups(Found):
     groups: list[list[int]]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SGAI(IndependenceSearch):
     """Selection via group alpha-investing.
 
@@ -190,47 +188,12 @@ class SGAI(IndependenceSearch):
     2
     """
 
-    groups_: list[list[int]]
-
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **IndependenceSearch._parameter_constraints,
         "wealth": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    def __init__(
-        self,
-        *,
-        wealth: float = 0.5,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        self.wealth = wealth
+    wealth: float = 0.5
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         return list(self._find(inquiry).blanket)
@@ -243,7 +206,7 @@ class SGAI(IndependenceSearch):
 
     def _set_findings(self, found: Found, callers: CallersColumns) -> None:
         assert isinstance(found, FoundGroups)
-        self.groups_ = [callers.numbers(group) for group in found.groups]
+        self.groups_: list[list[int]] = [callers.numbers(group) for group in found.groups]
 
 
 def _group(inquiry: Inquiry, relevant: list[int]) -> list[list[int]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ from ppfs.blanket._steps.alike import near_copies
 from ppfs.exceptions import InvalidInputError
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StabilitySelection(Selector):
     """Select the columns that a selector finds in most halves of the rows.
 
@@ -144,7 +146,7 @@ class StabilitySelection(Selector):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "selector": [HasMethods(["fit", "get_support", "get_params"]), None],
         "n_pairs": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0.5, 1, closed="right")],
@@ -154,26 +156,13 @@ class StabilitySelection(Selector):
         "progress": ["boolean", StrOptions({"log"})],
     }
 
-    stability_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        n_pairs: int = 25,
-        threshold: float = 0.75,
-        max_false: float | None = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-    ) -> None:
-        self.selector = selector
-        self.n_pairs = n_pairs
-        self.threshold = threshold
-        self.max_false = max_false
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    selector: Any = field(default=None, kw_only=False)
+    n_pairs: int = 25
+    threshold: float = 0.75
+    max_false: float | None = None
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    progress: Progress = False
 
     def _fit(self, data: FitData) -> None:
         if is_path(data.X):
@@ -203,7 +192,7 @@ class StabilitySelection(Selector):
             for support in searches:
                 found.append(support)
                 bar.advance()
-        self.stability_ = np.mean(found, axis=0)
+        self.stability_: NDArray[np.float64] = np.mean(found, axis=0)
         self.n_found_ = float(self.stability_.sum())
         self.threshold_ = self.threshold if self.max_false is None else self._threshold_for(self.max_false)
         self.support_ = self.stability_ >= self.threshold_

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
-from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from ppfs._conventions import Interval, IsModel, Progress, RandomStateLike
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, SaidTask
+from ppfs._conventions import Interval, IsModel
+from ppfs._data import CallersColumns
 from ppfs._fitting import CrossValidated
 from ppfs.blanket._iamb import IAMB
 from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.blanket._run.independence_search import IndependenceSearch
 from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.independence import IndependenceTest
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ class FoundBlankets(Found):
     blankets: list[list[int]]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TIEStar(IndependenceSearch):
     """Target information equivalence: find every Markov blanket of the target.
 
@@ -205,7 +204,7 @@ class TIEStar(IndependenceSearch):
     [[0], [1]]
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **IndependenceSearch._parameter_constraints,
         "search": [BaseBlanketSelector, None],
         "max_withheld": [Interval(Integral, 1, None, closed="left")],
@@ -215,50 +214,12 @@ class TIEStar(IndependenceSearch):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        search: BaseBlanketSelector | None = None,
-        max_withheld: int = 3,
-        max_blankets: int = 20,
-        estimator: Any = None,
-        cv: int = 5,
-        tol: float = 0.0,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        self.search = search
-        self.max_withheld = max_withheld
-        self.max_blankets = max_blankets
-        self.estimator = estimator
-        self.cv = cv
-        self.tol = tol
+    search: BaseBlanketSelector | None = None
+    max_withheld: int = 3
+    max_blankets: int = 20
+    estimator: Any = None
+    cv: int = 5
+    tol: float = 0.0
 
     def _search(self, inquiry: Inquiry) -> list[int]:
         return list(self._find(inquiry).blanket)

@@ -54,7 +54,7 @@ def rates_of(
 
 
 def warn_of_many_classes(selector: Any, data: Input, task: str | None) -> None:
-    """Say how long the search is expected to take, if the target has many classes and it takes long."""
+    """Report how long the search is expected to take, if the target has many classes and it takes long."""
     import numpy as np
 
     from ppfs._planning import duration, predict_cost

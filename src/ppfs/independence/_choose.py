@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ppfs._data import Table
 from ppfs.independence._bound import Binding, BoundTest
@@ -41,7 +41,7 @@ class Automatic(IndependenceTest):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def _bind(self, table: Table, binding: Binding) -> BoundTest:
         return self.choose(table).test._bind(table, binding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ppfs._data import Table
 from ppfs._printable import did_you_mean, listed
@@ -80,7 +80,7 @@ class DSeparation(IndependenceTest):
     reads_task = False
 
     # A network has no length, so it is validated when it is read.
-    _parameter_constraints: dict[str, Any] = {"edges": "no_validation", "target": [str, None]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"edges": "no_validation", "target": [str, None]}
 
     def __init__(self, edges: Iterable[tuple[Node, Node]] | Network, target: str | None = None) -> None:
         self.edges = edges

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
@@ -52,7 +52,7 @@ class IndependenceTest(ABC, BaseEstimator):
         """Whether the package itself models the target, and not an estimator of the caller's."""
         return True
 
-    _parameter_constraints: dict[str, Any] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def bind(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +18,11 @@ from ppfs import _engine
 from ppfs._conventions import Floats, Interval, check_sample_weight
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _BoostedLinear(BaseEstimator):
     """What regression and classification share."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0.0, None, closed="left")],
         "n_rounds": [Interval(Integral, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
@@ -30,27 +32,13 @@ class _BoostedLinear(BaseEstimator):
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
     }
 
-    _start: _engine.LinearStart
-    _trees: _engine.BoostedModels
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        n_rounds: int = 15,
-        learning_rate: float = 0.2,
-        max_depth: int = 2,
-        min_leaf_weight: float = 10.0,
-        l2_regularization: float = 1.0,
-        max_bins: int = 255,
-    ) -> None:
-        self.alpha = alpha
-        self.n_rounds = n_rounds
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.min_leaf_weight = min_leaf_weight
-        self.l2_regularization = l2_regularization
-        self.max_bins = max_bins
+    alpha: float = 1.0
+    n_rounds: int = 15
+    learning_rate: float = 0.2
+    max_depth: int = 2
+    min_leaf_weight: float = 10.0
+    l2_regularization: float = 1.0
+    max_bins: int = 255
 
     def _fit(self, X: Floats, labels: NDArray[Any], n_classes: int, sample_weight: ArrayLike | None) -> None:
         self._validate_params()

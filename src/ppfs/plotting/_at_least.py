@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class AtLeastDisplay(Display):
     """The lower bound on the number of related columns among the first, the first two, and so on.
 
@@ -42,8 +44,7 @@ class AtLeastDisplay(Display):
     'related to the target'
     """
 
-    def __init__(self, bounds: Floats) -> None:
-        self.bounds = bounds
+    bounds: Floats
 
     @classmethod
     def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:

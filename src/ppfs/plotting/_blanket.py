@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _FEW_MEMBERS = 6
 
 
+@dataclass(eq=False, repr=False)
 class BlanketDisplay(Display):
     """The target in the middle, the selected columns around it, and beside each those that are redundant given it.
 
@@ -54,17 +56,10 @@ class BlanketDisplay(Display):
     'species'
     """
 
-    def __init__(
-        self,
-        members: Sequence[str],
-        importances: Sequence[float],
-        redundant: Mapping[str, Sequence[str]],
-        target: str = "target",
-    ) -> None:
-        self.members = members
-        self.importances = importances
-        self.redundant = redundant
-        self.target = target
+    members: Sequence[str]
+    importances: Sequence[float]
+    redundant: Mapping[str, Sequence[str]]
+    target: str = "target"
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class ImportanceDisplay(Display):
     """The importance of columns, with intervals.
 
@@ -52,20 +54,12 @@ class ImportanceDisplay(Display):
     'rise in risk without the column'
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        importances: Floats,
-        lows: Floats,
-        highs: Floats,
-        selected: NDArray[np.bool_],
-    ) -> None:
-        self.names = names
-        self.importances = importances
-        self.lows = lows
-        self.highs = highs
-        self.selected = selected
-        self.detectable: tuple[float, ...] = ()
+    names: Sequence[str]
+    importances: Floats
+    lows: Floats
+    highs: Floats
+    selected: NDArray[np.bool_]
+    detectable: tuple[float, ...] = ()
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:
@@ -101,16 +95,15 @@ class ImportanceDisplay(Display):
             )
         rank = known[np.lexsort((-importances[known], ~selected[known]))][:max_columns]
         names = results.texts("column")
-        display = cls(
+        smallest = results.numbers("detectable")
+        return cls(
             [names[i] for i in rank],
             importances[rank],
             results.numbers("importance_low")[rank],
             results.numbers("importance_high")[rank],
             selected[rank],
-        )
-        smallest = results.numbers("detectable")
-        display.detectable = tuple(np.unique(smallest[np.isfinite(smallest)]).tolist())
-        return display.plot(ax=ax)
+            tuple(np.unique(smallest[np.isfinite(smallest)]).tolist()),
+        ).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw on axes, or on a new figure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class PValueDisplay(Display):
     """A histogram of the p-values of all columns on their own, with the line that is expected by chance.
 
@@ -47,9 +49,8 @@ class PValueDisplay(Display):
     (4,)
     """
 
-    def __init__(self, pvalues: Floats, alpha: float) -> None:
-        self.pvalues = pvalues
-        self.alpha = alpha
+    pvalues: Floats
+    alpha: float
 
     @classmethod
     def from_estimator(cls, selector: Any, *, bins: int = 20, ax: Axes | None = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class RolesDisplay(Display):
     """The target and the selected columns: arrows where questions decided the direction, lines where it is open.
 
@@ -46,9 +48,8 @@ class RolesDisplay(Display):
     True
     """
 
-    def __init__(self, roles: Sequence[Any], target: str) -> None:
-        self.roles = roles
-        self.target = target
+    roles: Sequence[Any]
+    target: str
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 16, ax: Axes | None = None) -> Self:
@@ -72,7 +73,7 @@ class RolesDisplay(Display):
         roles = getattr(search, "roles_", ())
         if all(role.role == "undecided" for role in roles):
             raise InvalidInputError(
-                f"The questions of {type(search).__name__} decide no role. Use a search over subsets, such as MMMB."
+                f"The questions of {type(search).__name__} determine no role. Use a search over subsets, such as MMMB."
             )
         return cls(roles[:max_columns], search.trace_.data.target).plot(ax=ax)
 

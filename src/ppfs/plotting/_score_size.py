@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _LINE = 0.06
 
 
+@dataclass(eq=False, repr=False)
 class ScoreSizeDisplay(Display):
     """The cross-validated score of candidates, or of methods, against the number of columns that they keep.
 
@@ -57,21 +59,12 @@ class ScoreSizeDisplay(Display):
     'columns kept'
     """
 
-    def __init__(
-        self,
-        sizes: Floats,
-        scores: Floats,
-        errors: Floats,
-        labels: Sequence[str] = (),
-        chosen: int | None = None,
-        score_name: str = "score",
-    ) -> None:
-        self.sizes = sizes
-        self.scores = scores
-        self.errors = errors
-        self.labels = labels
-        self.chosen = chosen
-        self.score_name = score_name
+    sizes: Floats
+    scores: Floats
+    errors: Floats
+    labels: Sequence[str] = ()
+    chosen: int | None = None
+    score_name: str = "score"
 
     @classmethod
     def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
     """How often each column was selected: in the folds of a search, or in the halves of `StabilitySelection`.
 
@@ -59,19 +61,11 @@ class StabilityDisplay(Display):
     (2, 3)
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        shares: Floats,
-        members: NDArray[np.bool_] | None = None,
-        chosen: int | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.names = names
-        self.shares = shares
-        self.members = members
-        self.chosen = chosen
-        self.threshold = threshold
+    names: Sequence[str]
+    shares: Floats
+    members: NDArray[np.bool_] | None = None
+    chosen: int | None = None
+    threshold: float | None = None
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:

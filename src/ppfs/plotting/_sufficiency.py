@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class SufficiencyDisplay(Display):
-    """The losses of models with none, with the selected and with all columns, and the margin.
+    """The losses of models with no column, with the selected columns and with all columns, and the margin.
 
     Parameters
     ----------
@@ -41,8 +43,7 @@ class SufficiencyDisplay(Display):
     True
     """
 
-    def __init__(self, sufficiency: Any) -> None:
-        self.sufficiency = sufficiency
+    sufficiency: Any
 
     @classmethod
     def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ _SMALLEST = 1e-12
 _MOST_POINTS = 5_000
 
 
+@dataclass(eq=False, repr=False)
 class TimelineDisplay(Display):
     """Every answer that a search used, in its order, with its p-value and its outcome.
 
@@ -61,13 +63,10 @@ class TimelineDisplay(Display):
     'answer'
     """
 
-    def __init__(
-        self, pvalues: Floats, phases: Sequence[str], is_favourable: NDArray[np.bool_], alpha: float
-    ) -> None:
-        self.pvalues = pvalues
-        self.phases = phases
-        self.is_favourable = is_favourable
-        self.alpha = alpha
+    pvalues: Floats
+    phases: Sequence[str]
+    is_favourable: NDArray[np.bool_]
+    alpha: float
 
     @classmethod
     def from_estimator(cls, selector: Any, *, ax: Axes | None = None) -> Self:

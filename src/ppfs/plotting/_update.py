@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _ALARMS = ("no longer needed", "drifting", "newly needed")
 
 
+@dataclass(eq=False, repr=False)
 class UpdateDisplay(Display):
     """The evidence of new rows: the e-value behind the status of each column.
 
@@ -44,8 +46,7 @@ class UpdateDisplay(Display):
     'evidence of 75 new rows: powers of ten of the e-value'
     """
 
-    def __init__(self, update: Any) -> None:
-        self.update = update
+    update: Any
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -58,22 +59,23 @@ WRAPPER_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseWrapper(Selector):
     """A selector that selects by how well a model predicts.
 
     A subclass has the parameters of `WRAPPER_CONSTRAINTS`, and implements `_select`.
     """
 
-    estimator: Any
-    impute: Impute
-    always_keep: ColumnsLike
-    min_features: int
-    feature_groups: Mapping[str, ColumnsLike] | None
-    categorical_features: CategoricalFeatures
-    random_state: RandomStateLike
-    n_jobs: int | None
-    cv: int
-    scoring: str | Callable[..., float] | None
+    estimator: Any = field(default=None, kw_only=False)
+    cv: int = 5
+    scoring: str | Callable[..., float] | None = None
+    impute: Impute = None
+    always_keep: ColumnsLike = ()
+    min_features: int = 0
+    feature_groups: Mapping[str, ColumnsLike] | None = None
+    categorical_features: CategoricalFeatures = "auto"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
 
     @abstractmethod
     def _select(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppfs._conventions import Interval, RandomStateLike, StrOptions
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
-from ppfs._fitting import Impute
+from ppfs._conventions import Interval, StrOptions
+from ppfs._data import CallersColumns, Table
 from ppfs.exceptions import InvalidInputError
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 from ppfs.wrappers._importances import ShuffledScores
@@ -19,6 +17,7 @@ from ppfs.wrappers._importances import ShuffledScores
 Select = Literal["threshold", "n_features", "pvalue", "cv"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PermutationImportance(BaseWrapper):
     """Selection by permutation importance (PIFS).
 
@@ -152,7 +151,7 @@ class PermutationImportance(BaseWrapper):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WRAPPER_CONSTRAINTS,
         "select": [StrOptions({"threshold", "n_features", "pvalue", "cv"})],
         "threshold": [Interval(Real, None, None, closed="neither")],
@@ -163,48 +162,13 @@ class PermutationImportance(BaseWrapper):
         "test_size": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
-    importances_: NDArray[np.float64]
-    pvalues_: NDArray[np.float64]
-    cv_scores_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        select: Select = "threshold",
-        threshold: float = 0.0,
-        n_features: int | None = None,
-        n_nulls: int = 50,
-        alpha: float = 0.05,
-        n_repeats: int = 10,
-        test_size: float | None = 0.25,
-        cv: int = 5,
-        scoring: str | Callable[..., float] | None = None,
-        impute: Impute = None,
-        always_keep: ColumnsLike = (),
-        min_features: int = 0,
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.select = select
-        self.threshold = threshold
-        self.n_features = n_features
-        self.n_nulls = n_nulls
-        self.alpha = alpha
-        self.n_repeats = n_repeats
-        self.test_size = test_size
-        self.cv = cv
-        self.scoring = scoring
-        self.impute = impute
-        self.always_keep = always_keep
-        self.min_features = min_features
-        self.feature_groups = feature_groups
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    select: Select = "threshold"
+    threshold: float = 0.0
+    n_features: int | None = None
+    n_nulls: int = 50
+    alpha: float = 0.05
+    n_repeats: int = 10
+    test_size: float | None = 0.25
 
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ppfs._conventions import Interval, RandomStateLike
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
-from ppfs._fitting import CrossValidated, Impute
+from ppfs._conventions import Interval
+from ppfs._data import CallersColumns, Table
+from ppfs._fitting import CrossValidated
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 
 
@@ -36,6 +35,7 @@ class Move:
     score: float
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Stepwise(BaseWrapper):
     """Bidirectional stepwise selection.
 
@@ -137,37 +137,12 @@ class Stepwise(BaseWrapper):
     array(['petal width (cm)'], dtype=object)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WRAPPER_CONSTRAINTS,
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        tol: float = 1e-3,
-        cv: int = 5,
-        scoring: str | Callable[..., float] | None = None,
-        impute: Impute = None,
-        always_keep: ColumnsLike = (),
-        min_features: int = 0,
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.tol = tol
-        self.cv = cv
-        self.scoring = scoring
-        self.impute = impute
-        self.always_keep = always_keep
-        self.min_features = min_features
-        self.feature_groups = feature_groups
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    tol: float = 1e-3
 
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ppfs._conventions import Interval, RandomStateLike, StrOptions, stream
-from ppfs._data import CallersColumns, CategoricalFeatures, ColumnsLike, Table
-from ppfs._fitting import Impute
+from ppfs._conventions import Interval, StrOptions, stream
+from ppfs._data import CallersColumns, Table
 from ppfs.wrappers._base import WRAPPER_CONSTRAINTS, BaseWrapper
 from ppfs.wrappers._strategies import STRATEGIES, Walk
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SubsetSearch(BaseWrapper):
     """Search for the subset of columns with the best cross-validated score.
 
@@ -113,40 +113,14 @@ class SubsetSearch(BaseWrapper):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WRAPPER_CONSTRAINTS,
         "strategy": [StrOptions(set(STRATEGIES))],
         "max_subsets": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        strategy: Literal["beam", "hill-climbing", "genetic"] = "beam",
-        max_subsets: int = 500,
-        cv: int = 5,
-        scoring: str | Callable[..., float] | None = None,
-        impute: Impute = None,
-        always_keep: ColumnsLike = (),
-        min_features: int = 0,
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.strategy = strategy
-        self.max_subsets = max_subsets
-        self.cv = cv
-        self.scoring = scoring
-        self.impute = impute
-        self.always_keep = always_keep
-        self.min_features = min_features
-        self.feature_groups = feature_groups
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    strategy: Literal["beam", "hill-climbing", "genetic"] = "beam"
+    max_subsets: int = 500
 
     def _select(
         self, table: Table, estimator: Any, entropy: int, callers: CallersColumns, kept: list[int]

@@ -2,5 +2,3 @@
 
 from ppfs._data.column_checks.check_columns import check_columns
 from ppfs._data.column_checks.warning import ColumnWarning, summary
-
-__all__ = ["ColumnWarning", "check_columns", "summary"]

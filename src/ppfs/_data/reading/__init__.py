@@ -20,32 +20,3 @@ from ppfs._data.reading.target import (
     require_two_classes,
 )
 from ppfs._data.reading.time import warn_if_neighbors_are_alike
-
-__all__ = [
-    "BY_ESTIMATOR",
-    "BY_TASK",
-    "CATEGORICAL_FEATURES_CONSTRAINT",
-    "CategoricalFeatures",
-    "FitData",
-    "Lags",
-    "NewRows",
-    "available_memory",
-    "column_names",
-    "in_order",
-    "is_on_device",
-    "lagged",
-    "only_rows",
-    "read_table",
-    "read_target",
-    "read_typed",
-    "readable",
-    "require_finite",
-    "require_one_type_of_names",
-    "require_repeated_labels",
-    "require_two_classes",
-    "target_of_file",
-    "warn_if_ambiguous",
-    "warn_if_neighbors_are_alike",
-    "weights_among",
-    "with_lags",
-]

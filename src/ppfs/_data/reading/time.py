@@ -142,19 +142,22 @@ def target_series(
         scaled /= np.sqrt(np.square(scaled).mean(axis=0))
     is_finite = np.isfinite(scaled).all(axis=0)
     scaled = scaled if is_finite.all() else scaled[:, is_finite]
-    return [*series, *(_residuals(one, scaled) for one in series)]
+    return series + _residuals(series, scaled)
 
 
-def _residuals(series: NDArray[np.float64], scaled: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the residuals of a series given the columns, of mean 0 and variance 1, most correlated with it."""
-    n_rows = series.size
-    centered: NDArray[np.float64] = series - series.mean()
-    n_used = min(scaled.shape[1], _MOST_REGRESSORS, n_rows // _ROWS_PER_REGRESSOR)
-    best = np.argsort(-np.abs(centered @ scaled), kind="stable")[:n_used]
-    used = scaled[:, best]
-    gram = used.T @ used / n_rows
-    gram[np.diag_indices_from(gram)] += _PENALTY
-    residuals: NDArray[np.float64] = centered - used @ np.linalg.solve(gram, used.T @ centered / n_rows)
+def _residuals(series: list[NDArray[np.float64]], scaled: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return the residuals of each series given the columns, of mean 0 and variance 1, most correlated with it."""
+    n_rows, n_columns = scaled.shape
+    n_used = min(n_columns, _MOST_REGRESSORS, n_rows // _ROWS_PER_REGRESSOR)
+    residuals = []
+    used, gram = scaled, None
+    for one in series:
+        centered = one - one.mean()
+        if n_used < n_columns:
+            used, gram = scaled[:, np.argsort(-np.abs(centered @ scaled), kind="stable")[:n_used]], None
+        if gram is None:
+            gram = used.T @ used / n_rows + _PENALTY * np.eye(n_used)
+        residuals.append(centered - used @ np.linalg.solve(gram, used.T @ centered / n_rows))
     return residuals
 
 

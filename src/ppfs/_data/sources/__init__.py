@@ -5,15 +5,3 @@ from ppfs._data.sources.opening import is_path, open_source
 from ppfs._data.sources.source import ColumnSource
 from ppfs._data.sources.text import convert_text, number_styles
 from ppfs._data.sources.text_format import MISSING_TEXTS, TextFormat
-
-__all__ = [
-    "MISSING_TEXTS",
-    "ColumnSource",
-    "FileColumns",
-    "FileKinds",
-    "TextFormat",
-    "convert_text",
-    "is_path",
-    "number_styles",
-    "open_source",
-]

@@ -98,7 +98,7 @@ def add_zeros_to_group(group: int, n_zeros: float, weight: float, zeros: Float64
     add_stats(groups.stats[group], zeros)
 
 
-@kernel_function
+@kernel_part
 def gather(
     start: int,
     stop: int,

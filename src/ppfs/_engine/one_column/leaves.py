@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine.inputs.bit_sets import Words
+from ppfs._engine.inputs.bit_sets import NONE, Words
 from ppfs._engine.inputs.random_keys import combine, uniform
+from ppfs._engine.inputs.sorted_columns import ColumnArrays
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, int64, kernel_function, kernel_part
-from ppfs._engine.one_column.groups import Groups, make_groups
+from ppfs._engine.one_column.groups import Groups, count_zeros, gather, make_groups
+from ppfs._engine.one_column.prepared_columns import Plan
 from ppfs._engine.trees.criterion import add_stats, midpoint, subtract_stats
 from ppfs._engine.trees.cuts import ENTRY, Sides, best_cut, draw_threshold, make_sides, sum_squares
 from ppfs._engine.trees.leaf_rule import is_clear, is_worthless, may_split
@@ -333,6 +335,36 @@ def limited_leaves(
             )
             height += 2
     return n_leaves, missing_leaf
+
+
+@kernel_part
+def leaves_of_column(
+    column: int,
+    split: int,
+    columns: ColumnArrays,
+    target: Target,
+    plan: Plan,
+    limits: Int64s | None,
+    work: Work,
+) -> int:
+    """Fill ``work.groups`` with the leaves of the tree on a column in a split; return its number of test entries.
+
+    ``limits`` comes from `make_limits`.
+    """
+    zeros, groups, pending, tests = work
+    start, stop = columns.indptr[column], columns.indptr[column + 1]
+    receivers = plan.receivers[split]
+    n_zeros = 0
+    if stop - start < receivers.size:
+        n_zeros = count_zeros(start, stop, split, columns, target, plan, zeros)
+    n_groups, n_tests = gather(start, stop, receivers, n_zeros, zeros, columns, target, groups, tests)
+    if limits is None:
+        exhaustive_leaves(n_groups, target.classes.size > 0, groups)
+    else:
+        rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
+        weight = float(plan.n_train[split])
+        limited_leaves(n_groups, n_groups, weight, NONE, NONE, None, target, None, rule, groups, pending)
+    return n_tests
 
 
 @kernel_part

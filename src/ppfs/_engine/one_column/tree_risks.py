@@ -10,17 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppfs._engine.inputs.bit_sets import NONE
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, Records, kernel, kernel_function, kernel_part
-from ppfs._engine.one_column.groups import Groups, count_zeros, gather
-from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
+from ppfs._engine.one_column.groups import Groups
+from ppfs._engine.one_column.leaves import Work, leaves_of_column, make_work, zero_leaf
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
 from ppfs._engine.one_column.neighbor_risks import class_risks, make_neighbor_work, number_risks
 from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns
 from ppfs._engine.trees.losses import add_loss, add_repeated_loss, class_losses, number_loss
-from ppfs._engine.trees.rules import Limits, LossCode
+from ppfs._engine.trees.rules import LossCode
 
 
 class Sums(NamedTuple):
@@ -120,34 +119,10 @@ def _column_risks(
 
     ``limits`` comes from `make_limits`.
     """
-    zeros, groups, pending, tests = work
-    n_splits, n_rows = plan.receivers.shape
+    groups, tests = work.groups, work.tests
     for column in range(columns.indptr.size - 1):
-        start, stop = columns.indptr[column], columns.indptr[column + 1]
-        for split in range(n_splits):
-            n_zeros = 0
-            if stop - start < n_rows:
-                n_zeros = count_zeros(start, stop, split, columns, target, plan, zeros)
-            n_groups, n_tests = gather(
-                start, stop, plan.receivers[split], n_zeros, zeros, columns, target, groups, tests
-            )
-            if limits is None:
-                exhaustive_leaves(n_groups, target.classes.size > 0, groups)
-            else:
-                rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
-                limited_leaves(
-                    n_groups,
-                    n_groups,
-                    float(plan.n_train[split]),
-                    NONE,
-                    NONE,
-                    None,
-                    target,
-                    None,
-                    rule,
-                    groups,
-                    pending,
-                )
+        for split in range(plan.n_train.size):
+            n_tests = leaves_of_column(column, split, columns, target, plan, limits, work)
             sums.base.fill(0.0)
             sums.permuted.fill(0.0)
             if n_tests < plan.n_test[split]:

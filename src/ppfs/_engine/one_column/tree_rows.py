@@ -11,13 +11,11 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from ppfs._engine.inputs.bit_sets import NONE
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.splits import Splits
 from ppfs._engine.inputs.target import Target
 from ppfs._engine.jit.kernels import Float64s, Int64s, kernel, kernel_function
-from ppfs._engine.one_column.groups import count_zeros, gather
-from ppfs._engine.one_column.leaves import Work, exhaustive_leaves, limited_leaves, make_work, zero_leaf
+from ppfs._engine.one_column.leaves import Work, leaves_of_column, make_work, zero_leaf
 from ppfs._engine.one_column.neighbor_inputs import Neighbors, store_all_rows
 from ppfs._engine.one_column.neighbor_rows import (
     Folds,
@@ -29,7 +27,6 @@ from ppfs._engine.one_column.neighbor_rows import (
 from ppfs._engine.one_column.prepared_columns import Plan, PreparedColumns
 from ppfs._engine.trees.losses import Scoring, predict
 from ppfs._engine.trees.row_losses import DrawnRows, Losses, RowWork, add_losses, make_losses
-from ppfs._engine.trees.rules import Limits
 
 
 @kernel_function
@@ -77,37 +74,10 @@ def _column_row_losses(
 
     ``limits`` comes from `make_limits`.
     """
-    # These lines repeat those of `_column_risks`: a function for them would count references to each of its array
-    # arguments, which takes a tenth of the time of a sparse column.
-    zeros, groups, pending, tests = work
-    n_splits, n_rows = plan.receivers.shape
     for column in range(columns.indptr.size - 1):
         rows.totals.fill(0.0)
-        start, stop = columns.indptr[column], columns.indptr[column + 1]
-        for split in range(n_splits):
-            n_zeros = 0
-            if stop - start < n_rows:
-                n_zeros = count_zeros(start, stop, split, columns, target, plan, zeros)
-            n_groups, n_tests = gather(
-                start, stop, plan.receivers[split], n_zeros, zeros, columns, target, groups, tests
-            )
-            if limits is None:
-                exhaustive_leaves(n_groups, target.classes.size > 0, groups)
-            else:
-                rule = Limits(limits[split, 0], limits[split, 1], limits[split, 2], limits[split, 3])
-                limited_leaves(
-                    n_groups,
-                    n_groups,
-                    float(plan.n_train[split]),
-                    NONE,
-                    NONE,
-                    None,
-                    target,
-                    None,
-                    rule,
-                    groups,
-                    pending,
-                )
+        for split in range(plan.n_train.size):
+            n_tests = leaves_of_column(column, split, columns, target, plan, limits, work)
             _find_leaves(n_tests, split, target, scoring, plan, draws, work, rows)
             add_losses(column, split, target, scoring, draws, rows, losses)
         for draw in range(rows.totals.shape[0]):

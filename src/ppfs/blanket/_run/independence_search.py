@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import clone
 from sklearn.utils import Tags
@@ -17,47 +18,31 @@ from ppfs.blanket._run.base import SEARCH_CONSTRAINTS, BaseBlanketSelector
 from ppfs.independence import TESTS_BY_NAME, IndependenceTest, PredictiveTest
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IndependenceSearch(BaseBlanketSelector):
     """The base class of all searches except PPFS: their common parameters, which each documents.
 
-    A subclass implements `_search`. One with more parameters repeats the signature, because scikit-learn reads it.
+    A subclass implements `_search`. One with more parameters adds them as fields.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SEARCH_CONSTRAINTS,
         "independence": [StrOptions(set(TESTS_BY_NAME)), IndependenceTest],
     }
 
-    def __init__(
-        self,
-        *,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        self.independence = independence
-        self.n_folds = n_folds
-        self.alpha = alpha
-        self.always_keep = always_keep
-        self.condition_on = condition_on
-        self.feature_groups = feature_groups
-        self.categorical_features = categorical_features
-        self.min_features = min_features
-        self.task = task
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.checkpoint = checkpoint
+    independence: IndependenceTest | str = "auto"
+    n_folds: int = 0
+    alpha: float = 0.05
+    always_keep: ColumnsLike = ()
+    condition_on: ColumnsLike = ()
+    feature_groups: Mapping[str, ColumnsLike] | None = None
+    categorical_features: CategoricalFeatures = "auto"
+    min_features: int = 0
+    task: SaidTask = "auto"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    progress: Progress = False
+    checkpoint: str | PathLike[str] | None = None
 
     def _independence_test(self) -> IndependenceTest:
         if isinstance(self.independence, str):
@@ -79,45 +64,13 @@ class IndependenceSearch(BaseBlanketSelector):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SubsetsSearch(IndependenceSearch):
     """The base class of searches that look for separating sets, with the size of the largest one as a parameter."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **IndependenceSearch._parameter_constraints,
         "max_k": [Interval(Integral, 0, None, closed="left"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        max_k: int | None = 3,
-        independence: IndependenceTest | str = "auto",
-        n_folds: int = 0,
-        alpha: float = 0.05,
-        always_keep: ColumnsLike = (),
-        condition_on: ColumnsLike = (),
-        feature_groups: Mapping[str, ColumnsLike] | None = None,
-        categorical_features: CategoricalFeatures = "auto",
-        min_features: int = 0,
-        task: SaidTask = "auto",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        progress: Progress = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        super().__init__(
-            independence=independence,
-            n_folds=n_folds,
-            alpha=alpha,
-            always_keep=always_keep,
-            condition_on=condition_on,
-            feature_groups=feature_groups,
-            categorical_features=categorical_features,
-            min_features=min_features,
-            task=task,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        self.max_k = max_k
+    max_k: int | None = 3

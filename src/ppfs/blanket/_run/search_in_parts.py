@@ -111,7 +111,7 @@ def _about_failures(inquiry: Inquiry) -> Iterator[str]:
         return
     first = next(iter(failures.values()))
     if len(failures) == len(inquiry.candidates):
-        raise EstimatorFailedError(f"No column could be asked about, so on_error='drop' leaves none. {first}")
+        raise EstimatorFailedError(f"No column could be tested, so on_error='drop' leaves none. {first}")
     where = f" in fold {inquiry.fold}" if inquiry.fold else ""
     told = [names[x] for x in failures]
     yield f"left out{where} by on_error='drop': {listed(told, limit=len(told))}. The first, because of {first}"

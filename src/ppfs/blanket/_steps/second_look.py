@@ -45,8 +45,8 @@ def look_again(
 ) -> list[int]:
     """Ask about every rejected column given the blanket, and shrink again where one enters.
 
-    A column can matter only beside others: a suppressor has no link to the target on its own, and of two columns that
-    act by their product one may enter alone. A second run of FBED does the same.
+    A column can matter only beside others: a suppressor is independent of the target on its own, and of two columns
+    that act by their product one may enter alone. A second run of FBED does the same.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def explain(request: DataRequest, search: SearchRequest, wanted: ExplainRequest)
     from ppfs.cli.input.columns import resolve
 
     if not any(wanted.feature):
-        raise UsageFailure("Say which column to explain, for example: --feature age")
+        raise UsageFailure("Specify which column to explain, for example: --feature age")
     if wanted.saved is not None and (request.data is not None or request.dataset is not None):
         raise UsageFailure("Name either data or a saved run with --from, not both.")
     if wanted.saved is not None:

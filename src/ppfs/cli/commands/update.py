@@ -69,7 +69,7 @@ _FLAGS = [
 @click.command(cls=SectionedCommand)
 @gathered("request", UpdateRequest, _FLAGS)
 def update(request: UpdateRequest) -> None:
-    """Say what new rows show about a selection: which columns are still needed, and which are not.
+    """Report what new rows show about a selection: which columns are still needed, and which are not.
 
     SELECTION is a file made by ppfs select --save, NEW a table of rows that came after it. The new rows are predicted
     by models of all earlier rows, those of earlier updates included, and learned after that. The evidence so far is

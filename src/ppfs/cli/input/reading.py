@@ -39,7 +39,7 @@ def read(request: DataRequest, *, quiet: bool = False) -> Input:
     if request.data is None:
         raise UsageFailure(f"Name either a file or a --dataset, {_EXAMPLE}")
     if request.target is None:
-        raise UsageFailure(f"Say which column to predict, {_EXAMPLE}")
+        raise UsageFailure(f"Specify which column to predict, {_EXAMPLE}")
     if request.stream or request.data.endswith(_STREAMED) or is_too_large(request.data):
         return _streamed(request, request.data, request.target, quiet)
     return _divided(request, read_file(request.data, request), request.target)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import chdtrc, gammaincc
@@ -38,6 +39,7 @@ Judgment = Floats
 _MAX_CELLS = 2**20
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GSquared(IndependenceTest):
     """The G-squared (log-likelihood ratio) test of categorical columns.
 
@@ -82,14 +84,13 @@ class GSquared(IndependenceTest):
     is_random = False
     reads_task = False
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "min_rows_per_cell": [Interval(Real, 0, None, closed="left")],
         "max_levels": [Interval(Integral, 2, None, closed="left")],
     }
 
-    def __init__(self, *, min_rows_per_cell: float = 5, max_levels: int = 100) -> None:
-        self.min_rows_per_cell = min_rows_per_cell
-        self.max_levels = max_levels
+    min_rows_per_cell: float = 5
+    max_levels: int = 100
 
     def _bind(self, table: Table, binding: Binding) -> BoundContingency:
         name = type(self).__name__
@@ -102,6 +103,7 @@ class GSquared(IndependenceTest):
         return _against_chi_squared(g_squared(tables))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ChiSquared(GSquared):
     """Pearson's chi-squared test of categorical columns.
 
@@ -137,13 +139,12 @@ class ChiSquared(GSquared):
     36.0
     """
 
-    _parameter_constraints: dict[str, Any] = {**GSquared._parameter_constraints, "exact_moments": ["boolean"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GSquared._parameter_constraints,
+        "exact_moments": ["boolean"],
+    }
 
-    def __init__(
-        self, *, exact_moments: bool = False, min_rows_per_cell: float = 5, max_levels: int = 100
-    ) -> None:
-        super().__init__(min_rows_per_cell=min_rows_per_cell, max_levels=max_levels)
-        self.exact_moments = exact_moments
+    exact_moments: bool = False
 
     def _judge(self, tables: Tables) -> Judgment:
         judgment = np.empty((tables.n_levels.size, 3))

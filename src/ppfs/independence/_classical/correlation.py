@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class FisherZ(IndependenceTest):
     is_random = False
     reads_task = False
 
-    _parameter_constraints: dict[str, Any] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def _bind(self, table: Table, binding: Binding) -> BoundCorrelation:
         name = type(self).__name__

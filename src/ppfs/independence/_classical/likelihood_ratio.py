@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class LikelihoodRatio(IndependenceTest):
 
     is_random = False
 
-    _parameter_constraints: dict[str, Any] = {"symmetric": ["boolean"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"symmetric": ["boolean"]}
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric

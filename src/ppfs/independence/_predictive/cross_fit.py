@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
-from ppfs._data import SaidTask, Table
-from ppfs._fitting import Impute
-from ppfs._rows import ClassWeight, Split, Stratify, draw_folds, folds_to_stratify, require_disjoint_tests
+from ppfs._conventions import Floats, Interval, StrOptions
+from ppfs._data import Table
+from ppfs._rows import Split, draw_folds, folds_to_stratify, require_disjoint_tests
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._bound import Binding
 from ppfs.independence._predictive.bound_predictive import BoundPredictiveTest
-from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.boosted_linear import is_boosted_linear, most_coefficients
@@ -35,6 +34,7 @@ _MIN_RANDOMISATION_DRAWS = 19
 _ENOUGH_AS_GOOD = 10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CrossFitPPI(PredictiveTest):
     """Predictive independence test by cross-fitting: every row is tested once.
 
@@ -178,7 +178,7 @@ class CrossFitPPI(PredictiveTest):
     False
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PREDICTIVE_CONSTRAINTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "significance": [StrOptions({"paired-t", "randomisation"})],
@@ -189,46 +189,12 @@ class CrossFitPPI(PredictiveTest):
     is_by_row = True
     loss_of_probabilities = "brier"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_folds: int = 5,
-        n_draws: int = 10,
-        significance: str = "paired-t",
-        knockoff: str = "conditional",
-        conditional: Any = None,
-        early_stop: bool = False,
-        exact_tail: bool | Literal["auto"] = "auto",
-        stratify: Stratify = "auto",
-        loss: str | LossFunction = "auto",
-        class_weight: ClassWeight = None,
-        impute: Impute = None,
-        splitter: Any = None,
-        task: SaidTask = "auto",
-        marginal_estimator: Any = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-    ) -> None:
-        self.estimator = estimator
-        self.n_folds = n_folds
-        self.n_draws = n_draws
-        self.significance = significance
-        self.knockoff = knockoff
-        self.conditional = conditional
-        self.early_stop = early_stop
-        self.exact_tail = exact_tail
-        self.stratify = stratify
-        self.loss = loss
-        self.class_weight = class_weight
-        self.impute = impute
-        self.splitter = splitter
-        self.task = task
-        self.marginal_estimator = marginal_estimator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
+    n_folds: int = 5
+    n_draws: int = 10
+    significance: str = "paired-t"
+    knockoff: str = "conditional"
+    early_stop: bool = False
+    exact_tail: bool | Literal["auto"] = "auto"
 
     def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
         return BoundPredictiveTest(table, binding, self)
@@ -244,7 +210,7 @@ class CrossFitPPI(PredictiveTest):
         return self.significance == "randomisation"
 
     @property
-    def stop_after(self) -> int:  # type: ignore[override]
+    def stop_after(self) -> int:
         """After how many draws that are as good as the feature itself a question ends."""
         return _ENOUGH_AS_GOOD if self.early_stop else 0
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from ppfs import _engine
-from ppfs._conventions import Floats, Interval, RandomStateLike, StrOptions
-from ppfs._data import SaidTask, Table
-from ppfs._fitting import Impute
+from ppfs._conventions import Floats, Interval, StrOptions
+from ppfs._data import Table
 from ppfs._rows import (
-    ClassWeight,
     Split,
-    Stratify,
     draw_splits,
     labels_to_stratify,
     require_enough_groups,
@@ -23,7 +21,6 @@ from ppfs._rows import (
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._bound import Binding
 from ppfs.independence._predictive.bound_predictive import BoundPredictiveTest
-from ppfs.independence._predictive.losses import LossFunction
 from ppfs.independence._predictive.predictive_test import PREDICTIVE_CONSTRAINTS, PredictiveTest
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
@@ -38,6 +35,7 @@ PPI_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PPI(PredictiveTest):
     """Predictive Permutation Independence test.
 
@@ -150,46 +148,11 @@ class PPI(PredictiveTest):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = PPI_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = PPI_CONSTRAINTS
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_splits: int = 30,
-        test_size: float = 0.2,
-        stratify: Stratify = "auto",
-        knockoff: str = "permutation",
-        significance: str = "wilcoxon",
-        n_draws: int = 1,
-        conditional: Any = None,
-        loss: str | LossFunction = "auto",
-        class_weight: ClassWeight = None,
-        impute: Impute = None,
-        splitter: Any = None,
-        task: SaidTask = "auto",
-        marginal_estimator: Any = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-    ) -> None:
-        self.estimator = estimator
-        self.n_splits = n_splits
-        self.test_size = test_size
-        self.stratify = stratify
-        self.knockoff = knockoff
-        self.significance = significance
-        self.n_draws = n_draws
-        self.conditional = conditional
-        self.loss = loss
-        self.class_weight = class_weight
-        self.impute = impute
-        self.splitter = splitter
-        self.task = task
-        self.marginal_estimator = marginal_estimator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
+    n_splits: int = 30
+    test_size: float = 0.2
+    significance: str = "wilcoxon"
 
     def _bind(self, table: Table, binding: Binding) -> BoundPredictiveTest:
         return BoundPredictiveTest(table, binding, self)

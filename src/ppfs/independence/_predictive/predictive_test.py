@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PredictiveTest(PanelParameters, IndependenceTest):
     """A test of whether a model predicts worse when one feature is replaced by its knockoff.
 
@@ -63,26 +65,34 @@ class PredictiveTest(PanelParameters, IndependenceTest):
     become a p-value.
     """
 
-    estimator: Any
-    stratify: Stratify
-    knockoff: str
-    n_draws: int
-    conditional: Any
-    loss: str | LossFunction
-    class_weight: ClassWeight
-    impute: Impute
-    splitter: Any
-    task: SaidTask
-    marginal_estimator: Any
-    random_state: RandomStateLike
-    n_jobs: int | None
-    device: str
+    estimator: Any = field(default=None, kw_only=False)
+    stratify: Stratify = "auto"
+    knockoff: str = "permutation"
+    n_draws: int = 1
+    conditional: Any = None
+    loss: str | LossFunction = "auto"
+    class_weight: ClassWeight = None
+    impute: Impute = None
+    splitter: Any = None
+    task: SaidTask = "auto"
+    marginal_estimator: Any = None
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    device: str = "cpu"
 
-    is_by_row: bool = False
-    loss_of_probabilities: str = "log-loss"
-    stop_after: int = 0
+    is_by_row: ClassVar[bool] = False
+    loss_of_probabilities: ClassVar[str] = "log-loss"
     reads_response = True
-    exact_tail: bool | Literal["auto"] = False
+
+    @property
+    def stop_after(self) -> int:
+        """After how many draws that are as good as the feature itself a question ends; 0 for never."""
+        return 0
+
+    @property
+    def exact_tail(self) -> bool | Literal["auto"]:
+        """Whether small p-values given nothing are computed by permutation."""
+        return False
 
     @property
     def uses_products(self) -> bool:

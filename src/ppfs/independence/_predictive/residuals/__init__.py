@@ -2,5 +2,3 @@
 
 from ppfs.independence._predictive.residuals.model_products import ModelProducts
 from ppfs.independence._predictive.residuals.residual_products import ResidualProducts
-
-__all__ = ["ModelProducts", "ResidualProducts"]

@@ -19,7 +19,7 @@ _FITS = BLOCKS + 1
 class Stumps:
     """Boosts steps of columns, one at a time, for all blocks of rows at once.
 
-    A step is where lines, curves and products fail most: whatever is smooth rings beside it.
+    Lines, curves and products approximate a step worst: smooth functions oscillate beside it.
 
     Parameters
     ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -95,14 +94,14 @@ class BoostingRisks(RiskSource):
         estimator = problem.estimator
         unknown = _KNOWN.first_unknown(estimator)
         if unknown is not None:
-            return f"the engine does not know {unknown}"
+            return f"the engine does not support {unknown}"
         n_train = max(split.train.size for split in problem.splits)
         if n_train > (
             _ROWS_FOR_SAMPLED_BINS if estimator.early_stopping is False else _ROWS_FOR_EARLY_STOPPING
         ):
             return f"the engine neither stops early nor samples, and a train part has {n_train} rows"
         if problem.weights.fit is not None and not are_bins_weighted():
-            return "the engine does not know how this version of scikit-learn makes bins of rows with weights"
+            return "the engine does not reproduce how this version of scikit-learn bins weighted rows"
         if problem.impute is not None or table.is_sparse:
             return "the engine boosts on columns as they are"
         # The target is among the columns where another variable is predicted.
@@ -112,7 +111,7 @@ class BoostingRisks(RiskSource):
         if most > estimator.max_bins:
             return f"the engine does not merge categories, and a column has {most}"
         if method_of_bins() is None:
-            return "the engine does not know how this version of scikit-learn makes bins"
+            return "the engine does not reproduce how this version of scikit-learn makes bins"
         if estimator.loss in ("poisson", "gamma") and not _has_log_mean(problem):
             # scikit-learn's own error says what is wrong.
             return "the target has values that this model does not take"
@@ -234,10 +233,6 @@ class BoostingGrower(Grower):
     def prepared(self) -> _engine.BoostingProblem:
         """The problem as kernels read it."""
         return boosting_problem(self.problem, _rules_of(self.problem))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is as large as the problem, and quickly made again.
-        return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
 
 def boosting_problem(problem: Problem, rules: _engine.BoostingRules) -> _engine.BoostingProblem:

@@ -40,7 +40,7 @@ def _refusal_on_one_column(table: Table, problem: Problem) -> str | None:
         return OTHER_KIND
     if type(estimator) in TREES:
         unknown = KNOWN_TREE.first_unknown(estimator)
-        reason = None if unknown is None else f"the engine does not know {unknown}"
+        reason = None if unknown is None else f"the engine does not support {unknown}"
     else:
         reason = refusal_of_forest(estimator)
     if reason is not None:
@@ -48,7 +48,7 @@ def _refusal_on_one_column(table: Table, problem: Problem) -> str | None:
     if criterion_of(estimator) not in (
         _engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA
     ):
-        return f"the engine does not know criterion={criterion_of(estimator)!r}"
+        return f"the engine does not support criterion={criterion_of(estimator)!r}"
     if problem.loss.output not in ("probabilities", "labels", "values"):
         return f"the engine does not predict {problem.loss.output}"
     if problem.y.ndim > 1:
@@ -195,7 +195,3 @@ class ColumnTreeGrower(ColumnGrower):
         weights = np.zeros((len(counts), problem.y.size))
         weights[:, split.train] = counts if own is None else counts * own
         return weights
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The samples are larger than the problem, and quickly drawn again.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_weights", "_labels")}

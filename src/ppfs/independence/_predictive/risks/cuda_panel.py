@@ -152,9 +152,6 @@ class _OnCuda(_Twin):
         """Return the number of coefficients of each column, if it is known."""
         return None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_panels", "prepared")}
-
 
 class CudaLinearGrower(_OnCuda, LinearGrower):
     """Fits a line or a spline to each column of a block, in every split, on a GPU."""

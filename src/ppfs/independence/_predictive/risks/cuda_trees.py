@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,9 +60,6 @@ class _OnCuda(_Twin):
             with device.current():
                 trees[device.number] = [upload(device, prepared) for prepared in self._prepared]
         return trees
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
 
 
 class CudaTreeGrower(_OnCuda, TreeGrower):

@@ -85,10 +85,6 @@ class EngineGrower(Grower):
     def _kernels(self) -> Kernels:
         """Return the functions that read what `_prepare` returns."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is as large as the problem, and quickly made again.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_prepared", "_draws")}
-
 
 def sorted_columns(X: Matrix) -> _engine.SortedColumns:
     """Return the columns in the order of their values."""

@@ -93,7 +93,7 @@ def refusal_of_forest(estimator: Any) -> str | None:
         else _KNOWN_BAG.first_unknown(estimator) or KNOWN_TREE.first_unknown(tree)
     )
     if unknown is not None:
-        return f"the engine does not know {unknown}"
+        return f"the engine does not support {unknown}"
     if estimator.n_estimators > _engine.MOST_TREES:
         return (
             f"the engine grows at most {_engine.MOST_TREES} trees, and n_estimators={estimator.n_estimators}"
@@ -101,7 +101,7 @@ def refusal_of_forest(estimator: Any) -> str | None:
     if tree is None and estimator.max_samples is not None and not estimator.bootstrap:
         return "it refuses max_samples without bootstrap"
     if not can_repeat_draws():
-        return "the engine does not know how this version of scikit-learn draws rows"
+        return "the engine does not reproduce how this version of scikit-learn draws rows"
     return None
 
 
@@ -149,7 +149,7 @@ class ForestRisks(TreeRisks):
 
     def _note(self, name: str, reason: str) -> str:
         if type(self.problem.estimator) in _EXTRA:
-            return f"{name} is grown by the engine, from seeds of its own"
+            return f"{name} is grown by the engine, with other seeds"
         return (
             f"{name} is grown by the engine: scikit-learn's own on one column, with another seed on several"
         )

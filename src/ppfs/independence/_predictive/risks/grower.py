@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 from ppfs._data import Block
 from ppfs.independence._predictive.problem import Problem
@@ -54,3 +55,12 @@ class Grower(ABC):
 
     def prepare(self) -> None:  # noqa: B027
         """Make what all blocks share, before several threads need it at once."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is prepared is larger than the problem, and quickly made again.
+        kind = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }

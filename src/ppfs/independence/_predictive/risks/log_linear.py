@@ -42,11 +42,11 @@ class LogLinearRisks(GrowthRisks):
             return OTHER_KIND
         unknown = _KNOWN.first_unknown(estimator)
         if unknown is not None:
-            return f"the engine does not know {unknown}"
+            return f"the engine does not support {unknown}"
         power = power_of(estimator)
         if not 1.0 <= power <= 2.0:
             # Beyond these powers the deviance is not convex in the logarithm of the mean, or not defined for it.
-            return f"the engine does not know power={power}"
+            return f"the engine does not support power={power}"
         if problem.impute is not None or problem.frame is not None or table.is_sparse:
             return "the engine reads dense columns of numbers as they are"
         wrong = problem.y < 0 if power < 2.0 else problem.y <= 0

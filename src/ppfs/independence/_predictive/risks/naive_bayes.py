@@ -29,9 +29,9 @@ class NaiveBayesRisks(GrowthRisks):
             return OTHER_KIND
         unknown = _KNOWN.first_unknown(problem.estimator)
         if unknown is not None:
-            return f"the engine does not know {unknown}"
+            return f"the engine does not support {unknown}"
         if problem.weights.fit is not None:
-            return "the engine does not know weights of rows"
+            return "the engine does not support row weights"
         if problem.impute is not None or problem.frame is not None or table.is_sparse:
             return "the engine reads dense columns of numbers as they are"
         if problem.loss.output not in ("probabilities", "labels"):

@@ -29,7 +29,7 @@ def refusal_of_target(table: Table, problem: Problem, losses: Collection[str] | 
         The losses that a source computes; None: those that all sources do.
     """
     if problem.loss.name not in (losses or _engine.LOSSES):
-        return f"the engine does not know the loss {problem.loss.name!r}"
+        return f"the engine does not support the loss {problem.loss.name!r}"
     if problem.y.ndim > 1:
         return f"the engine predicts one output, and the target has {problem.y.shape[1]}"
     if table.codes.ndim > 1:

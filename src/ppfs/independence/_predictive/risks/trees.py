@@ -49,7 +49,7 @@ KNOWN_TREE = KnownParameters(
 def refusal_of_data(table: Table, problem: Problem, criterion: str) -> str | None:
     """Return why the engine cannot grow trees by this criterion from these data, or None if it can."""
     if criterion not in (_engine.CLASS_CRITERIA if problem.classes.size else _engine.NUMBER_CRITERIA):
-        return f"the engine does not know criterion={criterion!r}"
+        return f"the engine does not support criterion={criterion!r}"
     reason = refusal_of_target(table, problem)
     if reason is None and not table.facts.is_plain:
         return "the columns have missing values or numbers too large for 32 bits"
@@ -82,7 +82,7 @@ class TreeRisks(RiskSource):
             return OTHER_KIND
         unknown = KNOWN_TREE.first_unknown(estimator)
         if unknown is not None:
-            return f"the engine does not know {unknown}"
+            return f"the engine does not support {unknown}"
         reason = refusal_of_data(table, problem, estimator.criterion)
         if reason is None and problem.weights.fit is not None:
             return "the engine supports row weights in dense columns only"

@@ -14,16 +14,3 @@ from ppfs.independence._predictive.significance.cross_fitted import (
 from ppfs.independence._predictive.significance.differences import risk_differences
 from ppfs.independence._predictive.significance.signed_rank import MAX_EXACT_TIED, tails_of
 from ppfs.independence._predictive.significance.t_tests import effective_freedom, moments_of
-
-__all__ = [
-    "MAX_EXACT_TIED",
-    "SIGNIFICANCES",
-    "cauchy_combination",
-    "effective_freedom",
-    "moments_of",
-    "randomisation",
-    "risk_differences",
-    "seen_by_each_other",
-    "seen_in_moments",
-    "tails_of",
-]

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import special
-from scipy.stats import rankdata
 
 from ppfs import _engine
 from ppfs._conventions import Floats
@@ -58,19 +57,32 @@ def tails_of(sums: _engine.SignedRanks, n_pairs: int) -> tuple[Floats, Floats]:
 def _exact_tail(differences: Floats, zero_rank_sum: Floats, rank_sums: Floats) -> Floats:
     """Return P(rank sum >= observed) when every sign is equally likely.
 
-    The null distribution depends on the ranks alone, and few patterns of ties occur, so it is
-    computed once per pattern. Ranks are doubled, because ties have half ranks.
+    The null distribution depends on the ranks alone, and few patterns of ties occur, so it is computed once per
+    pattern: a number with a bit for each place where the sorted magnitudes differ, and one for zeros.
     """
-    doubled = rankdata(np.abs(differences), axis=1) * 2
-    keys = np.column_stack([np.sort(doubled, axis=1), zero_rank_sum * 2]).astype(np.int64)
-    patterns, which = np.unique(keys, axis=0, return_inverse=True)
+    ordered = np.sort(np.abs(differences), axis=1)
+    n_pairs = ordered.shape[1]
+    differ = ordered[:, 1:] != ordered[:, :-1]
+    patterns = differ @ (1 << np.arange(1, n_pairs)) + (ordered[:, 0] == 0)
     observed = np.rint(rank_sums * 2 - zero_rank_sum).astype(np.int64)
     tail = np.empty(len(differences))
-    for number, pattern in enumerate(patterns):
-        mine = which.reshape(-1) == number
-        survival = _sign_survival(tuple(int(rank) for rank in pattern[:-1]), int(pattern[-1]))
-        tail[mine] = survival[observed[mine]]
+    for pattern in set(patterns.tolist()):
+        mine = patterns == pattern
+        tail[mine] = _tied_survival(pattern, n_pairs)[observed[mine]]
     return tail
+
+
+@lru_cache(maxsize=4096)
+def _tied_survival(pattern: int, n_pairs: int) -> Floats:
+    """Return P(sum of randomly signed ranks >= s) for every doubled sum s; see `_exact_tail` for the pattern.
+
+    Ranks are doubled, because ties have half ranks.
+    """
+    starts = np.array([0, *(place for place in range(1, n_pairs) if pattern >> place & 1)])
+    sizes = np.diff(starts, append=n_pairs)
+    doubled = np.repeat(2 * starts + sizes + 1, sizes)
+    n_zeros = sizes[0] if pattern & 1 else 0
+    return _sign_survival(tuple(doubled.tolist()), int(doubled[:n_zeros].sum()))
 
 
 @lru_cache(maxsize=4096)

@@ -2,5 +2,3 @@
 
 from ppfs.independence._predictive.risks.linear.recipe import Recipe
 from ppfs.independence._predictive.risks.linear.risks import LinearRisks
-
-__all__ = ["LinearRisks", "Recipe"]

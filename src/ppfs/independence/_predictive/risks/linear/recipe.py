@@ -161,7 +161,7 @@ def _refusal_of_categories(recipe: Recipe) -> str | None:
 
 def _refusal_of_data(table: Table, problem: Problem) -> str | None:
     if problem.loss.name == "callable":
-        return "the engine does not know the loss 'callable'"
+        return "the engine does not support the loss 'callable'"
     if problem.y.ndim > 1 or table.codes.ndim > 1:
         # Where another variable is predicted, the target may be among the columns.
         return "the engine predicts one output from single columns"
@@ -177,12 +177,12 @@ def _refusal_of_steps(table: Table, problem: Problem, steps: Sequence[Any]) -> s
     for model in (problem.estimator, last):
         unknown = _KNOWN[type(model)].first_unknown(model)
         if unknown is not None:
-            return f"the engine does not know {unknown}"
+            return f"the engine does not support {unknown}"
     if problem.weights.fit is not None and not _weigh_the_last(steps):
         return "the engine passes weights of rows to the last step of a pipeline only"
     for step in before:
         if not is_known_step(step, of_sparse=table.is_sparse):
-            return f"the engine does not know the step {step!r}"
+            return f"the engine does not support the step {step!r}"
     if any(map(is_joint, before)) and not _are_powers(before):
         return "the engine does not multiply columns made by other steps"
     return None
@@ -250,7 +250,7 @@ def _of_logistic(estimator: LogisticRegression, problem: Problem) -> Solver | st
         return "scikit-learn refuses this penalty with this solver"
     has_penalty = parameters.get("penalty", "deprecated") is not None and np.isfinite(parameters["C"])
     if (is_liblinear or is_sparse) and not has_penalty:
-        return f"the engine does not know C={parameters['C']} with solver={parameters['solver']!r}"
+        return f"the engine does not support C={parameters['C']} with solver={parameters['solver']!r}"
     penalty = 1.0 / parameters["C"] if has_penalty else 0.0
     has_own_intercept = parameters["fit_intercept"] and not is_liblinear
     class_weight = parameters["class_weight"]
