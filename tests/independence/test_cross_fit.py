@@ -223,6 +223,33 @@ def test_answers_do_not_depend_on_jobs_or_batches():
         assert together == alone
 
 
+def test_an_answer_asked_for_in_the_meantime_stays_with_its_column():
+    X, y = problem("regression", seed=1)
+    test = CrossFitPPI(LinearRegression(), random_state=2)
+    table = read_table(X, y, task="regression", owner=test)
+    expected = test.bind(table).query_many([0, 1, 2], 4, (3,))
+    bound = test.bind(table)
+    waiting = bound.answers([0, 1, 2], 4, (3,))
+    found = [next(waiting), bound.query(1, 4, (3,)), *waiting]
+    assert found == [*expected[:2], *expected[1:]]
+    assert bound.query_many([2, 1, 0], 4, (3,)) == expected[::-1]
+
+
+def test_models_of_the_last_few_targets_are_kept():
+    X = np.random.default_rng(0).normal(size=(60, 12))
+    test = CrossFitPPI(LinearRegression(), random_state=2)
+    table = read_table(X, X[:, 0], task="regression", owner=test)
+    bound = test.bind(table)
+    for target in (12, *range(10)):
+        bound.query(10, target, (11,))
+    kept = {target for target, _ in bound._risks}
+    assert kept == {12, *range(2, 10)}
+    before = bound.n_fits
+    assert bound.query(11, 9, ()) == test.bind(table).query(11, 9, ())
+    assert bound.query(11, 0, (10,)) == test.bind(table).query(11, 0, (10,))
+    assert bound.n_fits > before > 0
+
+
 def test_randomisation_needs_draws():
     X, y = problem("classification", seed=0)
     with pytest.raises(InvalidInputError, match=r"n_draws=10 .* at least 19"):

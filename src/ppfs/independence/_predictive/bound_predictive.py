@@ -335,7 +335,7 @@ class BoundPredictiveTest(BoundTest):
         """
         targets = (*(target for target, _ in self._risks), *self._products)
         others = list(dict.fromkeys(t for t in targets if t not in (keep, self.table.target)))
-        for target in others[: len(others) + 1 - _MAX_OTHER_TARGETS]:
+        for target in others[: max(0, len(others) + 1 - _MAX_OTHER_TARGETS)]:
             for key in [key for key in self._risks if key[0] == target]:
                 self._n_grown += self._risks.pop(key).n_fits
             self._growths.pop(target, None)
