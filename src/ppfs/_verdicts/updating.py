@@ -199,7 +199,7 @@ def begin(table: Table, selected: Sequence[int]) -> Watch:
     cut = np.clip(gains, -bounds, bounds)
     # Half of the effect, and no more than what is certain about it.
     lows = np.array([RowMeans().estimate(column, 0.9).low for column in cut.T])
-    effects = np.clip(np.minimum(_SHARE_LEFT * cut.mean(axis=0), lows), 0.0, 0.9 * bounds)
+    effects = np.maximum(np.minimum(_SHARE_LEFT * cut.mean(axis=0), lows), 0.0)
     entering_bounds = _bounds(entering)
     spread = np.clip(entering, -entering_bounds, entering_bounds).std(axis=0)
     return Watch(
