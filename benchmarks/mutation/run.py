@@ -33,7 +33,7 @@ from typing import Any
 
 from in_forks import WARM_UP
 from operators import Mutant, compiles, mutants_of
-from tests_by_statement import mark_of
+from tests_by_statement import marks_of, needs_no_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
@@ -117,6 +117,12 @@ FEW = 10
 # A mutant meets the quickest tests that run its line, as many as fit into this many seconds of the processor.
 BUDGET = 40.0
 
+# A fork ends after this many times as long: what tests share is made again in each, and a busy machine is slower.
+_SLACK = 2.0
+
+# Files of recorded answers begin with this.
+_RECORDED = "test_recorded_"
+
 # How much of it the tests next to the module may take, those up to its room, and all.
 SHARES = (0.5, 0.8, 1.0)
 
@@ -183,13 +189,15 @@ def make_map(only: str, again: bool) -> None:
             for file in found
             if file.startswith(tuple(only.split(",")))
             and not file.startswith(LEFT_OUT)
-            and _is_of_the_engine(file) == is_engine
+            and _is_interpreted(file) == is_engine
             and (again or not _map_of(file).exists())
         ]
         if files:
-            # Compiled kernels cannot be marked.
+            # With the compiler only the plain functions of the engine are marked: compiled kernels cannot be.
             waiting = MAPS / f"marked-{os.getpid()}.json"
-            waiting.write_text(json.dumps([file for file in sources if _is_of_the_engine(file) == is_engine]))
+            waiting.write_text(
+                json.dumps([one for one in sources if one.startswith("_engine") or not is_engine])
+            )
             command = [
                 sys.executable,
                 "-m",
@@ -210,8 +218,14 @@ def _map_of(file: str) -> Path:
     return MAPS / f"{file.removesuffix('.py').replace('/', '-')}.json"
 
 
-def _is_of_the_engine(file: str) -> bool:
-    return file.startswith(("tests/engine", "_engine"))
+def _is_interpreted(test: str) -> bool:
+    """Return whether a file of tests is mapped without the compiler: it runs kernels, whose lines it would hide."""
+    return test.startswith("tests/engine") and not test.startswith("tests/engine/cuda")
+
+
+def _is_in_a_kernel(file: str, line: int) -> bool:
+    """Return whether a fault is in compiled code, so that its tests run without the compiler."""
+    return file.startswith("_engine") and needs_no_compiler(_source(file), line)
 
 
 def _environment() -> dict[str, str]:
@@ -225,11 +239,12 @@ def _environment() -> dict[str, str]:
 
 
 @cache
-def _maps(is_engine: bool) -> dict[str, list[tuple[str, float]]]:
+def _maps(is_kernel: bool) -> dict[str, list[tuple[str, float]]]:
     """Return the tests that meet each mark (of a statement, a function or a file), with the seconds they take."""
     found: dict[str, list[tuple[str, float]]] = {}
     for path in MAPS.glob("tests-*.json"):
-        if path.name.startswith("tests-engine") == is_engine:
+        # The kernels were marked in these files only. Other functions of the engine are run by tests of all rooms.
+        if path.name.startswith("tests-engine") or not is_kernel:
             read = json.loads(path.read_text())
             timed = list(read["tests"].items())
             if timed and not (ROOT / timed[0][0].split("::")[0]).exists():
@@ -242,43 +257,55 @@ def _maps(is_engine: bool) -> dict[str, list[tuple[str, float]]]:
     return found
 
 
-def tests_for(mutant: Mutant, budget: float) -> tuple[list[str], float]:
-    """Return what to run, and how many seconds it takes without the fault.
+def tests_for(mutant: Mutant, budget: float) -> list[str]:
+    """Return what to run.
 
-    The tests of the statement; or, where it runs when the module is loaded, those of the file. Test files that share a
+    The tests of the statement; or, where it runs when the module is loaded, those of the statements that read the
+    constant that it defines, or else those of the file. Test files that share a
     word of their name with the module come first, then those of its room, then the others. Each of the three may take
     what the ones before leave of its share, the quickest tests first, but one case of every test before the second case
     of any: many cases of one test see much the same.
     """
-    marks = _maps(_is_of_the_engine(mutant.file))
-    mark = mark_of(_source(mutant.file), mutant.file, mutant.line)
-    found = {*(marks.get(mark) or marks.get(mutant.file, [])), *marks.get(OF_SIGNATURES, [])}
+    marks = _maps(_is_in_a_kernel(mutant.file, mutant.line))
+    own = [
+        test
+        for mark in marks_of(_source(mutant.file), mutant.file, mutant.line)
+        for test in marks.get(mark, ())
+    ]
+    found = {*(own or marks.get(mutant.file, [])), *marks.get(OF_SIGNATURES, [])}
     by_time = sorted(found, key=lambda one: (one[1], one[0]))
     cases: Counter[str] = Counter()
     ordered = []
     for test, seconds in by_time:
         name = test.split("[")[0]
-        ordered.append((_distance(mutant.file, test), cases[name], seconds, test))
+        # Each case of a record is another answer.
+        ordered.append((_distance(mutant.file, test), 0 if _RECORDED in name else cases[name], seconds, test))
         cases[name] += 1
     chosen, spent = [], 0.0
     for distance, _, seconds, test in sorted(ordered):
         if spent + seconds <= budget * SHARES[distance] or not chosen:
             chosen.append(test)
             spent += seconds
-    return chosen, spent
+    return chosen
 
 
 def _distance(file: str, test: str) -> int:
-    """Return how far a test's file is from a module: 0 if they share a word of their names, 1 if they share a room."""
+    """Return how far a test's file is from a module: 0 if they share a word of their names, 1 if they share a room.
+
+    Records of answers are near to all of their room.
+    """
     module, tested = Path(file), Path(test.split("::")[0])
     room = module.parts[0].strip("_")
-    words = {
-        *module.stem.strip("_").split("_"),
-        *(module.parent.name.strip("_").split("_") if room != module.parent.name else ()),
-    }
-    if room in tested.parts and words & {*tested.stem.removeprefix("test_").split("_")}:
+    words = _words(module.stem) | (_words(module.parent.name) if len(module.parts) > 2 else set())
+    if room in tested.parts and (
+        tested.name.startswith(_RECORDED) or words & _words(tested.stem.removeprefix("test_"))
+    ):
         return 0
     return 1 if room in tested.parts else 2
+
+
+def _words(name: str) -> set[str]:
+    return {word.removesuffix("s") for word in name.strip("_").split("_")}
 
 
 def digest_of(file: str) -> str:
@@ -314,11 +341,18 @@ def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: flo
     ][:limit]
     faults = []
     for mutant in waiting:
-        chosen, seconds = (tests, budget) if tests else tests_for(mutant, budget)
+        chosen = tests or tests_for(mutant, budget)
         trial = {name: getattr(mutant, name) for name in _NAMED} | {"digest": digest_of(mutant.file)}
         changed = mutant.applied_to(_source(mutant.file))
         faults.append(
-            {"file": mutant.file, "changed": changed, "tests": chosen, "seconds": seconds, "trial": trial}
+            {
+                "file": mutant.file,
+                "is_kernel": _is_in_a_kernel(mutant.file, mutant.line),
+                "changed": changed,
+                "tests": chosen,
+                "seconds": _SLACK * budget,
+                "trial": trial,
+            }
         )
     if apart:
         for fault in faults:
@@ -339,6 +373,9 @@ def run_by_hand() -> None:
         faults.append(
             {
                 "file": entry["file"],
+                "is_kernel": _is_in_a_kernel(
+                    entry["file"], source[: source.index(entry["old"])].count("\n") + 1
+                ),
                 "changed": changed,
                 "tests": entry["tests"],
                 "seconds": 60,
@@ -356,17 +393,17 @@ def _source(file: str) -> str:
 def _try(faults: list[dict[str, Any]], record: Path) -> None:
     """Run the tests of each fault in forks of one session; the engine's without the compiler."""
     RESULTS.mkdir(exist_ok=True)
-    for is_engine in (False, True):
-        some = [fault for fault in faults if _is_of_the_engine(fault["file"]) == is_engine]
+    for is_kernel in (False, True):
+        some = [fault for fault in faults if fault["is_kernel"] == is_kernel]
         if not some:
             continue
         waiting = MAPS / f"waiting-{os.getpid()}.json"
         waiting.write_text(json.dumps(some))
         files = {test.split("::")[0] for fault in some for test in fault["tests"]}
-        files |= {WARM_UP} if not is_engine and len(some) > FEW else set()
+        files |= {WARM_UP} if not is_kernel and len(some) > FEW else set()
         command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "in_forks"]
         command += [*WRAP_AROUND, "--faults", str(waiting), "--record", str(record), *sorted(files)]
-        environment = _environment() | {"NUMBA_DISABLE_JIT": str(int(is_engine))}
+        environment = _environment() | {"NUMBA_DISABLE_JIT": str(int(is_kernel))}
         subprocess.run(command, cwd=ROOT, env=environment, check=False)
 
 

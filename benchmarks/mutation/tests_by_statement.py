@@ -13,6 +13,7 @@ import ast
 import builtins
 import hashlib
 import json
+import os
 import signal
 import sys
 import time
@@ -38,6 +39,16 @@ _marked: set[str] = set()
 _broken: set[str] = set()
 _tests: dict[str, dict[str, float]] = defaultdict(dict)
 _by_mark: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+
+# The decorators of `ppfs._engine.jit.kernels`.
+_COMPILED = {
+    "kernel",
+    "kernel_part",
+    "kernel_function",
+    "allocating_kernel",
+    "allocating_function",
+    "summing_part",
+}
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -88,7 +99,10 @@ class MarkingLoader(SourceFileLoader):
 
 def marked(tree: ast.Module, file: str) -> ast.Module:
     """Put a mark at the start of every function, and before every statement of a function."""
+    is_plain = os.environ.get("NUMBA_DISABLE_JIT") == "1"
     for function, marks in list(_functions(tree, file)):
+        if is_compiled(function) and not is_plain:
+            continue
         for statements in _blocks(function):
             statements[:] = [part for one in statements for part in (_mark(marks[one], one), one)]
         has_text = isinstance(function.body[1], ast.Expr) and isinstance(function.body[1].value, ast.Constant)
@@ -108,6 +122,45 @@ def mark_of(source: str, file: str, line: int) -> str:
             if line in own:
                 found = name
     return found
+
+
+def marks_of(source: str, file: str, line: int) -> list[str]:
+    """Return the marks of a line: of its statement, or of those that read the constant that the line defines."""
+    tree = ast.parse(source)
+    own = mark_of(source, file, line)
+    if own != file:
+        return [own]
+    owners = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    names = {
+        node.id
+        for owner in owners
+        for statement in owner.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and line in _own_lines(statement)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    readers = [
+        mark
+        for _, marks in _functions(tree, file)
+        for statement, mark in marks.items()
+        if any(getattr(node, "id", getattr(node, "attr", "")) in names for node in ast.walk(statement))
+    ]
+    return readers or [file]
+
+
+def is_compiled(function: _Function) -> bool:
+    """Return whether Numba compiles a function: it cannot be marked then, nor can a fault be put in."""
+    return not _COMPILED.isdisjoint(one.id for one in function.decorator_list if isinstance(one, ast.Name))
+
+
+def needs_no_compiler(source: str, line: int) -> bool:
+    """Return whether a line of the engine works in compiled code: that of a kernel, or outside all functions."""
+    around = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, _Function) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    return not around or any(map(is_compiled, around))
 
 
 def _functions(tree: ast.Module, file: str) -> Iterator[tuple[_Function, dict[ast.stmt, str]]]:
@@ -163,16 +216,24 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Iterator[None]:
     file, name = item.nodeid.split("::")[0], item.nodeid
     _marked.clear()
     start = time.process_time()
-    signal.signal(signal.SIGPROF, _too_slow)
-    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
     outcome = yield
-    signal.setitimer(signal.ITIMER_PROF, 0.0)
     _tests[file][name] = round(time.process_time() - start, 3)
     for mark in _marked:
         _by_mark[file][mark].append(name)
     if nextitem is None or nextitem.nodeid.split("::")[0] != file:
         _write(file, Path(item.config.getoption("--maps")))
     return outcome
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: Any) -> Iterator[None]:
+    """End a test that is too slow. What it shares with others may take longer: to end that would fail them all."""
+    signal.signal(signal.SIGPROF, _too_slow)
+    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 def _too_slow(signum: int, frame: object) -> None:

@@ -1,7 +1,9 @@
 """The mutator: what it changes, what it leaves alone, and the list of faults made by hand."""
 
 import ast
+import sys
 import tomllib
+import types
 
 import pytest
 
@@ -116,12 +118,12 @@ def test_tests_near_a_module_come_first(script, monkeypatch):
     monkeypatch.setattr(
         run,
         "_maps",
-        lambda is_engine: {
+        lambda is_kernel: {
             mutant.file: tests,
-            run.mark_of(run._source(mutant.file), mutant.file, mutant.line): tests,
+            run.marks_of(run._source(mutant.file), mutant.file, mutant.line)[0]: tests,
         },
     )
-    assert run.tests_for(mutant, 10.0) == ([same_room + "[2]", same_room, far], 0.61)
+    assert run.tests_for(mutant, 10.0) == [same_room + "[2]", same_room, far]
 
 
 def test_faults_made_by_hand_can_still_be_made(operators, script):
@@ -141,3 +143,54 @@ def test_a_fault_reaches_the_function_of_a_command(script):
         return 1
 
     assert list(script("mutation/in_forks.py")._functions_in(click.Command("work", callback=work))) == [work]
+
+
+CONSTANTS = """LIMIT, OTHER = 3, 4
+
+
+class A:
+    n: int = 5
+
+    @kernel_part
+    def f(self):
+        return LIMIT + 1
+
+    def g(self, x):
+        x += 1
+        return self.n
+"""
+
+
+def test_a_constant_meets_the_tests_of_the_statements_that_read_it(script):
+    maps = script("mutation/tests_by_statement.py")
+    f, g, last = (maps.mark_of(CONSTANTS, "m.py", line) for line in (9, 11, 13))
+    assert set(maps.marks_of(CONSTANTS, "m.py", 1)) == {f, f.split(":")[0]}
+    assert set(maps.marks_of(CONSTANTS, "m.py", 5)) == {last, g}
+    assert maps.marks_of(CONSTANTS, "m.py", 12) == [maps.mark_of(CONSTANTS, "m.py", 12)]
+    assert maps.marks_of(CONSTANTS.replace("LIMIT + 1", "1"), "m.py", 1) == ["m.py"]
+
+
+def test_faults_in_kernels_need_the_interpreter(script):
+    maps = script("mutation/tests_by_statement.py")
+    needing = [line for line in range(1, 14) if maps.needs_no_compiler(CONSTANTS, line)]
+    assert needing == [*range(1, 11)]
+
+
+def test_a_call_of_the_parent_class_can_be_left_out(script, monkeypatch):
+    forks = script("mutation/in_forks.py")
+    calling = (
+        "class B(dict):\n    def __init__(self, n=1):\n        super().__init__(a=n)\n        self.n = n\n"
+    )
+    plain = calling.replace("super().__init__(a=n)", "pass")
+    for before, after in [(calling, plain), (plain, calling)]:
+        module = types.ModuleType("ppfs.made_up")
+        module.__file__ = "made_up.py"
+        exec(compile(before, "made_up.py", "exec"), module.__dict__)
+        monkeypatch.setitem(sys.modules, "ppfs.made_up", module)
+        if after is plain:
+            assert module.B() == {"a": 1}
+            forks.put_in("made_up.py", after)
+            assert (module.B(), module.B(2).n) == ({}, 2)
+        else:
+            with pytest.raises(forks.CannotBePutInError):
+                forks.put_in("made_up.py", after)
