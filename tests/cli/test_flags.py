@@ -81,3 +81,9 @@ def test_no_workers_at_all_are_refused(ppfs, table, command):
     result = ppfs(command, table, "-t", "ill", "--jobs", 0)
     assert result.exit_code == 2
     assert "--jobs 0 is not a number of workers" in result.stderr
+
+
+def test_a_short_flag_is_named_by_its_long_form(ppfs, table, tmp_path):
+    done = ppfs("select", table, "-t", "ill", "-o", tmp_path / "no folder" / "kept.csv")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("ppfs: --output ")

@@ -72,3 +72,9 @@ def test_half_a_table_is_refused(ppfs, arguments):
     done = ppfs("plan", *arguments)
     assert done.exit_code == 2
     assert "both --rows and --columns" in done.stderr
+
+
+def test_a_plan_leaves_the_checkpoint_alone(ppfs, table, tmp_path):
+    flags = ("--test", "paper", "--splits", 5, "--checkpoint", tmp_path / "run")
+    assert ppfs("plan", table, "-t", "ill", *flags).exit_code == 0
+    assert not (tmp_path / "run").exists()

@@ -248,3 +248,20 @@ def test_amounts_with_letters_are_named_with_code_that_loses_none(texts, number)
 def test_codes_are_not_taken_for_numbers_with_a_unit(labels):
     X = pd.DataFrame({"code": labels * 2, "b": np.random.default_rng(0).normal(size=62)})
     assert PPFS(n_splits=10, random_state=0).fit(X, np.arange(62) % 2).warnings_ == ()
+
+
+@pytest.mark.parametrize(("n_first", "is_told"), [(3, False), (4, True)])
+def test_separated_classes_are_leakage_where_fewer_than_one_order_in_a_hundred_separates_them(
+    n_first, is_told
+):
+    # Two of the 120 and of the 210 ways to place the first class among ten rows.
+    y = np.arange(10) < n_first
+    X = np.column_stack([y + 0.01 * RNG.random(10), RNG.normal(size=10)])[:, :1]
+    assert ("leakage" in kinds(X, y.astype(int)).values()) == is_told
+
+
+def test_a_monotone_function_may_have_a_few_ties():
+    y = np.sort(QUANTITY)
+    y[::50] = y[1::50]
+    for x, is_told in [(np.exp(3 * y), True), (-np.exp(3 * y), True), (np.roll(np.exp(3 * y), 1), False)]:
+        assert (kinds(x[:, None], y).get("x0") == "leakage") == is_told

@@ -14,6 +14,7 @@ import zarr
 
 from ppfs import PPFS
 from ppfs._data.sources import open_source
+from ppfs._data.sources.source import NumberedNames
 from ppfs.blanket import IAMB
 from ppfs.exceptions import InvalidInputError
 
@@ -183,3 +184,18 @@ def test_the_size_of_a_sparse_column_is_that_of_its_stored_values(tmp_path):
     X = sp.csc_array(np.eye(40)[:, :8])
     source = open_source(_write_h5ad(tmp_path / "X.h5ad", X))
     assert source.bytes_per_column == 1 + 12
+
+
+def test_numbered_names_are_found_as_in_a_list():
+    names, listed = NumberedNames(12), [f"x{i}" for i in range(12)]
+    assert list(names) == names[:] == listed
+    assert (names[3], names[-1], names[8:2:-3]) == ("x3", "x11", ["x8", "x5"])
+    assert [names.index(name) for name in listed] == list(range(12))
+    assert all(name in names for name in listed)
+    for other in ("x12", "x03", "x-1", "x", "y1", 3, None):
+        assert other not in names
+        with pytest.raises(ValueError, match="is not one of x0 to x11"):
+            names.index(other)
+    for place in (12, -13):
+        with pytest.raises(IndexError):
+            names[place]

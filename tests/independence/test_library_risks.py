@@ -142,3 +142,12 @@ def test_catboost_leaves_no_files_behind(tmp_path, monkeypatch):
     model = catboost.CatBoostClassifier(n_estimators=2, depth=2, verbose=0)
     CrossFitPPI(model, random_state=0).evaluate(X, X[:, 0] > 0, 0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_twice_the_rows_of_a_leaf_are_enough_for_two():
+    recipe = LightGBMRecipe.of(lightgbm.LGBMRegressor(n_estimators=2, min_child_samples=5, verbose=-1))
+    for n_rows, is_constant in [(9, True), (10, False)]:
+        assert recipe.is_constant(n_rows) == is_constant
+        X = (np.arange(n_rows) < 5).astype(float)[:, None]
+        fitted = recipe.fit(X, X[:, 0], None, is_classifier=False, seed=0)
+        assert (np.unique(fitted.booster.predict(X)).size == 1) == is_constant

@@ -7,7 +7,8 @@ from scipy import stats
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import index as index_module
 from ppfs.independence._predictive.residuals import leftovers
-from ppfs.independence._predictive.residuals.index import Features, cross_fitted, of_sum
+from ppfs.independence._predictive.residuals.functions import PRODUCTS, functions_of
+from ppfs.independence._predictive.residuals.index import Features, best_steps, cross_fitted, of_sum
 from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
 from ppfs.independence._predictive.residuals.smoother import Smoother
@@ -136,3 +137,35 @@ def test_responses_that_cannot_agree_with_a_residual_do_not_under_any_penalty():
     ]
     np.testing.assert_array_equal(may_agree, np.max(products, axis=0) > 0.0)
     assert 0 < may_agree.sum() < 30
+
+
+def test_steps_leave_a_share_of_the_rows_on_either_side():
+    rng = np.random.default_rng(0)
+    index = rng.normal(size=400)
+    # The best cuts would be beside the two outliers.
+    response = np.where(np.argsort(np.argsort(index)) > 396, 50.0, 0.0) + rng.normal(size=400)
+    response[np.argmin(index)] = -80.0
+    steps = best_steps(response, index)
+    n_low = steps.sum(axis=0)
+    assert 0.02 * 400 <= n_low.min() < n_low.max() <= 0.98 * 400
+    for step in steps.T:
+        assert index[step == 1.0].max() < index[step == 0.0].min()
+
+
+def test_a_curve_of_two_values_goes_through_their_means():
+    index, response = np.repeat([0.0, 5.0], [20, 40]), np.random.default_rng(0).normal(size=60)
+    means = response[:20].mean(), response[20:].mean()
+    np.testing.assert_allclose(index_module._Curve(index, response).fitted, np.repeat(means, [20, 40]))
+
+
+def test_functions_of_a_feature_vary_but_for_products_which_keep_their_places():
+    rng = np.random.default_rng(0)
+    constant, varied = np.zeros(50), rng.normal(size=50)
+    given = [GivenColumn.of(rng.normal(size=50), False)]
+    for columns in ([(constant, False)], [(varied, False)], [(varied, False), (constant, False)]):
+        found = dict(functions_of(columns, given))
+        assert (PRODUCTS in found) == any(column is varied for column, _ in columns)
+        for member, values in found.items():
+            assert member == PRODUCTS or values.any(axis=0).all()
+    both, alone = (dict(functions_of(columns, given))[PRODUCTS] for columns in (columns, columns[:1]))
+    assert both.shape[1] > alone.shape[1]

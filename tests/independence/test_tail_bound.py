@@ -13,6 +13,7 @@ from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.exact_tail import DRAWS_AT_ONCE, PermutationTail
+from ppfs.independence._predictive.rearranged_columns import counts_of
 from ppfs.independence._predictive.screening import Screening, lines_and_ranks, outputs_of, rearranged
 from ppfs.independence._predictive.tail_bound import TailBound, contrasts_of, log_chance
 
@@ -182,3 +183,18 @@ def test_a_strong_column_is_called_without_draws_and_the_trace_says_so() -> None
     assert selector.support_[0]
     assert any("1 still smaller p-values certified by a bound" in note for note in selector.trace_.notes)
     assert any("0 times in all" in note for note in selector.trace_.notes)
+
+
+def test_draws_with_the_p_value_of_the_column_itself_are_as_extreme() -> None:
+    copies = SimpleNamespace(owners=np.array([0, 0, 0, 2]), may_be_bounded=np.empty(0, dtype=int), block=None)
+    grown = SimpleNamespace(answers=SimpleNamespace(pvalues=np.array([0.1, 0.3, 0.05, 0.2])), n_fits=7)
+    drawing = SimpleNamespace(
+        stands_out=np.array([True, False, True]),
+        observed=np.array([0.1, 0.9, 0.2]),
+        tail_bound=None,
+        copies=lambda chunks: [copies, SimpleNamespace(owners=np.empty(0), may_be_bounded=None)],
+        growth=lambda block: grown,
+    )
+    found = counts_of(drawing, range(3))
+    assert found.counts.tolist() == [2, 3 * DRAWS_AT_ONCE, 1]
+    assert (found.n_refitted, found.n_fits) == (4, 7)

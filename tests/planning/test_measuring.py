@@ -1,5 +1,7 @@
 """Short runs show how many models a search fits: exactly, where they see all of it."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,3 +158,12 @@ def test_questions_beside_others_are_part_of_the_cost():
     rates = measure_rates(preset, X, y)
     wide = predict_cost(rates, 200, 100_000)
     assert wide.beside_fits == 150 * rates.look.fits
+
+
+def test_what_was_measured_is_part_of_the_time_that_measuring_took():
+    X, y = two_groups()
+    started = time.process_time()
+    rates = measure_rates(PPFS.calibrated(LinearRegression(), random_state=0), X, y)
+    taken = time.process_time() - started
+    parts = (rates.growth.at(len(X)), rates.shrink.seconds, rates.look.seconds)
+    assert 0 < min(parts) < sum(parts) < taken

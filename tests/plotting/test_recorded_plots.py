@@ -120,7 +120,14 @@ def look_of(text):
 
 
 def corners(patch):
-    return patch.get_bbox().bounds if isinstance(patch, matplotlib.patches.Rectangle) else []
+    """Return where a bar is, or where an arrow starts and ends."""
+    if isinstance(patch, matplotlib.patches.Rectangle):
+        return patch.get_bbox().bounds
+    return [*getattr(patch, "_posA_posB", []), getattr(patch, "shrinkA", 0), getattr(patch, "shrinkB", 0)]
+
+
+def look_of_legend(legend):
+    return [legend.get_frame_on(), legend._loc, legend.get_title().get_text()] if legend else []
 
 
 def described(ax):
@@ -177,5 +184,6 @@ def described(ax):
             for axis in (ax.xaxis, ax.yaxis)
             for label in axis.get_ticklabels()[:1]
         ],
+        "look of the legend": look_of_legend(ax.get_legend()),
         "legend": [text.get_text() for text in (ax.get_legend().get_texts() if ax.get_legend() else ())],
     }

@@ -270,3 +270,11 @@ def test_labels_in_runs_do_not_warn_where_the_columns_explain_them() -> None:
     series = lfilter([1.0], [1.0, -0.9], rng.normal(size=(300, 5)), axis=0)
     with pytest.warns(DependentRowsWarning):
         PPFS(n_splits=5, random_state=0).fit(series[:, 1:], series[:, 0] > 0)
+
+
+def test_labels_in_any_unit_are_alike() -> None:
+    runs = np.repeat(np.arange(40) % 2, 5)
+    noise = np.random.default_rng(0).permutation(runs)
+    for unit in (1e-9, 1.0, 1e9):
+        assert are_neighbors_alike(runs * unit)
+        assert not are_neighbors_alike(noise * unit)

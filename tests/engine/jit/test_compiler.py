@@ -6,7 +6,10 @@ import numba
 import pytest
 from numba.core.compiler import Flags
 
-from ppfs._engine.jit import kernels  # noqa: F401  (listens to Numba's compiler)
+from ppfs._engine.jit import (
+    compile_time,
+    kernels,  # noqa: F401  (listens to Numba's compiler)
+)
 from ppfs._engine.jit.compile_time import compilation_ends, compilation_starts
 from ppfs._engine.jit.compiler import QuickFlags
 
@@ -64,3 +67,18 @@ def test_options_are_compared_and_hashed_as_numba_does(mine, other):
     assert (quick.copy() == flags_with(QuickFlags, **other)) is expected
     assert hash(quick) == hash(flags_with(Flags, **mine))
     assert quick != "no options"
+
+
+def test_compile_time_is_that_of_the_outermost_compilation(monkeypatch):
+    clock = iter([(10.0, 1.0), (13.0, 2.0), (15.0, 4.0), (20.0, 5.0), (24.0, 7.0)])
+    monkeypatch.setattr(compile_time, "_now", lambda: next(clock))
+    monkeypatch.setattr(compile_time, "_spent", (0.5, 0.25))
+    compilation_starts()
+    compilation_starts()
+    assert compile_time.compile_seconds() == (3.5, 1.25)
+    compilation_ends()
+    compilation_ends()
+    assert compile_time.compile_seconds() == (5.5, 3.25)
+    compilation_starts()
+    compilation_ends()
+    assert compile_time.compile_seconds() == (9.5, 5.25)

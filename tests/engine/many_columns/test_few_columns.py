@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numba import njit
 
 from engine.problems import problems, single_column_risks
 from ppfs._engine import few_column_risks
 from ppfs._engine.jit.disk_cache import is_compiled
 from ppfs._engine.many_columns import few_columns
+from ppfs._engine.many_columns.forest_search import _sort_turns
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
@@ -54,3 +56,19 @@ def test_only_the_first_trees_of_a_process_are_grown_without_the_kernels(monkeyp
     assert not few_columns.is_sooner_grown(few_columns._MOST_ROWS)
     monkeypatch.setattr(few_columns, "class_risks", _Kernel(has_files=True))
     assert not few_columns.is_sooner_grown(1)
+
+
+@njit
+def _in_turn(turns, columns):
+    _sort_turns(turns.size, turns, columns)
+
+
+def test_any_number_of_columns_is_sorted_by_turn_and_then_by_number():
+    rng = np.random.default_rng(0)
+    for n in range(1, 60):
+        turns = rng.integers(0, n, n).astype(np.uint64)
+        columns = rng.permutation(n).astype(np.int32)
+        order = np.lexsort((columns, turns))
+        expected = turns[order], columns[order]
+        _in_turn(turns, columns)
+        np.testing.assert_array_equal((turns, columns), expected)
