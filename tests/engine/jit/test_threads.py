@@ -1,7 +1,8 @@
 """Tasks and chains of tasks on threads: the answers of one thread, in the same order."""
 
+import os
 import time
-from threading import Event
+from threading import Event, active_count
 
 import pytest
 
@@ -67,3 +68,42 @@ def test_errors_of_a_chain_are_raised():
     assert next(chains) == [-1]
     with pytest.raises(ZeroDivisionError):
         next(chains)
+
+
+def test_tasks_may_run_tasks_and_threads_are_used_again():
+    def outer(number):
+        return run_tasks(lambda task: (number, task), range(3), 2)
+
+    expected = [[(number, task) for task in range(3)] for number in range(4)]
+    assert run_tasks(outer, range(4), 2) == expected
+    n_threads = active_count()
+    assert run_tasks(outer, range(4), 2) == expected
+    assert active_count() <= n_threads
+
+
+def test_tasks_after_a_failed_one_are_given_up_before_the_error_is_raised():
+    done = []
+
+    def task(number):
+        time.sleep(0.01)
+        if not number:
+            raise ValueError("first")
+        done.append(number)
+
+    with pytest.raises(ValueError, match="first"):
+        run_tasks(task, range(100), 2)
+    n_done = len(done)
+    assert n_done < 20
+    time.sleep(0.05)
+    assert len(done) == n_done
+    assert run_tasks(abs, [-1, -2], 2) == [1, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_starts_threads_of_its_own():
+    run_tasks(abs, [-1, -2], 2)
+    child = os.fork()
+    if not child:
+        os._exit(run_tasks(abs, [-1, -2], 2) != [1, 2])
+    assert os.waitpid(child, 0)[1] == 0

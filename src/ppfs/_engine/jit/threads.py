@@ -1,12 +1,37 @@
 """Independent tasks on threads."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import TypeVar
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 State = TypeVar("State")
+
+# Pools without work, by their number of threads. Starting the threads of a pool takes as long as some tasks.
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+
+if hasattr(os, "register_at_fork"):
+    # The threads are not there in the child.
+    os.register_at_fork(after_in_child=_idle.clear)
+
+
+@contextmanager
+def _pool(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Lend a pool that nobody else uses meanwhile: a task may run tasks itself. All of them have ended afterwards."""
+    idle = _idle.setdefault(n_threads, [])
+    try:
+        pool = idle.pop()
+    except IndexError:
+        pool = ThreadPoolExecutor(n_threads, "ppfs")
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
+    idle.append(pool)
 
 
 def run_tasks(function: Callable[[Task], Answer], tasks: Sequence[Task], n_threads: int) -> list[Answer]:
@@ -17,7 +42,7 @@ def run_tasks(function: Callable[[Task], Answer], tasks: Sequence[Task], n_threa
     """
     if n_threads <= 1 or len(tasks) <= 1:
         return [function(task) for task in tasks]
-    with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
+    with _pool(n_threads) as pool:
         return list(pool.map(function, tasks))
 
 
@@ -47,12 +72,14 @@ def run_chains(
         # Submitted, and so begun, before this one.
         return function(before.result()[0], task)
 
-    pool = ThreadPoolExecutor(n_threads)
-    try:
+    with _pool(n_threads) as pool:
         running = [[pool.submit(function, state, tasks[0]) for state in starts]]
         for task in tasks[1:]:
             running.append([pool.submit(following, before, task) for before in running[-1]])
-        for now in running:
-            yield [one.result()[1] for one in now]
-    finally:
-        pool.shutdown(cancel_futures=True)
+        try:
+            for now in running:
+                yield [one.result()[1] for one in now]
+        except GeneratorExit:
+            # What has begun is waited for.
+            left = [one for some in running for one in some]
+            wait([one for one in left if not one.cancel()])

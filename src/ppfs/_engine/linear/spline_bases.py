@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ppfs._engine.jit.kernels import Float64s
+from ppfs._engine.jit.kernels import Float64s, kernel
 
-# Rows of which many columns are read at once, so that what is computed on the way stays in the cache.
-_VALUES_AT_ONCE = 2**14
+# NumPy makes the splines of up to this many numbers, so that small tables compile nothing.
+_MOST_IN_NUMPY = 2**15
 
 
 def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) -> Float64s:
@@ -25,13 +25,50 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
     array of shape (n_rows, n_columns, n_kept), float64
     """
     n_rows, n_columns = columns.shape
+    if columns.size > _MOST_IN_NUMPY:
+        made = np.zeros((n_kept, n_rows, n_columns))
+        _fill_splines(columns, knots, np.empty(degree + 1), made)
+        return np.moveaxis(made, 0, 2)
     # The last splines are made, and left out.
     made = np.zeros((n_rows, n_columns, knots.shape[1] - degree - 1))
-    at_once = max(1, _VALUES_AT_ONCE // max(1, n_columns))
-    for first in range(0, n_rows, at_once):
-        rows = slice(first, first + at_once)
-        _fill(columns[rows], knots, degree, made[rows])
+    _fill(columns, knots, degree, made)
     return made[:, :, :n_kept]
+
+
+@kernel
+def _fill_splines(columns: Float64s, knots: Float64s, values: Float64s, made: Float64s) -> None:
+    """Fill the splines of each number, shape (n_kept, n_rows, n_columns).
+
+    ``values`` is memory for the degree + 1 splines that are not 0 at a number. The steps are those of `_fill`, and so
+    are the results, bit for bit.
+    """
+    n_kept, n_rows, n_columns = made.shape
+    degree = values.size - 1
+    last = knots.shape[1] - degree - 1
+    for i in range(n_rows):
+        for column in range(n_columns):
+            own = knots[column]
+            x = columns[i, column]
+            if x < own[degree]:
+                x = own[degree]
+            elif x > own[last]:
+                x = own[last]
+            interval = 0
+            for knot in range(degree + 1, last):
+                interval += x >= own[knot]
+            values[0] = 1.0
+            for order in range(1, degree + 1):
+                saved = 0.0
+                for place in range(order):
+                    above = own[interval + degree + 1 + place]
+                    below = own[interval + degree + 1 - order + place]
+                    share = values[place] / (above - below)
+                    values[place] = saved + (above - x) * share
+                    saved = (x - below) * share
+                values[order] = saved
+            for place in range(degree + 1):
+                if interval + place < n_kept:
+                    made[interval + place, i, column] = values[place]
 
 
 def _fill(columns: Float64s, knots: Float64s, degree: int, made: Float64s) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ppfs import _engine
 from ppfs._conventions import Floats
 from ppfs._data import Table
+from ppfs._fitting import dense
+from ppfs.blanket._steps.column_values import feature_blocks
 
 # Numbers are compared in this many classes of about equal size.
 _N_CLASSES = 6
@@ -72,34 +73,54 @@ def closest_members(
 
 def _indicators(
     table: Table, features: Sequence[int], rows: NDArray[np.intp]
-) -> tuple[Floats, NDArray[np.intp]]:
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
     """Return the class of each row in each column of some features.
 
     Returns
     -------
-    indicators : ndarray of shape (n_rows, n_columns, n_classes)
+    indicators : ndarray of float32, shape (n_rows, n_columns, n_classes)
         1 for the class of the row: a sixth of the ranks, or the class of missing values.
 
     owners : ndarray of int, shape (n_columns,)
         The place of each column's feature.
     """
-    parts = [table.values(feature)[rows].reshape(len(rows), -1) for feature in features]
-    owners = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-    values = np.concatenate(parts, axis=1)
-    is_missing = np.isnan(values)
-    ranks = rankdata(np.where(is_missing, np.inf, values), axis=0)
-    n_known = np.maximum(1, len(rows) - is_missing.sum(axis=0))
-    codes = np.where(is_missing, _N_CLASSES, (ranks - 0.5) * _N_CLASSES // n_known)
-    return np.asarray(codes[:, :, np.newaxis] == np.arange(_N_CLASSES + 1), dtype=np.float64), owners
+    widths = [len(table.features.columns_of([feature])) for feature in features]
+    parts = [dense(table.take(some))[rows] for some in feature_blocks(table, features)]
+    codes = _sixths(np.concatenate(parts, axis=1))
+    indicators = np.asarray(codes[:, :, np.newaxis] == np.arange(_N_CLASSES + 1), dtype=np.float32)
+    return indicators, np.repeat(np.arange(len(features)), widths)
 
 
-def _associations(ones: Floats, others: Floats) -> Floats:
+def _sixths(values: Floats) -> NDArray[np.intp]:
+    """Return the sixth of the ranks that each value is in, from 0; equal values have their mean rank. NaN is in none.
+
+    The ranks of a column increase with its values, so a sixth is a range of values: ranks are found where values are
+    sorted, and are not carried back.
+    """
+    n_rows = len(values)
+    ascending = np.sort(values, axis=0)
+    n_known = np.maximum(1, n_rows - np.isnan(values).sum(axis=0))
+    places = np.arange(n_rows)[:, np.newaxis]
+    is_new = np.ones((n_rows + 1, values.shape[1]), dtype=bool)
+    is_new[1:-1] = ascending[1:] != ascending[:-1]
+    first = np.maximum.accumulate(np.where(is_new[:-1], places, 0), axis=0)
+    last = np.minimum.accumulate(np.where(is_new[1:], places, n_rows)[::-1], axis=0)[::-1]
+    sixth = (0.5 * (first + last + 1)) * _N_CLASSES // n_known
+    codes = np.where(np.isnan(values), _N_CLASSES, 0)
+    for number in range(1, _N_CLASSES):
+        begins = np.count_nonzero(sixth < number, axis=0)
+        lowest = np.take_along_axis(ascending, np.minimum(begins, n_rows - 1)[np.newaxis], axis=0)
+        codes += (values >= lowest) & (begins < n_rows)
+    return codes
+
+
+def _associations(ones: NDArray[np.float32], others: NDArray[np.float32]) -> Floats:
     """Return Cramér's V squared of all pairs of columns, corrected for chance."""
     n_rows, n_ones, n_classes = ones.shape
-    counts = (ones.reshape(n_rows, -1).T @ others.reshape(n_rows, -1)).reshape(
-        n_ones, n_classes, -1, n_classes
-    )
-    row_sums, column_sums = ones.sum(axis=0), others.sum(axis=0)
+    # Counts of up to a thousand rows are exact in 32 bits.
+    products = ones.reshape(n_rows, -1).T @ others.reshape(n_rows, -1)
+    counts = products.astype(np.float64).reshape(n_ones, n_classes, -1, n_classes)
+    row_sums, column_sums = (some.sum(axis=0, dtype=np.float64) for some in (ones, others))
     expected = row_sums[:, :, np.newaxis, np.newaxis] * column_sums
     shared = np.divide(counts**2, expected, out=np.zeros_like(counts), where=expected > 0).sum(axis=(1, 3))
     k, other_k = (row_sums > 0).sum(axis=1)[:, np.newaxis], (column_sums > 0).sum(axis=1)

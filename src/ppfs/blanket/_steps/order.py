@@ -37,6 +37,8 @@ def least_important_first(answered: Iterable[Answered], table: Table) -> list[in
     False positives are then dropped before they can displace a strong column. Copies tie in everything: the later ones
     are tested, and dropped, first.
     """
+    answered = list(answered)
+    table.order.enter(x for x, _ in answered)
     order = sorted(
         answered, key=lambda one: (-one[1].pvalue, one[1].effect, table.order.key(one[0]), -one[0])
     )

@@ -19,7 +19,7 @@ from ppfs.independence._predictive.residuals.residual_products import (
 )
 from ppfs.independence._predictive.residuals.smoother import Residuals
 from ppfs.independence._predictive.residuals.statistics import ProductTest, Tested
-from ppfs.independence._predictive.risks.paired import Views
+from ppfs.independence._predictive.risks.paired import LaterViews, Views
 from ppfs.independence._predictive.risks.source import RiskSource
 
 # The scale of the models' predictions in the design: that of a line.
@@ -60,17 +60,18 @@ class ModelProducts(ResidualProducts):
         self._sources = sources
         self._tested_rows = np.concatenate([split.test for split in problem.splits])
 
-    def _views(self, x: int, others: tuple[int, ...]) -> Mapping[int, Views]:
+    def _views(self, x: int, others: tuple[int, ...], *, is_added: bool) -> Mapping[int, LaterViews]:
+        members = frozenset((*others, x))
         return {
-            number: found
+            number: source.views_later(x, members, is_added=is_added)
             for number, source in self._sources.items()
-            if (found := source.views(x, frozenset((*others, x)))) is not None
         }
 
     def _asked(self, question: Question, given: list[GivenColumn]) -> Asked:
-        views = question.views
-        without = [unit(self._by_row(one.without)) * _SCALE for one in views.values()]
-        members = [Member(number, 1.0, self._by_row(_difference(one))) for number, one in views.items()]
+        found = {number: views() for number, views in question.views.items()}
+        used = {number: views for number, views in found.items() if views is not None}
+        without = [unit(self._by_row(one.without)) * _SCALE for one in used.values()]
+        members = [Member(number, 1.0, self._by_row(_difference(one))) for number, one in used.items()]
         return Asked([member for member in members if member.functions.any()], without)
 
     def _by_row(self, predicted: Floats) -> Floats:

@@ -29,7 +29,7 @@ from ppfs.independence._predictive.residuals.regressions import Fit, Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.smoother import Residuals
 from ppfs.independence._predictive.residuals.statistics import ProductTest, Tested, predicted_rest
-from ppfs.independence._predictive.risks.paired import Views
+from ppfs.independence._predictive.risks.paired import LaterViews
 
 # Of a feature of many columns this many are looked at a second time.
 _MOST_LOOKED_AT = 5
@@ -102,14 +102,14 @@ class Question:
     regressions : Regressions or None
         The regression of the target on these, if it is known.
 
-    views : mapping of int to Views
-        What the caller's models predict, by their numbers.
+    views : mapping of int to callable
+        Return what the caller's models predict, by their numbers.
     """
 
     x: int
     others: tuple[int, ...]
     regressions: Regressions | None
-    views: Mapping[int, Views]
+    views: Mapping[int, LaterViews]
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,10 @@ class ResidualProducts:
     def answers(self, xs: Sequence[int], given: Set[int]) -> Answers:
         """Answer about features, each given the others of `given`."""
         answers = Answers.independent(len(xs), self._n_models)
-        for first in range(0, len(xs), self._n_threads):
-            questions = [self._question(x, given) for x in xs[first : first + self._n_threads]]
+        # Each question about a member has a regression of its own, which may be large.
+        at_once = self._n_threads if xs[0] in given else len(xs)
+        for first in range(0, len(xs), at_once):
+            questions = [self._question(x, given) for x in xs[first : first + at_once]]
             found = _engine.run_tasks(self._answered, questions, self._n_threads)
             for number, (question, one) in enumerate(zip(questions, found, strict=True), start=first):
                 answers.put(np.array([number]), one.answer)
@@ -201,7 +203,7 @@ class ResidualProducts:
             known = self._regressions(others)
             self._last = others, known
             self.n_fits += self._outputs.shape[1]
-        return Question(x, others, known, self._views(x, others))
+        return Question(x, others, known, self._views(x, others, is_added=x not in given))
 
     def _answered(self, question: Question) -> Answered:
         """Answer a question. The answer depends on nothing else."""
@@ -241,7 +243,7 @@ class ResidualProducts:
         joined.explained[:] = fit.target.explained.mean(), fit.functions.explained[:n_own].mean()
         return joined
 
-    def _views(self, x: int, others: tuple[int, ...]) -> Mapping[int, Views]:
+    def _views(self, x: int, others: tuple[int, ...], *, is_added: bool) -> Mapping[int, LaterViews]:
         """Return what the caller's models predict, by their numbers."""
         return {}
 

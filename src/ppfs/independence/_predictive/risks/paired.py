@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -29,6 +29,10 @@ class Views:
 
     own: Floats
     without: Floats
+
+
+# Computes them, in any thread; None if no model uses the feature.
+LaterViews = Callable[[], Views | None]
 
 
 @dataclass(frozen=True)

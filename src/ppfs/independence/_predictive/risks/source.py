@@ -14,7 +14,7 @@ from ppfs._data import Table
 from ppfs._fitting import called, dense
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
-from ppfs.independence._predictive.risks.paired import PairedRisks, Views
+from ppfs.independence._predictive.risks.paired import LaterViews, PairedRisks, Views
 
 # The refusal of a source that computes the risks of other kinds of models.
 OTHER_KIND = "the engine has no faster way for this kind of model"
@@ -99,6 +99,17 @@ class RiskSource(ABC):
     @abstractmethod
     def views(self, x: int, members: Set[int]) -> Views | None:
         """Return what the models of some features predict with and without one of them; None if none uses it."""
+
+    def views_later(self, x: int, members: Set[int], *, is_added: bool) -> LaterViews:
+        """Return what computes `views` in any thread: here they are computed at once.
+
+        Parameters
+        ----------
+        is_added : bool
+            Whether the next questions are about other sets, so that each needs models of its own.
+        """
+        found = self.views(x, members)
+        return lambda: found
 
     def _shuffled(self, x: int) -> list[Floats]:
         """Return a feature's values, shuffled within each test part, shape (n_draws, n_test, n_columns)."""

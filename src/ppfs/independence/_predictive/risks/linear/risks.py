@@ -15,7 +15,7 @@ from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.linear.members import LinearMembers
 from ppfs.independence._predictive.risks.linear.recipe import Recipe, recipe_of
 from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
-from ppfs.independence._predictive.risks.paired import PairedRisks, Views
+from ppfs.independence._predictive.risks.paired import LaterViews, PairedRisks, Views
 
 # Sparse members are made dense up to this many values.
 _MAX_DENSE = 2**23
@@ -57,12 +57,31 @@ class LinearRisks(ModelRisks):
         """Return what the models predict with and without a feature."""
         return self._linear_of(members).views(x) if self._can_fit(members) else super().views(x, members)
 
+    def views_later(self, x: int, members: Set[int], *, is_added: bool) -> LaterViews:
+        """Return what computes `views` in any thread: models of one question are fitted there."""
+        is_fitted = self._fitted_members == members and self._linear is not None
+        if is_fitted or not (is_added and self._table.is_in_memory and self._can_fit(members)):
+            return super().views_later(x, members, is_added=is_added)
+        ordered = self._table.order.canonical(members)
+        self._count(members)
+        self._linear = None
+
+        def views() -> Views:
+            return self._made(ordered, n_threads=1).views(x)
+
+        return views
+
     def _linear_of(self, members: Set[int]) -> LinearMembers:
         if self._linear is None or self._fitted_members != members:
             self._linear = self._fitted(members, self._n_threads, self._linear)
+            self._count(members)
+        return self._linear
+
+    def _count(self, members: Set[int]) -> None:
+        """Count the models of some features, unless those of the last question were the same."""
+        if self._fitted_members != members:
             self._fitted_members = members
             self.n_fits += len(self.problem.splits)
-        return self._linear
 
     def _can_fit(self, members: Set[int]) -> bool:
         """Return whether the engine, and not scikit-learn, fits the models of some features."""
@@ -76,7 +95,12 @@ class LinearRisks(ModelRisks):
     def _fitted(
         self, members: Set[int], n_threads: int, larger: LinearMembers | None = None
     ) -> LinearMembers:
-        design = Design.of(self._table, self._table.order.canonical(members))
+        return self._made(self._table.order.canonical(members), n_threads, larger)
+
+    def _made(
+        self, ordered: Sequence[int], n_threads: int, larger: LinearMembers | None = None
+    ) -> LinearMembers:
+        design = Design.of(self._table, ordered)
         return LinearMembers(self.problem, self._recipe, design, n_threads, larger)
 
     def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:

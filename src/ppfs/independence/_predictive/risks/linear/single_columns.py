@@ -156,8 +156,7 @@ def _regressors(recipe: Recipe, block: Floats, split: Split) -> tuple[Floats, Fl
     if not recipe.steps:
         return train[np.newaxis], test[np.newaxis]
     fitted = FittedSteps.of(recipe.steps, train, is_single=True)
-    n_columns = block.shape[1]
-    made = (fitted.transform(rows).reshape(len(rows), n_columns, -1) for rows in (train, test))
+    made = (fitted.regressors(rows) for rows in (train, test))
     train, test = (np.ascontiguousarray(np.moveaxis(regressors, 2, 0)) for regressors in made)
     return train, test
 

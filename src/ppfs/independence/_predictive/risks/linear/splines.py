@@ -32,15 +32,15 @@ class Splines:
     degree: int
     keeps_last: bool
 
-    def transform(self, X: Floats) -> Floats:
-        """Return the values of the splines, column after column: shape (n_rows, n_columns * n_splines)."""
+    def values(self, X: Floats) -> Floats:
+        """Return the values of the splines, shape (n_rows, n_columns, n_splines)."""
         n_splines = self.knots.shape[0] - self.degree - 1
         n_kept = n_splines if self.keeps_last else n_splines - 1
         knots = np.ascontiguousarray(self.knots.T)
         made: Floats = _engine.spline_values(
             np.ascontiguousarray(X, dtype=np.float64), knots, self.degree, n_kept
         )
-        return made.reshape(len(X), -1)
+        return made
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,19 @@ class FittedSplines:
 
     def transform(self, X: Floats) -> Floats:
         """Return the values of the splines, column after column: shape (n_rows, n_columns * n_splines)."""
+        return self.values(X).reshape(len(X), -1)
+
+    def values(self, X: Floats) -> Floats:
+        """Return the values of the splines, shape (n_rows, n_columns, n_splines)."""
         if self.others is None:
-            return self.plain.transform(X)
+            return self.plain.values(X)
         rest = np.asarray(self.others.transform(X[:, ~self.is_plain]))
         n_splines = rest.shape[1] // int((~self.is_plain).sum())
         made = np.empty((*X.shape, n_splines))
         made[:, ~self.is_plain] = rest.reshape(len(X), -1, n_splines)
         if self.is_plain.any():
-            made[:, self.is_plain] = self.plain.transform(X[:, self.is_plain]).reshape(len(X), -1, n_splines)
-        return made.reshape(len(X), -1)
+            made[:, self.is_plain] = self.plain.values(X[:, self.is_plain])
+        return made
 
 
 def fitted_splines(step: SplineTransformer, X: Floats) -> FittedSplines | SplineTransformer:

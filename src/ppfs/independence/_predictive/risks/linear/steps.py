@@ -21,7 +21,7 @@ from ppfs._conventions import Floats
 from ppfs._fitting import KnownParameters, Medians, standard
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence._predictive.risks.linear.scaling import FittedScaler, fitted_scaler
-from ppfs.independence._predictive.risks.linear.splines import fitted_splines
+from ppfs.independence._predictive.risks.linear.splines import FittedSplines, fitted_splines
 
 #: The square of this, times any number of rows, is finite in 64 bits.
 LARGEST_SQUARABLE = 1e145
@@ -150,12 +150,18 @@ class FittedSteps:
 
     def transform(self, X: Floats) -> Floats:
         """Return the regressors of rows, column after column: shape (n_rows, n_columns * n_regressors)."""
+        return self.regressors(X).reshape(len(X), -1)
+
+    def regressors(self, X: Floats) -> Floats:
+        """Return the regressors of rows, shape (n_rows, n_columns, n_regressors)."""
         columns = _at_least_two(X)
-        n_fitted = columns.shape[1]
-        for step in self.steps:
+        shape = *columns.shape, -1
+        for step in self.steps[:-1]:
             columns = np.asarray(step.transform(columns), dtype=np.float64)
-        width = columns.shape[1] // n_fitted
-        return columns[:, : self.n_columns * width]
+        for step in self.steps[-1:]:
+            made = step.values(columns) if isinstance(step, FittedSplines) else step.transform(columns)
+            columns = np.asarray(made, dtype=np.float64)
+        return columns.reshape(shape)[:, : self.n_columns]
 
     def scales(self) -> Floats | None:
         """Return the scales of the columns, shape (n_columns,); None where steps do more than shift and scale."""
