@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppfs._conventions import Floats
 from ppfs._data.labels import SeveralLabels, coded_labels
-from ppfs._data.target_kinds import Floats, TargetKind
+from ppfs._data.target_kinds import TargetKind
 from ppfs._data.target_task import Task, TaskChoice
 
 

@@ -15,13 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ppfs import _engine
+from ppfs._conventions import Floats, mean_ranks
 from ppfs._printable import listed
 from ppfs.exceptions import InvalidInputError
 
-Floats = NDArray[np.float64]
 KindName = Literal["count", "positive", "ordinal", "survival"]
 
 _EVENT_NAMES = re.compile(r"(?i)(event|status|cens|death|dead|died|observed|cens_?ind|delta|arrest|fail)")
@@ -239,7 +238,7 @@ def _cox_residuals(values: NDArray[Any], columns: Floats, weights: Floats | None
 
 
 def _ridits(values: NDArray[Any]) -> Floats:
-    return np.asarray(2.0 * (rankdata(values) - 0.5) / values.size - 1.0)
+    return np.asarray(2.0 * (mean_ranks(values) - 0.5) / values.size - 1.0)
 
 
 KINDS: dict[str, TargetKind] = {

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
+
+from ppfs._conventions import mean_ranks
 
 # A block has this many times the autocorrelation time, and there are at least this many blocks
 # (docs/decisions/0280-rows-in-time.md).
@@ -206,7 +208,7 @@ def are_neighbors_alike(series: NDArray[np.float64]) -> bool:
         return False
     # Normal scores: one outlier would decide otherwise. Scores of two values are correlated as the values are.
     has_two_values = bool(((series == series.min()) | (series == series.max())).all())
-    scores = series if has_two_values else special.ndtri(stats.rankdata(series) / (n + 1))
+    scores = series if has_two_values else special.ndtri(mean_ranks(series) / (n + 1))
     if _neighbor_correlation(scores - scores.mean()) <= _STANDARD_ERRORS / np.sqrt(n):
         return False
     steps = np.diff(scores)

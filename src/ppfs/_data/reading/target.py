@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, column_or_1d
 
-from ppfs._conventions import warn_caller
+from ppfs._conventions import Floats, warn_caller
 from ppfs._data.kinds import MAX_WHOLE_CATEGORIES
 from ppfs._data.labels import SeveralLabels
 from ppfs._data.reading.categories import converts, is_missing
@@ -24,7 +24,7 @@ from ppfs._data.reading.library_codes import pandas_labels
 from ppfs._data.reading.readable import require_values
 from ppfs._data.table import Table
 from ppfs._data.target import Target
-from ppfs._data.target_kinds import KINDS, RATES, Floats, is_survival, split_exposure
+from ppfs._data.target_kinds import KINDS, RATES, is_survival, split_exposure
 from ppfs._data.target_task import SaidTask, TaskChoice, choose_task, said_regression
 from ppfs._data.written_numbers import is_number
 from ppfs.exceptions import InvalidInputError

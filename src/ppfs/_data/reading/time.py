@@ -134,9 +134,10 @@ def target_series(
     if columns is None or columns.storage.is_sparse or not columns.storage.is_in_memory:
         return series
     n_columns = columns.storage.shape[1]
-    some = np.unique(np.linspace(0, n_columns - 1, min(n_columns, _MOST_COLUMNS)).astype(np.intp))
     X = columns.storage.matrix[rows]
-    X = np.asarray(X if some.size == n_columns else X[:, some], dtype=np.float64)
+    if n_columns > _MOST_COLUMNS:
+        X = X[:, np.linspace(0, n_columns - 1, _MOST_COLUMNS).astype(np.intp)]
+    X = np.asarray(X, dtype=np.float64)
     with np.errstate(all="ignore"):
         scaled = X - X.mean(axis=0)
         scaled /= np.sqrt(np.square(scaled).mean(axis=0))
@@ -195,6 +196,7 @@ def _is_sorted(codes: NDArray[np.float64]) -> bool:
     if codes.ndim > 1:
         return False
     steps = np.diff(codes)
-    n_values = np.unique(codes).size
-    has_runs = n_values <= codes.size // 2 and np.count_nonzero(steps) == n_values - 1
-    return bool((steps >= 0).all() or (steps <= 0).all() or has_runs)
+    if (steps >= 0).all() or (steps <= 0).all():
+        return True
+    runs = codes[np.concatenate(([True], steps != 0))]
+    return runs.size <= codes.size // 2 and np.unique(runs).size == runs.size

@@ -8,10 +8,9 @@ from math import comb
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ppfs import _engine
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, mean_ranks
 from ppfs._data import Table
 from ppfs.blanket._steps.column_values import dense_blocks
 from ppfs.exceptions import InvalidInputError
@@ -86,7 +85,7 @@ def quarters_of(values: Floats) -> NDArray[np.uint8]:
     Missing values come last, as equal values.
     """
     known = np.where(np.isnan(values), np.inf, values)
-    quarters: NDArray[np.uint8] = ((rankdata(known) - 0.5) * (4.0 / values.size)).astype(np.uint8)
+    quarters: NDArray[np.uint8] = ((mean_ranks(known) - 0.5) * (4.0 / values.size)).astype(np.uint8)
     return quarters
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import special
-from scipy.stats import rankdata
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, mean_ranks
 from ppfs.independence._predictive.residuals.index import (
     Features,
     Index,
@@ -158,7 +157,7 @@ class SecondLook:
         The rows are divided into cells, by up to three columns or by the fitted values. Within a cell the residuals of
         a right model add up to zero up to chance, whatever their spread.
         """
-        fitted_places = (rankdata(fitted) - 0.5) / self._n_rows
+        fitted_places = (mean_ranks(fitted) - 0.5) / self._n_rows
         n_columns = self._places.shape[1]
         twos = product(_promising(self._pairs, self._factors, residual, _PAIRS), self._bins)
         threes = product(_promising(self._triples, self._signs, residual, _TRIPLES), (2,))

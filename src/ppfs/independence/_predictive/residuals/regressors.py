@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import rankdata
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, mean_ranks
 
 # A number with at most this many values has one coefficient per value.
 _FEW_VALUES = 10
@@ -64,7 +64,7 @@ def unit(columns: Floats) -> Floats:
 
 def normal_scores(values: Floats) -> Floats:
     """Return the normal quantiles of the ranks; equal values share their mean rank."""
-    return np.asarray(special.ndtri((rankdata(values) - 0.5) / values.size))
+    return np.asarray(special.ndtri((mean_ranks(values) - 0.5) / values.size))
 
 
 def cosines(values: Floats, first: int, last: int) -> Floats:
