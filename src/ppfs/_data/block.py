@@ -57,8 +57,6 @@ class Block:
     n_levels : ndarray of shape (n_columns,)
         The number of categories of each column, 0 for numbers.
 
-    names : tuple of str
-
     on_device : array, default=None
         The same columns in the memory of a GPU, if they are there.
 

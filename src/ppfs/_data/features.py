@@ -20,8 +20,6 @@ class Features:
     names : tuple of str
         The name of each feature: a column's, or a group's.
 
-    column_names : tuple of str
-
     groups : tuple of tuple of int, default=None
         The columns of each feature; None if feature j is column j. A column may be in several.
     """

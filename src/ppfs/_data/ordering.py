@@ -21,12 +21,6 @@ class ContentOrder:
 
     Parameters
     ----------
-    columns : Columns
-
-    features : Features
-
-    target : Target
-
     known : mapping of int to bytes, default={}
         Digests of variables that were computed before.
     """

@@ -76,10 +76,6 @@ class Table:
 
     Parameters
     ----------
-    columns : Columns
-
-    target : Target
-
     features : Features, default=None
         None: every column is a feature.
 
@@ -159,8 +155,6 @@ class Table:
 
         categories : mapping of int to tuple of str, default=None
             The labels of the categories.
-
-        rows : CallersRows, default=None
         """
         if column_names is None:
             column_names = names if len(names) == X.shape[1] else [f"x{i}" for i in range(X.shape[1])]

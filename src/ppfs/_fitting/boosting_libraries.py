@@ -112,8 +112,6 @@ class LightGBMRecipe:
     settings : dict
         Parameters of LightGBM's own interface, without the objective.
 
-    n_rounds : int
-
     min_leaf : int
         Minimum number of train rows in a leaf.
 
@@ -179,8 +177,6 @@ class FittedLightGBM:
 
     Attributes
     ----------
-    booster : lightgbm.Booster
-
     classes_ : ndarray
         The labels of the train part; empty for regression.
     """

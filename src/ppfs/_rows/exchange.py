@@ -23,8 +23,6 @@ class Exchange:
 
     Attributes
     ----------
-    n_rows : int
-
     groups : ndarray of shape (n_rows,) or None
         The number of the group that each row belongs to.
     """

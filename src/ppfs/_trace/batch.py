@@ -27,8 +27,6 @@ class StepBatch:
     is_first : ndarray of bool, shape (n_steps,)
         Whether the decision is the first of `decisions`, or the second.
 
-    decisions : tuple of two decisions
-
     model_pvalues : ndarray of shape (n_steps, n_models) or None
         The p-value of each model of a panel; None without a panel.
 

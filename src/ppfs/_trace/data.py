@@ -21,8 +21,6 @@ class DataSummary:
 
     Attributes
     ----------
-    n_rows, n_columns : int
-
     n_categorical : int
         Columns of text or categories.
 

@@ -146,8 +146,6 @@ class Trace:
 
         Parameters
         ----------
-        topic : str
-
         sentences : mapping of int or None to str
             By feature; None for the selection as a whole.
         """

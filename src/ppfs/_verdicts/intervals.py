@@ -18,12 +18,7 @@ OF_FOLDS = 2.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over rows and its 95 % interval.
-
-    Attributes
-    ----------
-    value, low, high : float
-    """
+    """A mean over rows and its 95 % interval."""
 
     value: float
     low: float

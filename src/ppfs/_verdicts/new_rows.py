@@ -24,8 +24,6 @@ class Watched:
 
     Attributes
     ----------
-    watch : Watch
-
     X, y : objects or None
         All earlier rows; None for a selector that was loaded from a file.
 

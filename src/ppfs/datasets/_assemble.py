@@ -23,17 +23,12 @@ def assemble(info: DatasetInfo, X: Features, labels: NDArray[Any], *, origin: st
 
     Parameters
     ----------
-    info : DatasetInfo
     X : ndarray or csr_matrix
         Features, already float or object.
     labels : ndarray of str or of numbers
         Target as read; classes spelled as in the registry.
     origin : str
         Where the data came from, for the error message.
-
-    Returns
-    -------
-    Dataset
     """
     problem = _find_problem(info, X, labels)
     if problem is not None:

@@ -27,15 +27,9 @@ def read_files(info: DatasetInfo, folder: Path, *, checksums: bool = True) -> Da
 
     Parameters
     ----------
-    info : DatasetInfo
-    folder : Path
     checksums : bool
         Compare each file with its SHA-256. Copies in the cache have the same values in other bytes; only their values
         are compared.
-
-    Returns
-    -------
-    Dataset
     """
     if checksums:
         for file, expected in info.files.items():

@@ -61,8 +61,6 @@ def simulate(
         Each node, 0 to k - 1, with its parents.
     n_levels : mapping of int to int
         Number of categories of each node; 0 for a continuous node.
-    mechanism : Mechanism
-    n_samples : int
     seeds : SeedTree
         Node j uses stream (0, j): weights first, then one draw per row, so that fewer rows are a prefix.
 

@@ -29,14 +29,8 @@ def translate(info: DatasetInfo, copy: OpenMLCopy, bunch: Any) -> Dataset:
 
     Parameters
     ----------
-    info : DatasetInfo
-    copy : OpenMLCopy
     bunch : sklearn.utils.Bunch
         With ``data``, ``target``, ``feature_names`` and ``categories``.
-
-    Returns
-    -------
-    Dataset
     """
     origin = f"OpenML's data set {copy.id}"
     if bunch.data.shape[0] != copy.rows:

@@ -98,7 +98,6 @@ def harmless_gaps(parents: Mapping[int, Sequence[int]], target: int) -> frozense
     ----------
     parents : mapping of int to sequence of int
         Each node with its parents.
-    target : int
     """
     blanket = set(markov_blanket(parents, target))
     inside = blanket | {target}

@@ -66,7 +66,6 @@ def random_edges(target: int, *, edge_probability: float, stream: np.random.Gene
         Number of the target node, the last one.
     edge_probability : float
         Chance of an arc between two nodes.
-    stream : Generator
 
     Returns
     -------

@@ -40,8 +40,6 @@ def document_of(
 
     Parameters
     ----------
-    selector : fitted selector
-
     data, target : str
         What the table and the target are called.
 

@@ -86,10 +86,6 @@ class BoundTest(ABC):
 
     Parameters
     ----------
-    table : Table
-
-    binding : Binding
-
     models : tuple of str, default=()
         See the attribute.
 

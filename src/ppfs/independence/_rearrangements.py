@@ -42,8 +42,6 @@ class CountedRearrangements:
 
     Attributes
     ----------
-    draws : Rearrangements
-
     counts : ndarray of int, shape (n_columns,)
 
     n_refitted : int

@@ -40,8 +40,6 @@ class Picture:
 
     Attributes
     ----------
-    title, caption : str
-
     svg : str
         The plot, to be put into the page.
     """

@@ -56,8 +56,6 @@ def summarize(
 
     Parameters
     ----------
-    selector : fitted search
-
     command : str, default=None
         The command that made the selection, if it was not made in Python.
 
@@ -123,10 +121,6 @@ def summarize(
 
 def result_of(selector: Any) -> dict[str, Any]:
     """Return the result of a selection, for reports and the command line.
-
-    Parameters
-    ----------
-    selector : fitted search
 
     Returns
     -------

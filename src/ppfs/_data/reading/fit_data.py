@@ -13,12 +13,7 @@ from ppfs._data.time_order import RowsInTime
 
 
 class FitData(NamedTuple):
-    """The arguments of ``fit`` that hold data: the caller's own objects.
-
-    Attributes
-    ----------
-    X, y, groups, time, sample_weight : objects
-    """
+    """The arguments of ``fit`` that hold data: the caller's own objects."""
 
     X: Any
     y: Any

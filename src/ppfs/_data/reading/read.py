@@ -96,10 +96,6 @@ def read_table(
 
     memory_limit : int, default=None
         If X is a path, the most bytes that its columns may take in memory. None: a quarter of the machine's.
-
-    Returns
-    -------
-    Table
     """
     y, sample_weight, groups = (unmasked(to_host(part)) for part in (y, sample_weight, groups))
     # A column of times becomes numbers: the table is then not the array that the caller passed.

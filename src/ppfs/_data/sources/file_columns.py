@@ -64,8 +64,6 @@ class FileColumns:
 
     Parameters
     ----------
-    source : ColumnSource
-
     chosen : ndarray of int
         Which columns of the source these are.
 
@@ -166,12 +164,7 @@ class FileColumns:
 
 
 class FileKinds(ColumnKinds):
-    """The kinds of the columns that were read so far; those of the others are unknown, and not needed.
-
-    Parameters
-    ----------
-    storage : FileColumns
-    """
+    """The kinds of the columns that were read so far; those of the others are unknown, and not needed."""
 
     def __init__(self, storage: FileColumns) -> None:
         super().__init__(None, np.zeros(storage.shape[1], dtype=np.intp), from_values=True)

@@ -55,8 +55,6 @@ class ColumnSource(ABC):
     has_names : bool
         Whether the file has names; otherwise columns are named x0, x1 and so on.
 
-    n_rows : int
-
     bytes_per_column : int
         The average size of a column in memory.
 

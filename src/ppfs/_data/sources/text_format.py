@@ -22,8 +22,6 @@ class TextFormat:
 
     Attributes
     ----------
-    sep, encoding, quotechar : str
-
     decimals : tuple of str
         The decimal signs that a column may have, in the order in which they are tried.
 

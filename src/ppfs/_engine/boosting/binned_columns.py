@@ -62,7 +62,6 @@ class BinnedColumns:
     is_category : array of shape (n_columns,), bool
         Columns whose values are categories. Each category of the train part is a bin; all other categories count as
         missing values.
-    splits : tuple of Bins
     """
 
     is_category: Bools

@@ -99,7 +99,6 @@ def fit_linear(
         NaN is a missing value.
     labels : array of shape (n_rows,)
         Numbers, or class codes from 0 as floats.
-    kind : Kind
     n_trees : int
         1, or the number of classes if there are more than two.
     alpha : float

@@ -26,14 +26,10 @@ class BoostedModels:
 
     Attributes
     ----------
-    problem : BoostingProblem
-    columns : BinnedColumns
     active : array of shape (n_columns,), bool
         Columns that trees may cut.
-    models : tuple of Model
     raw : array of shape (n_tested, n_trees)
         Raw predictions of the test rows.
-    n_threads : int
     """
 
     problem: BoostingProblem

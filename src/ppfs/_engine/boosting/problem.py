@@ -56,7 +56,6 @@ class TestParts(NamedTuple):
         The test rows of a split are ``tested[ends[split]:ends[split + 1]]``.
     splits : array of shape (n_tested,), int64
         The split of each of them.
-    truth : Target
     weights : array of shape (n_rows,), float64
         Factors of the losses of the rows.
     totals : array of shape (n_splits,), float64
@@ -82,15 +81,12 @@ class BoostingProblem:
     ----------
     train, test : tuples of arrays of row numbers
         One of each per split.
-    rules : BoostingRules
     is_by_row : bool
         Whether losses are asked for row by row, or as means over test parts.
     baseline : array of shape (n_splits, n_trees), float64
         Raw prediction before the first round. ``n_trees`` is the largest number of trees per round of any split.
     sources : array of shape (n_draws, n_tested), int64
         Index of the tested row from which a permuted copy takes its value.
-    train_parts : TrainParts
-    test_parts : TestParts
     """
 
     train: tuple[npt.NDArray[np.int64], ...]
@@ -152,7 +148,6 @@ def prepare_boosting(
         Disjoint within a split; together they need not cover all rows.
     draws : sequence of arrays of shape (n_draws, n_test)
         For each split, the positions in its test part from which permuted copies take their values.
-    rules : BoostingRules
     weights : array of shape (n_rows,) or None
         Factors of the losses of test rows; models are fitted without them.
     is_by_row : bool

@@ -32,8 +32,6 @@ class Device(ABC):
     xp : module
         CuPy, or NumPy where kernels are simulated: its functions make arrays of this device.
 
-    name : str
-
     shared_memory : int
         How many bytes the threads of a block can share.
 

@@ -44,7 +44,6 @@ class DeviceTrees(NamedTuple):
     ----------
     arrays : dict of str to array
         By the name of the field that holds their address.
-    scalars : dict of str to int
     neighbors : tuple of arrays, or None
         What kernels read of `Neighbors`: train, test and receiver sets, and the number of test rows.
     max_nodes : int

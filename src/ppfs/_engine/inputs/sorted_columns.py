@@ -31,7 +31,6 @@ class SortedColumns:
 
     Attributes
     ----------
-    n_rows, n_columns : int
     n_stored : array of shape (n_columns,), int64
         Stored entries of each column.
     has_missing : bool

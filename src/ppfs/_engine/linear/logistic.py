@@ -238,7 +238,6 @@ def fit_scores(problem: Likelihood, start: Float64s, tolerance: float) -> tuple[
 
     Parameters
     ----------
-    problem : Likelihood
     start : array of shape (n_classes - 1, n_regressors), float64
     tolerance : float
         See `_maximize`.

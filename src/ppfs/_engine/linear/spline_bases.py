@@ -16,7 +16,6 @@ def spline_values(columns: Float64s, knots: Float64s, degree: int, n_kept: int) 
     columns : array of shape (n_rows, n_columns), float64
     knots : array of shape (n_columns, n_knots + 2 * degree), float64
         Increasing in every column.
-    degree : int
     n_kept : int
         How many splines of a column to return, from the first.
 

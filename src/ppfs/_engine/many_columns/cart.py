@@ -247,12 +247,8 @@ def grow(
 
     Parameters
     ----------
-    columns : ColumnArrays
     active : array of shape (n_active,), int32
         Columns that may be split on, in ascending order.
-    target : Target
-    limits : Limits
-    old : Nodes
     stale : array of shape (n_stale,), int32
         The nodes to grow again, none below another, from left to right.
     sizes : array of shape (n_stale,), int32

@@ -395,13 +395,11 @@ def grow_all_trees(
     ----------
     old : ForestTrees
         Not read for new trees.
-    removal : Removal
     counts : array of shape (n_rows, n_slots), uint8
         How often a tree draws a row.
     tree_keys : array of shape (n_trees,), uint64
     tests : array of shape (n_test,), int64
         Test rows.
-    candidates, store, target, limits, units
     scratch, work
         Scratch memory.
     forest : ForestTrees

@@ -63,7 +63,6 @@ class Units(NamedTuple):
     ----------
     per_one : float
         Units in a probability of one, or in the number one: a power of two.
-    n_trees : int
     """
 
     per_one: float

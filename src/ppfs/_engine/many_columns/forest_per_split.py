@@ -212,10 +212,8 @@ def grow_forest_per_split(
 
     Parameters
     ----------
-    columns : SortedColumns
     prepared : PreparedForest
         Contains the target, the splits, the samples of the trees, and the limits of their growth.
-    rules : ForestRules
     n_threads : int
         Splits are processed in parallel; the result does not depend on it.
     """

@@ -41,12 +41,10 @@ def replace(
 
     Parameters
     ----------
-    forest : ForestTrees
     place_of : array of shape (n_columns,), int32
         Index of a column in ``values``, or -1.
     values : array of shape (n_replaced, n_draws, n_test), float32
     tests : array of shape (n_test,), int64
-    store : ColumnStore
     weights : array of shape (n_rows,) or None
         See `Target`: without weights there are no missing values.
     pending : array of shape (n_nodes,), int32

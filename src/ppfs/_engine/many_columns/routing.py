@@ -25,13 +25,10 @@ def risks(
 
     Parameters
     ----------
-    tree : Nodes
     slots : array of shape (n_nodes,), int32
         Row of ``table`` with the values of the column that a node splits on.
     table : array of shape (n_slots, n_rows), float32
     test, permutation : arrays of shape (n_test,), int64
-    target : Target
-    scoring : Scoring
     weight : float
         Divisor of the sum of the losses.
     replaced : array of shape (n_choices,), int32

@@ -57,7 +57,6 @@ def load(
 
     Parameters
     ----------
-    columns : ColumnArrays
     active : array of shape (n_active,), int32
     sizes : array of shape (n_stale,), int32
         Train rows of each node.

@@ -281,13 +281,10 @@ def grow_tree_per_split(
 
     Parameters
     ----------
-    columns : SortedColumns
     y : array of shape (n_rows,)
         Class codes from 0, or numbers.
     n_classes : int
         Number of classes of the whole table; 0 for regression.
-    splits : Splits
-    rules : TreeRules
     n_threads : int
         Trees are grown in parallel; the result does not depend on it.
     class_weights : array of shape (n_classes,) or None

@@ -25,7 +25,6 @@ class Bags(NamedTuple):
 
     Attributes
     ----------
-    n_trees : int
     counts : array of shape (n_splits, n_rows, n_slots), uint8
         How often a tree draws a row; slots beyond the trees are zero.
     members : array of shape (n_splits, n_words, n_rows), uint64

@@ -33,9 +33,6 @@ class PreparedForest(NamedTuple):
     ----------
     shared : PreparedColumns
         The part that single trees need, too.
-    n_classes : int
-    bags : Bags
-    growth : Growth
     """
 
     shared: PreparedColumns

@@ -276,7 +276,6 @@ def limited_leaves(
         Values may be missing if it has ``weights``.
     has_weights : True or None
         None if all weights are 1.
-    limits : Limits
     groups : Groups
         Overwritten with the leaves, in the order of their values; the threshold of the last is infinite. A leaf with
         only missing values is written after all groups.

@@ -30,7 +30,6 @@ class Plan(NamedTuple):
     center : float
         The mean of the target: sums of squared errors around it do not suffer from cancellation. Trees are grown from
         the original numbers, because ties between cuts must be rounded as in scikit-learn.
-    loss : int
     """
 
     receivers: Int32s
@@ -76,7 +75,6 @@ class PreparedColumns(NamedTuple):
 
     Attributes
     ----------
-    splits : Splits
     total_weights : array of shape (n_splits,)
         Divisors of the sums of the losses of the test parts.
     neighbors : Neighbors or None
@@ -109,8 +107,6 @@ def prepare_columns(
     n_classes : int
         Number of classes of the whole table; 0 for regression. A class that is not in a train part is predicted with
         probability 0.
-    splits : Splits
-    rules : TreeRules
     class_weights : array of shape (n_classes,) or None
         Weights of the test rows by their class; trees are grown without them. None for numbers.
     row_weights : array of shape (n_rows,) or None

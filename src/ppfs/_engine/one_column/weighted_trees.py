@@ -97,7 +97,6 @@ def tree_predictions(
 
     Parameters
     ----------
-    columns : ColumnsInOrder
     y : array of shape (n_rows,)
         Class codes from 0, or numbers.
     n_classes : int
@@ -108,7 +107,6 @@ def tree_predictions(
         Number of rows of the train part, which converts limits that are fractions to counts.
     tested : array of shape (n_test,)
         The rows to predict.
-    rules : TreeRules
 
     Returns
     -------

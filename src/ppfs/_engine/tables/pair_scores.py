@@ -37,7 +37,6 @@ def score_pairs(
     n_levels : array of shape (n_columns,), int64
         How many levels occur in each column.
     labels : array of shape (n_rows,), int64
-    n_classes : int
     k_log_k : array of shape (n_rows + 1,), int64
     first : int
         The first of the columns to score.

@@ -48,7 +48,6 @@ class Unstored(NamedTuple):
     ----------
     place : int
         How many items of the node come before them.
-    n_rows, weight : float
     stats : array of shape (n_stats,), float64
     """
 
@@ -222,8 +221,6 @@ def best_cut(
         Rows of the node, and their weight.
     stats : array of shape (n_stats,), float64
         Statistics of the node.
-    target : Target
-    limits : Limits
     sides : Sides
         Memory.
 

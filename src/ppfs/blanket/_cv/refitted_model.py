@@ -135,10 +135,6 @@ class RefittedModel:
 
         sample_weight : array-like of shape (n_rows,), default=None
             How much each row counts.
-
-        Returns
-        -------
-        float
         """
         seen = self._read(X)
         weights = None if sample_weight is None else np.asarray(sample_weight)

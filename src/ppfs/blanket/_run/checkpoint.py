@@ -66,8 +66,6 @@ class Checkpoint:
 
     Parameters
     ----------
-    folder : Path
-
     circumstances : dict of str to str
         What the answers depend on.
     """

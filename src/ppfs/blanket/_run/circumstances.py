@@ -50,8 +50,6 @@ class Circumstances:
 
         Parameters
         ----------
-        test : IndependenceTest
-
         entropy : int
             The seed. It plays no part if nothing is drawn at random.
 

@@ -77,10 +77,6 @@ class ConfirmingSearch(BaseBlanketSelector):
 
         alpha : float, default=None
             The level; None is that of the search.
-
-        Returns
-        -------
-        int
         """
         check_is_fitted(self)
         if self.confirmed_ is None:

@@ -43,10 +43,6 @@ def closest_members(
 
     n_jobs : int, default=None
         Threads; the result does not depend on it.
-
-    Returns
-    -------
-    dict of int to int
     """
     closest: dict[int, int] = {}
     if len(members) < 2:

@@ -50,13 +50,7 @@ class CompareRequest:
     time_limit : float or None
         Seconds for all methods together.
 
-    random_state : int
-
     n_jobs : int or None
-
-    quiet : bool
-
-    format : str
 
     plot : Path or None
         Where a plot of scores against sizes is written.

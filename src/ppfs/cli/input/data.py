@@ -19,8 +19,6 @@ class FrameRead:
     name : str
         Of the file.
 
-    frame : pandas.DataFrame
-
     place : function from row numbers to text
         Names rows as the file numbers them.
 

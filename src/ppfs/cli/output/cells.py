@@ -38,12 +38,7 @@ def not_a_formula(text: str) -> str:
 
 
 def changed_texts(frame: Any, change: Callable[[str], str]) -> tuple[Any, list[str]]:
-    """Return a data frame with every text changed, headings included, and the columns in which one was.
-
-    Parameters
-    ----------
-    change : function from text to text
-    """
+    """Return a data frame with every text changed, headings included, and the columns in which one was."""
     changed, columns = frame.copy(deep=False), []
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]

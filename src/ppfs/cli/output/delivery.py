@@ -30,8 +30,6 @@ class Delivery:
 
     Attributes
     ----------
-    selector : fitted selector
-
     data : Input
         What was searched.
 

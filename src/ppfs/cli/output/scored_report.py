@@ -20,8 +20,6 @@ def report_of(selector: Any, data: Input, command: str, n_folds: int | None, sec
 
     Parameters
     ----------
-    selector : fitted selector
-
     data : Input
         What was searched.
 

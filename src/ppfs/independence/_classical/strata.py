@@ -36,8 +36,6 @@ class Strata:
     ----------
     places : ndarray of shape (n_rows,)
         The number of each row's stratum and target's level: stratum * n_classes + level.
-
-    n_strata, n_classes : int
     """
 
     places: Whole

@@ -24,8 +24,6 @@ class DeviceChoice:
 
     Attributes
     ----------
-    is_cuda : bool
-
     note : str
         A sentence for the trace; empty for ``device="cpu"``.
     """

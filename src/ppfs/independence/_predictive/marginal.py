@@ -68,8 +68,6 @@ class Growth:
 
     Attributes
     ----------
-    test : Assessor
-
     growers : tuple of Grower
         One per model.
 

@@ -214,8 +214,6 @@ class _Copies:
     owners : ndarray of int, shape (n_copies,)
         The column of which each is a rearrangement.
 
-    block : Block
-
     may_be_bounded : ndarray of int
         Positions of copies whose p-value may have a bound; the others have none.
 

@@ -34,10 +34,6 @@ class TargetProblems:
 
     Attributes
     ----------
-    test : PredictiveTest
-
-    table : Table
-
     entropy, fold : int
         The key of the random streams.
     """

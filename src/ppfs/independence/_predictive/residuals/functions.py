@@ -51,8 +51,6 @@ def functions_of(
     ----------
     columns : sequence of (ndarray of shape (n_rows,), bool)
         The columns of the feature, and whether they hold codes of categories.
-
-    given : sequence of GivenColumn
     """
     made: dict[int, list[Floats]] = {LINE: [], CURVES: [], PRODUCTS: [], STEPS: []}
     is_wide = len(columns) > _WIDE

@@ -104,8 +104,6 @@ class SecondLook:
 
     Parameters
     ----------
-    columns : list of GivenColumn
-
     roots : ndarray of shape (n_rows,)
         The roots of the rows' weights.
     """

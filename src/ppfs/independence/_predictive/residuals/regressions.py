@@ -42,10 +42,6 @@ class Fit:
 
     Attributes
     ----------
-    smoother : Smoother
-
-    target, functions : Residuals
-
     may_be_too_small : bool
         Whether both regressions missed the same part, so that a p-value may be too small.
     """
@@ -100,8 +96,6 @@ class Regressions:
 
     Parameters
     ----------
-    columns : list of GivenColumn
-
     outputs : ndarray of shape (n_rows, n_outputs)
         The target, centered.
 

@@ -53,8 +53,6 @@ class Member:
     number : int
         Its number in the answers' `model_pvalues`.
 
-    weight : float
-
     functions : ndarray of shape (n_rows, n_functions)
         Functions of x and the other columns.
 
@@ -78,8 +76,6 @@ class Asked:
 
     Attributes
     ----------
-    members : list of Member
-
     more : list of ndarray of shape (n_rows, n_regressors)
         Further regressors, functions of the other columns.
     """
@@ -94,8 +90,6 @@ class Question:
 
     Attributes
     ----------
-    x : int
-
     others : tuple of int
         The features that it is asked given.
 
@@ -130,8 +124,6 @@ class ResidualProducts:
 
     Parameters
     ----------
-    table : Table
-
     problem : Problem
         The target, its loss and the weights of the rows.
 

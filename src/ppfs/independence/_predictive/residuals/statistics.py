@@ -37,8 +37,6 @@ class Tested:
 
     Attributes
     ----------
-    pvalue : float
-
     statistic : float
         Student's t, or Hotelling's T: the root of a quadratic form.
 

@@ -18,8 +18,6 @@ class Grower(ABC):
 
     Attributes
     ----------
-    problem : Problem
-
     bytes_per_block : int
         How many bytes of columns are best processed together.
 

@@ -73,8 +73,6 @@ def class_probabilities(
 
     test : ndarray of shape (n_columns, n_test)
 
-    n_classes : int
-
     var_smoothing : float
         The share of a column's variance that is added to that of each class.
 

@@ -43,10 +43,6 @@ class RiskSource(ABC):
 
     Parameters
     ----------
-    table : Table
-
-    problem : Problem
-
     n_jobs : int or None
 
     reason : str

@@ -38,8 +38,6 @@ class SplitData:
 
     Attributes
     ----------
-    data : TrainData
-
     test : ndarray of shape (n_regressors, n_test)
 
     scales : ndarray of shape (n_columns,) or None

@@ -72,8 +72,6 @@ class Recipe:
     steps : tuple
         Unfitted transformers, in their order.
 
-    solver : Solver
-
     is_mixed : bool
         Whether columns of codes are categories.
     """

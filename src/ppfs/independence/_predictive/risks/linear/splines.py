@@ -22,8 +22,6 @@ class Splines:
     knots : ndarray of shape (n_knots + 2 * degree, n_columns)
         Increasing in every column.
 
-    degree : int
-
     keeps_last : bool
         Whether the last spline of each column is among the regressors.
     """
