@@ -71,7 +71,7 @@ napoleon_use_ivar = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# The benchmark data are next to the project, or not there: examples on them are then shown without being run.
+# Without the benchmark data next to the project, examples on them are shown without being run.
 _DATA = _HERE.parents[1] / "shared" / "data"
 _ON_OTHER_DATA = ("credit", "effort", "genes")
 if "PPFS_DATA" not in os.environ and _DATA.is_dir():

@@ -1,4 +1,4 @@
-"""Columns that matter only beside others: which settings of the preset find them, and what they let in.
+"""Columns that matter only beside others: which settings of the preset find them, and what they add by mistake.
 
 Each part prints one table, on which docs/searches.md rests:
 
@@ -9,7 +9,7 @@ Each part prints one table, on which docs/searches.md rests:
     python benchmarks/interactions/beside.py copies       # every true column twice
     python benchmarks/interactions/beside.py noise        # tables with nothing to find
     python benchmarks/interactions/beside.py madelon      # folds, selection inside; --tables is their number
-    python benchmarks/interactions/beside.py together     # what asking about all rejected columns together lets in
+    python benchmarks/interactions/beside.py together     # what testing all rejected columns together adds
     python benchmarks/interactions/beside.py separated    # size and power given columns that separate the classes
     python benchmarks/interactions/beside.py members      # nine columns of the breast cancer table, and without each
     python benchmarks/interactions/beside.py halves --tables 12  # what the other half says of a selection in one
@@ -417,7 +417,7 @@ def ordinary(
 
 
 def together(n_tables: int) -> None:
-    """Print what asking about all rejected columns together lets in, beside tables in which little is missing."""
+    """Print which columns a joint test of all rejected ones adds, in tables where little is missing too."""
     rows = []
     for name, make in COMPLETE.items():
         for setting in (NOT_TOGETHER, "default"):
@@ -435,7 +435,7 @@ def together(n_tables: int) -> None:
             found = f"{score.n_found / score.n_true:.3f}"
             rows.append([name, setting, found, others, f"{n_entered} of {n_tables}"])
             print("#", *rows[-1], flush=True)
-    print_table(["the target is", "setting", "found", "tables with others", "let in together"], rows)
+    print_table(["the target is", "setting", "found", "tables with others", "added together"], rows)
 
 
 def copies(settings: Sequence[str], n_tables: int) -> None:

@@ -367,7 +367,7 @@ def run_by_hand() -> None:
     for entry in tomllib.loads((Path(__file__).parent / "by_hand.toml").read_text())["mutant"]:
         source = _source(entry["file"])
         if entry["old"] not in source:
-            raise SystemExit(f"not there any more: {entry['name']}")
+            raise SystemExit(f"no longer in the sources: {entry['name']}")
         changed = source.replace(entry["old"], entry["new"], 1)
         trial = {"key": entry["name"], "digest": digest_of(entry["file"])}
         faults.append(

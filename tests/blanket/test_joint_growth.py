@@ -226,7 +226,7 @@ def test_an_exclusive_or_of_three_is_kept_by_the_model_that_found_it(rng):
 
 
 def test_a_second_chance_takes_a_tenth_of_the_level(capsys):
-    """x goes along with a true column: its model of all columns has p = .008, and the shrink phase drops it."""
+    """x is correlated with a true column: its model of all columns has p = .008, and the shrink phase drops it."""
     rng = np.random.default_rng(50)
     z = rng.normal(size=200)
     X = np.column_stack([0.6 * z + 0.8 * rng.normal(size=200), z])

@@ -13,7 +13,7 @@ from ppfs._data.reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket._steps import second_look
 from ppfs.blanket._steps.questions import Inquiry
-from ppfs.blanket._steps.second_look import let_in_from_the_rest
+from ppfs.blanket._steps.second_look import add_from_the_rest
 from ppfs.independence import CrossFitPPI, FisherZ, IndependenceResult
 
 
@@ -60,7 +60,7 @@ def inquiry_about(n_columns=5, **parameters):
 def test_columns_enter_until_the_rest_adds_nothing_and_useless_ones_leave_again(monkeypatch):
     asked = scripted(monkeypatch, needed={1, 3}, order=[2, 1, 3, 4])
     inquiry = inquiry_about(6)
-    assert sorted(let_in_from_the_rest(inquiry, [0], bind=None)) == [0, 1, 3]
+    assert sorted(add_from_the_rest(inquiry, [0], bind=None)) == [0, 1, 3]
     assert [rest for _, rest in asked[:4]] == [{1, 2, 3, 4, 5}, {1, 3, 4, 5}, {3, 4, 5}, {4, 5}]
     decisions = [(step.feature, step.decision) for step in inquiry.trace]
     assert decisions[:3] == [(2, "added"), (1, "added"), (3, "added")]
@@ -76,7 +76,7 @@ def test_columns_enter_until_the_rest_adds_nothing_and_useless_ones_leave_again(
 def test_evidence_is_that_of_all_and_the_effect_that_of_the_column(monkeypatch):
     scripted(monkeypatch, needed={4}, order=[4])
     inquiry = inquiry_about()
-    let_in_from_the_rest(inquiry, [0], bind=None)
+    add_from_the_rest(inquiry, [0], bind=None)
     first = inquiry.trace[0]
     assert (first.feature, first.pvalue, first.effect, first.decision) == (4, 0.01, 0.1, "added")
 
@@ -84,18 +84,18 @@ def test_evidence_is_that_of_all_and_the_effect_that_of_the_column(monkeypatch):
 @pytest.mark.parametrize("parameters", [{}, {"condition_on": (1,)}])
 def test_nothing_is_asked_beside_nothing(monkeypatch, parameters):
     asked = scripted(monkeypatch, needed=set(), order=[2])
-    assert let_in_from_the_rest(inquiry_about(**parameters), [], bind=None) == []
+    assert add_from_the_rest(inquiry_about(**parameters), [], bind=None) == []
     assert len(asked) == len(parameters)
 
 
 def test_one_column_by_itself_is_not_asked_about_again(monkeypatch):
     asked = scripted(monkeypatch, needed={1, 2}, order=[1, 2])
     inquiry = inquiry_about(3)
-    assert let_in_from_the_rest(inquiry, [0, 1, 2], bind=None) == [0, 1, 2]
-    assert let_in_from_the_rest(inquiry, [0, 1], bind=None) == [0, 1]
+    assert add_from_the_rest(inquiry, [0, 1, 2], bind=None) == [0, 1, 2]
+    assert add_from_the_rest(inquiry, [0, 1], bind=None) == [0, 1]
     assert not asked
     # Nothing is said of a rest that was not asked about.
-    assert sorted(let_in_from_the_rest(inquiry, [0], bind=None)) == [0, 1]
+    assert sorted(add_from_the_rest(inquiry, [0], bind=None)) == [0, 1]
     assert not inquiry.trace.notes
 
 

@@ -90,7 +90,7 @@ def test_always_keep_is_selected_and_never_asked_about(search, problem):
     fitted = configured(search, always_keep=[f"c{stranger}"]).fit(X, y)
     assert stranger in fitted.blanket_
     assert not any(step.is_main for step in fitted.trace_.of(stranger))
-    # Nothing is known of it: neither "no evidence" nor "no effect".
+    # Nothing is known about it: neither "no evidence" nor "no effect".
     assert np.isnan(
         [fitted.pvalues_[stranger], fitted.importances_[stranger], fitted.scores_[stranger]]
     ).all()

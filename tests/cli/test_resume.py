@@ -46,7 +46,7 @@ def test_what_is_no_checkpoint_is_named(ppfs, tmp_path):
     assert "is not the checkpoint of a ppfs select: there is no such folder." in done.stderr
     gone = {"folder": str(tmp_path / "gone"), "arguments": ["data.csv"]}
     (tmp_path / "command.json").write_text(json.dumps(gone), encoding="utf-8")
-    assert "gone', which is not there any more" in ppfs("resume", tmp_path).stderr
+    assert "gone', which no longer exists" in ppfs("resume", tmp_path).stderr
     (tmp_path / "command.json").write_text(json.dumps({"folder": 3}), encoding="utf-8")
     done = ppfs("resume", tmp_path)
     assert done.exit_code == 1

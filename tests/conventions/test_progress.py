@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
 
 class NotebookStream(io.StringIO):
-    """Like the stream that Jupyter's kernel puts in place of stderr."""
+    """Like the stream with which Jupyter's kernel replaces stderr."""
 
 
 NotebookStream.__module__ = "ipykernel.iostream"

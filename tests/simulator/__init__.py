@@ -1,4 +1,4 @@
-"""A GPU that is not there: kernels compiled for the CPU, on NumPy arrays."""
+"""A simulated GPU: kernels compiled for the CPU, on NumPy arrays."""
 
 import ctypes
 import re

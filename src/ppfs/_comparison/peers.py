@@ -97,7 +97,7 @@ PEERS: dict[str, Callable[[Table, Matrix, int], Mask]] = {"rfecv": rfecv, "l1": 
 
 
 def selected_by_peer(name: str, table: Table, seed: int) -> list[int]:
-    """Return the features of which a peer selects a column."""
+    """Return the features that have a column which a peer selects."""
     encoded = Encoded.of(table)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # They warn about convergence and constant columns.

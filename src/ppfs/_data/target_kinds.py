@@ -90,7 +90,7 @@ def _read_counts(values: NDArray[Any]) -> Floats:
     if wrong.size:
         raise InvalidInputError(
             f'task="count" needs integers from 0 on, but y[{wrong[0]}] is {numbers[wrong[0]]:g}, and {wrong.size} of '
-            f'{numbers.size} rows are like it. Use task="positive" for amounts, or task="regression".'
+            f'{numbers.size} rows have such values. Use task="positive" for amounts, or task="regression".'
         )
     return numbers
 
@@ -116,7 +116,7 @@ def split_exposure(values: NDArray[Any]) -> tuple[NDArray[Any], Floats | None]:
     if wrong.size:
         raise InvalidInputError(
             f"An exposure must be above 0, but that of row {wrong[0]} is {exposure[wrong[0]]:g}, and {wrong.size} of "
-            f"{exposure.size} rows are like it. Drop rows without any exposure: they show nothing."
+            f"{exposure.size} rows have such values. Drop rows without any exposure: they show nothing."
         )
     return counts / exposure, exposure
 
@@ -127,7 +127,7 @@ def _read_positive(values: NDArray[Any]) -> Floats:
     if wrong.size:
         raise InvalidInputError(
             f'task="positive" needs numbers above 0, but y[{wrong[0]}] is {numbers[wrong[0]]:g}, and {wrong.size} of '
-            f'{numbers.size} rows are like it. Use task="count" for integers from 0 on, or task="regression".'
+            f'{numbers.size} rows have such values. Use task="count" for integers from 0 on, or task="regression".'
         )
     return numbers
 
@@ -160,7 +160,7 @@ def _read_survival(values: NDArray[Any]) -> NDArray[Any]:
     if wrong.size:
         raise InvalidInputError(
             f"Survival times must not be negative, but that of row {wrong[0]} is {time[wrong[0]]:g}, and {wrong.size} "
-            f"of {time.size} rows are like it."
+            f"of {time.size} rows have such values."
         )
     if not event.any():
         raise InvalidInputError(

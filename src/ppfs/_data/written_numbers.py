@@ -28,7 +28,7 @@ class NumberStyle:
         The percent or currency sign that stands before or after each number; "" where none does.
 
     thousands : str
-        What separates thousands in the texts that the style was found in; "" where nothing does.
+        The thousands separator in the texts that the style was inferred from; "" where nothing does.
 
     Examples
     --------

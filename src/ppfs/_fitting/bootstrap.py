@@ -24,7 +24,7 @@ def tree_seeds(forest: Any) -> NDArray[np.integer[Any]]:
         An unfitted forest, or bagged trees, of scikit-learn. Its `random_state` is not changed.
     """
     generator = check_random_state(clone(forest).random_state)
-    # Forests draw one by one, bagging all at once: the numbers are the same.
+    # Forests draw the numbers one by one and bagging all at once, with the same result.
     seeds: NDArray[np.integer[Any]] = generator.randint(_MAX_SEED, size=forest.n_estimators)
     return seeds
 

@@ -1,4 +1,4 @@
-"""Tables like one that is not there, to measure a search on."""
+"""Random tables of a given shape, to estimate the cost of a search before the data exist."""
 
 from __future__ import annotations
 

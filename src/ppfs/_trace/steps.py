@@ -23,7 +23,7 @@ JOINT_GROWTH_OF_PAIRS = "joint growth of promising pairs"
 #: The phase that tests rejected columns given the selected ones.
 SECOND_LOOK = "second look"
 
-#: The phase that tests all rejected columns together given the selected ones, and lets in one where they add.
+#: The phase that tests all rejected columns together given the selected ones, and adds one where they add something.
 REST_TOGETHER = "rest together"
 
 #: Questions among the selected columns that were asked after the search, to decide about their roles.

@@ -9,7 +9,7 @@ Where the two differ, and why:
 ===============================  ======================================  ================================
 topic                            PyImpetus 4.1.2                         here
 ===============================  ======================================  ================================
-a blanket of one feature         comes back empty                        is returned
+a blanket of one feature         empty                                   is returned
 order of ``MB``                  by log(1/p), which ties at its ceiling  ties in order of effect size
 ``sig_test_type="parametric"``   unpaired t-test                         paired t-test
 classifiers without              an error, or log-loss of a              hinge loss of

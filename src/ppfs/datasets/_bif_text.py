@@ -120,7 +120,7 @@ class BIFText:
         return values
 
     def _blank(self, found: re.Match[str]) -> str:
-        """Return what stands in place of a comment, or of a name in quotes: itself."""
+        """Return the replacement of a comment, or a quoted name unchanged."""
         if found[1]:
             return found[1]
         if found[2] == "":

@@ -1,4 +1,4 @@
-"""What is known of each data set before it is read: ``registry.json`` as typed records."""
+"""What is known about each data set before it is read: ``registry.json`` as typed records."""
 
 import difflib
 import json

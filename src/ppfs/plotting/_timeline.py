@@ -118,7 +118,7 @@ class TimelineDisplay(Display):
         return self._drawn_on(ax)
 
     def _shown(self) -> NDArray[np.intp]:
-        """Return which questions are drawn: all that went in favor, and as many of the others as there is room for."""
+        """Return which questions are drawn: all in favor of a column, and as many of the others as fit."""
         others = np.flatnonzero(~self.is_favourable)
         room = max(_MOST_POINTS - int(self.is_favourable.sum()), 500)
         thinned = others[:: max(1, -(-len(others) // room))]

@@ -60,7 +60,7 @@ class Walk:
         return len(self._known)
 
     def score(self, subset: Subset) -> bool:
-        """Score a subset and return whether that was still allowed."""
+        """Score a subset and return True, or return False if no more subsets may be scored."""
         if subset in self._known:
             return True
         if self._left <= 0:

@@ -59,7 +59,7 @@ class FileBlock:
 class FileColumns:
     """Columns that stay in a file; see `ppfs._data.storage.Storage`.
 
-    `take` and `column` keep what they read: a search comes back to the columns that it takes, the candidates.
+    `take` and `column` keep what they read: a search reads its candidates again and again.
     The growth phase reads blocks, which are not kept.
 
     Parameters

@@ -65,7 +65,7 @@ _HASH_OF_FLAGS = hash(compiler.Flags())
 
 
 class _Nowhere:
-    """A code generator that ignores the environment of a part: without machine code there is none."""
+    """A code generator for functions that are not compiled to machine code yet: they have no environment to set."""
 
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing."""

@@ -83,7 +83,7 @@ def _copied(test: IndependenceTest) -> IndependenceTest:
     try:
         copy: IndependenceTest = clone(test)
     except Exception as error:
-        # The search will say so at its own place.
+        # The search raises for it later.
         raise NotComparableError(f"it cannot be copied: {error}") from error
     return copy
 
@@ -105,7 +105,7 @@ def digest_of(table: Table, n_jobs: int | None = None) -> bytes:
         if array is None or isinstance(array, bytes):
             digest.update(array or b"none")
             continue
-        # Numbers that the caller keeps in fewer bytes are read as floats, and are the same table.
+        # Numbers stored in fewer bytes are converted to floats, so the table is the same.
         dtype = np.dtype(np.float64) if array is table.X and is_compact(array.dtype) else array.dtype
         digest.update(f"{array.shape}{dtype}".encode())
         for part in _digests(array, dtype, n_jobs):

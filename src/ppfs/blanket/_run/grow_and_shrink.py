@@ -18,8 +18,8 @@ from ppfs.blanket._steps.order import least_important_first
 from ppfs.blanket._steps.pairs import grow_by_pairs
 from ppfs.blanket._steps.questions import Answered, Inquiry
 from ppfs.blanket._steps.second_look import (
+    add_from_the_rest,
     can_ask_together,
-    let_in_from_the_rest,
     look_again,
     models_of_the_rest,
 )
@@ -65,4 +65,4 @@ class GrowAndShrink(BaseBlanketSelector):
         if not can_ask_together(inquiry, test):
             return blanket
         bind = bind_with(test, inquiry, models_of_the_rest(inquiry.test.table))
-        return let_in_from_the_rest(inquiry, blanket, bind, self.n_jobs)
+        return add_from_the_rest(inquiry, blanket, bind, self.n_jobs)

@@ -32,7 +32,7 @@ _ROWS_PER_COLUMN = 10
 _FEW_COLUMNS = 40
 
 # What the shrink phase dropped is asked about again at this share of the level: at the full level nearly twice as many
-# columns would be let in that only go along with a true one.
+# columns would enter that are only correlated with a true one.
 _SECOND_CHANCE = 0.1
 
 #: growth="auto" grows jointly up to this many columns, rows and values.
@@ -60,7 +60,7 @@ def grow_jointly(
 
     Among many columns a model finds little. With fewer than ten rows per column it has the most promising columns,
     those of the pairs that explain most of the target together, and its p-values are adjusted for the number of all
-    pairs, so that the choice does not let in noise.
+    pairs, so that the choice does not add noise.
 
     Parameters
     ----------

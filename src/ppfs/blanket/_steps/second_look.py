@@ -106,13 +106,13 @@ def models_of_the_rest(table: Table) -> list[Any]:
     return [*line, model_of_all(table.task)] if can_boost else line
 
 
-def let_in_from_the_rest(
+def add_from_the_rest(
     inquiry: Inquiry,
     blanket: Sequence[int],
     bind: Callable[[Table], BoundTest],
     n_jobs: int | None = None,
 ) -> list[int]:
-    """Let in rejected columns as long as there is evidence that all rejected ones together add something.
+    """Add rejected columns as long as there is evidence that all rejected ones together add something.
 
     Several columns can add to the selected ones although no single one does so visibly, above all where a few columns
     nearly separate the classes. So all rejected columns are tested as one feature, given the blanket, by what models

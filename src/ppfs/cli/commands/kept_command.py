@@ -69,7 +69,7 @@ def remembered(checkpoint: Path) -> list[str]:
         if not isinstance(folder, str) or not all(isinstance(one, str) for one in arguments):
             raise TypeError("it does not hold a command")
         if not Path(folder).is_dir():
-            raise FileNotFoundError(f"the search was started in {folder!r}, which is not there any more")
+            raise FileNotFoundError(f"the search was started in {folder!r}, which no longer exists")
         os.chdir(folder)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputFailure(

@@ -16,14 +16,14 @@ from ppfs.cli.input import Input
 
 _PLAN = "Plan"
 _CANDIDATES = 20
-# Of a table that is not there.
+# The size of the random table that is searched where no file is given.
 _IMAGINED_ROWS, _IMAGINED_COLUMNS = 5000, 400
 
 
 @click.command(cls=SectionedCommand)
 @data_flags
-@flag(_PLAN, "--rows", type=click.IntRange(min=20), help="Rows of the table, in place of a file.")
-@flag(_PLAN, "--columns", type=click.IntRange(min=1), help="Columns of the table, in place of a file.")
+@flag(_PLAN, "--rows", type=click.IntRange(min=20), help="Rows of the table, instead of a file.")
+@flag(_PLAN, "--columns", type=click.IntRange(min=1), help="Columns of the table, instead of a file.")
 @flag(
     _PLAN,
     "--candidates",
@@ -99,7 +99,7 @@ def plan(
 def _imagined(
     n_rows: int, n_columns: int, n_candidates: int, search: SearchRequest, n_classes: int, n_text: int
 ) -> Input:
-    """Return a table like one that is not there."""
+    """Return a random table of the given shape."""
     from ppfs._planning import imagined_table
 
     n_shown = min(n_columns, _IMAGINED_COLUMNS)

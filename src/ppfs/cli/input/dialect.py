@@ -33,7 +33,7 @@ def find_format(
     decimal: str | None = None,
     na: Sequence[str] = (),
 ) -> TextFormat:
-    """Return how a text file is written; what the user says is not questioned."""
+    """Return how a text file is written; what the user specifies is used as it is."""
     from ppfs._data import MISSING_TEXTS, TextFormat
 
     encoding = encoding or _encoding(content)

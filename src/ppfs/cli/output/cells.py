@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-# What moves the cursor, sets the title or changes the direction of writing; tabs and line breaks are part of texts.
+# Characters that move the cursor, set the title or change the direction of writing. Tabs and line breaks are kept.
 _ACTED_ON = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)")
 _FORMULA = re.compile(r"\s*([=@]|[+-].*[a-z(|!])", re.IGNORECASE | re.DOTALL)
 

@@ -46,7 +46,7 @@ class CrossFitPPI(PredictiveTest):
     models predict from the feature beyond the others, given these. The p-value is right if either regression is;
     `may_be_too_small` of the answer says where both seem to be wrong
     (docs/decisions/0230-products-of-residuals.md, docs/decisions/0320-models-as-members.md). With
-    ``estimator="panel"`` functions of the feature stand in the place of models, and no folds are needed.
+    ``estimator="panel"`` functions of the feature are tested instead of models, and no folds are needed.
 
     `significance`, `knockoff` and `conditional` can ask for draws instead: the feature is then replaced by draws from
     an estimate of it given the others, and the losses are compared as above.

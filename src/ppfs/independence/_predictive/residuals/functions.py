@@ -78,7 +78,7 @@ def functions_of(
         made[PRODUCTS] = [line[:, np.newaxis] * factors for line in lines.T[:_WIDE]]
     joined = {member: unit(np.hstack(parts)) for member, parts in made.items() if parts}
     varied = {
-        # Products have weights by their places, and stay there.
+        # The weights of products depend on their positions, so empty ones are kept.
         member: values if member == PRODUCTS and values.any() else values[:, values.any(axis=0)]
         for member, values in joined.items()
     }

@@ -110,7 +110,7 @@ class SecondLook:
 
     def __init__(self, columns: list[GivenColumn], roots: Floats) -> None:
         self._columns = columns
-        # The normal scores, or indicators, and their values in the place of the scores.
+        # The normal scores, or indicators, and their values instead of the scores.
         self._factors = factors = np.hstack([column.factors for column in columns])
         self._values = np.hstack([column.values for column in columns])
         self._features = Features(self._values)

@@ -240,7 +240,7 @@ class TreeGrower(EngineGrower):
         return PairedRisks(base, permuted, np.zeros(block.n_columns, dtype=bool))
 
     def prepare(self) -> None:
-        """Convert the problem to the arrays that kernels read, unless a few columns may be all there are."""
+        """Convert the problem to the arrays that kernels read, unless the table may have only a few columns."""
         if self.is_on_device or not self._spares_compiling(1):
             super().prepare()
 
