@@ -10,7 +10,7 @@ from ppfs._conventions import Interval
 from ppfs._data import CallersColumns
 from ppfs._trace import Decision
 from ppfs.blanket._run.independence_search import IndependenceSearch
-from ppfs.blanket._run.search_result import Found
+from ppfs.blanket._run.search_in_parts import Found
 from ppfs.blanket._steps.order import ask_marginally
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink_weakest_first

@@ -19,7 +19,7 @@ from ppfs._fitting import CrossValidated
 from ppfs.blanket._iamb import IAMB
 from ppfs.blanket._run.base import BaseBlanketSelector
 from ppfs.blanket._run.independence_search import IndependenceSearch
-from ppfs.blanket._run.search_result import Found
+from ppfs.blanket._run.search_in_parts import Found
 from ppfs.blanket._steps.questions import Inquiry
 
 

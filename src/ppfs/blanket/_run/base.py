@@ -49,8 +49,7 @@ from ppfs.blanket._run.conclusion import conclude
 from ppfs.blanket._run.folds import Fold
 from ppfs.blanket._run.results import results_frame
 from ppfs.blanket._run.reused_answers import ReusedAnswers
-from ppfs.blanket._run.search_in_parts import Searched, search_in_parts
-from ppfs.blanket._run.search_result import Found
+from ppfs.blanket._run.search_in_parts import Found, Searched, search_in_parts
 from ppfs.blanket._run.special_columns import SpecialColumns, read_special_columns
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.role_questions import ask_about_roles

@@ -13,8 +13,7 @@ from ppfs._trace import DecidingSteps, Outcome, Trace
 from ppfs.blanket._run.fill_up import fill_up
 from ppfs.blanket._run.folds import Fold, aggregate
 from ppfs.blanket._run.redundancy import closest_members
-from ppfs.blanket._run.search_in_parts import Searched
-from ppfs.blanket._run.search_result import Found
+from ppfs.blanket._run.search_in_parts import Found, Searched
 from ppfs.blanket._run.special_columns import SpecialColumns
 
 

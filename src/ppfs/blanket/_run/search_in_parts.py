@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from ppfs._printable import listed
 from ppfs._trace import Trace
 from ppfs.blanket._run.folds import training_parts
 from ppfs.blanket._run.reused_answers import ReusedAnswers
-from ppfs.blanket._run.search_result import Found
 from ppfs.blanket._run.special_columns import SpecialColumns
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.exceptions import EstimatorFailedError, UnreachableAlphaWarning
@@ -21,6 +20,19 @@ from ppfs.independence import BoundTest, IndependenceTest
 
 if TYPE_CHECKING:
     from ppfs.blanket._run.base import BaseBlanketSelector
+
+
+@dataclass(frozen=True)
+class Found:
+    """A blanket. A search with more results returns a subclass.
+
+    Attributes
+    ----------
+    blanket : sequence of int
+        The features of the blanket, in any order.
+    """
+
+    blanket: Sequence[int]
 
 
 @dataclass(frozen=True)
