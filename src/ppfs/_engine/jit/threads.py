@@ -14,7 +14,7 @@ State = TypeVar("State")
 _idle: dict[int, list[ThreadPoolExecutor]] = {}
 
 if hasattr(os, "register_at_fork"):
-    # The threads are not there in the child.
+    # A child process has none of the threads.
     os.register_at_fork(after_in_child=_idle.clear)
 
 
