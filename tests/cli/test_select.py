@@ -52,6 +52,39 @@ def test_the_table_fits_the_terminal(select, table, monkeypatch, width):
     assert any("bmi" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("method", "meaning"),
+    [
+        ("iamb", "importance: the effect size, on the scale of the test"),
+        ("permutation-importance", "importance: mean decrease of the score when the column is shuffled"),
+        ("ppfs-cv", "importance: mean rise in risk when the column is replaced by a random stand-in"),
+        ("stepwise", None),
+    ],
+)
+def test_the_table_says_what_its_importances_are(ppfs, table, monkeypatch, method, meaning):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = ppfs("select", table, "-t", "ill", "--method", method, "-f", "table", "-q").stdout
+    assert ("importance:" in shown) == (meaning is not None)
+    assert meaning is None or meaning in shown
+    assert "Not selected: " in shown
+    assert " 0 " not in shown.partition("Not selected:")[2]
+
+
+def test_a_column_without_importance_has_no_bar(select, table):
+    shown = select(table, "-t", "ill", "-f", "table", "--keep", "age").stdout
+    (line,) = [line for line in shown.splitlines() if "│ age" in line]
+    assert "█" not in line
+
+
+def test_warnings_of_other_libraries_are_not_shown(select, table, tmp_path, patients):
+    pytest.importorskip("matplotlib")
+    # The font of the pictures has no such letter, of which Matplotlib warns.
+    patients.rename(columns={"bmi": "\u6e29"}).to_csv(table, index=False)
+    done = select(table, "-t", "ill", "--report", tmp_path / "r.html")
+    assert done.exit_code == 0
+    assert done.stderr == f"ppfs: Report: {tmp_path / 'r.html'}\n"
+
+
 def test_json_holds_every_column(select, table):
     result = json.loads(select(table, "--target", "ill", "--format", "json").stdout)
     assert result["selected"] == ["bmi"]

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from ppfs import PPFS, PPFSCV
-from ppfs.blanket import MMMB, StabilitySelection
+from ppfs.blanket import IAMB, MMMB, StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
     AtLeastDisplay,
@@ -24,7 +24,7 @@ from ppfs.plotting import (
     UpdateDisplay,
 )
 from ppfs.plotting._canvas import shown
-from ppfs.wrappers import Stepwise, SubsetSearch
+from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
 
 pd = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -101,6 +101,27 @@ def test_a_timeline_of_very_many_questions_keeps_all_that_speak_for_a_column(ax)
     shown = drawn._shown()
     assert {3, 20_001} <= set(shown.tolist())
     assert len(shown) <= 5_002
+
+
+@pytest.mark.parametrize("lengths", [(16, 15, 15, 16, 1, 5, 1, 5, 4), (5, 5, 5, 5, 5, 5), (2, 90, 2)])
+def test_names_of_phases_do_not_overprint(lengths):
+    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
+    names = ["joint growth", "second look"] * 5
+    phases = [names[number] for number, length in enumerate(lengths) for _ in range(length)]
+    pvalues = np.full(len(phases), 0.5)
+    ax = TimelineDisplay(pvalues, phases, pvalues < 0, 0.05).plot(ax=figure.subplots()).ax_
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert boxes
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_the_axis_says_what_the_importances_are(frame, ax):
+    drawn = ImportanceDisplay.from_estimator(IAMB(independence="likelihood-ratio").fit(*frame), ax=ax)
+    assert drawn.ax_.get_xlabel() == "effect size of LikelihoodRatio"
+    permuted = PermutationImportance(random_state=0).fit(*frame)
+    drawn = ImportanceDisplay.from_estimator(permuted, ax=Figure().subplots())
+    assert drawn.ax_.get_xlabel() == "decrease of the score when the column is shuffled"
 
 
 def test_the_histogram_counts_each_column_once(selector, frame, ax):

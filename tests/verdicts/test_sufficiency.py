@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
@@ -34,6 +34,15 @@ def measured(X, y, selected, **options):
     rows = np.arange(len(X))
     folds = [(np.setdiff1d(rows, rows[k::5]), rows[k::5]) for k in range(5)]
     return measure_sufficiency(table, Divided(folds, 5), lambda _: selected, **options)
+
+
+def test_a_solver_that_stops_early_is_measured_without_a_warning():
+    X, y = linear(n=120)
+    table = read_table(X, y > 0, task="classification", owner="test")
+    rows = np.arange(len(X))
+    folds = [(np.setdiff1d(rows, rows[k::2]), rows[k::2]) for k in range(2)]
+    early = LogisticRegression(max_iter=1)
+    assert measure_sufficiency(table, Divided(folds, 2), lambda _: [0], estimator=early).n_folds == 2
 
 
 def test_all_true_columns_are_sufficient():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -239,7 +241,9 @@ def _predicted(
         features = ()
     X, model = seen_by(estimator, table, features, "median" if table.has_missing else None)
     arguments = weight_arguments(model, None if weights is None else weights[train])
-    with naming_the_model(model, table, features):
+    with naming_the_model(model, table, features), warnings.catch_warnings():
+        # How well a model predicts is measured, whether or not its solver has converged.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = fitted_clone(model, X[train], y[train], seed=seed, **arguments)
         return predict(fitted, X[test], output, table.classes)
 

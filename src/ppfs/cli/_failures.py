@@ -7,9 +7,12 @@ Ctrl-C; 128 and its number for another signal.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from signal import SIGINT
+from typing import Any
 
 import click
 
@@ -45,13 +48,34 @@ def run(app: click.Command, arguments: Sequence[str]) -> int:
     """
     wanted = [argument for argument in arguments if argument != "--debug"]
     try:
-        result = app.main(args=wanted, prog_name="ppfs", standalone_mode=False)
+        with _warnings_as_messages():
+            result = app.main(args=wanted, prog_name="ppfs", standalone_mode=False)
     except BaseException as error:
         if len(wanted) < len(arguments):
             traceback.print_exc()
         return _ended_by(error)
     settle()
     return result if isinstance(result, int) else ExitCode.done
+
+
+@contextmanager
+def _warnings_as_messages() -> Iterator[None]:
+    """Show each warning of this package once, as a message; warnings of other libraries are hidden."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        from ppfs.cli._words import in_flags
+
+        text = in_flags(str(message))
+        is_ours = category.__module__ == "ppfs.exceptions" or category.__name__ == "ConvergenceWarning"
+        if is_ours and text not in said:
+            said.add(text)
+            say(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield
 
 
 def _ended_by(error: BaseException) -> int:

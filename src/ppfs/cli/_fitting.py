@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +11,6 @@ from ppfs.cli._estimating import refuse_a_class_per_row, warn_of_many_classes
 from ppfs.cli._searching import selector_for
 from ppfs.cli._signals import received
 from ppfs.cli._terminal import say
-from ppfs.cli._words import in_flags
 from ppfs.cli.flags.cluster import on_cluster
 from ppfs.cli.flags.data import DataRequest
 from ppfs.cli.flags.parameters import SearchRequest
@@ -30,7 +28,7 @@ def read_and_say(request: DataRequest, search: SearchRequest) -> Input:
 
 def searched(data: Input, search: SearchRequest) -> Any:
     """Return the selector that the flags describe, fitted."""
-    with warnings_as_messages(), announced_compilation(search.quiet):
+    with announced_compilation(search.quiet):
         selector = selector_for(search, data)
         refuse_a_class_per_row(data, search.task)
         warn_of_many_classes(selector, data, search.task)
@@ -61,22 +59,4 @@ def announced_compilation(quiet: bool) -> Iterator[None]:
             say("compiling, which takes up to a minute; later runs on this machine start at once")
 
     with _engine.before_compiling(announce):
-        yield
-
-
-@contextmanager
-def warnings_as_messages() -> Iterator[None]:
-    """Show each warning of this package once, as a message; warnings of other libraries are hidden."""
-    said: set[str] = set()
-
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = in_flags(str(message))
-        is_ours = category.__module__ == "ppfs.exceptions" or category.__name__ == "ConvergenceWarning"
-        if is_ours and text not in said:
-            said.add(text)
-            say(f"warning: {text}")
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.showwarning = show
         yield

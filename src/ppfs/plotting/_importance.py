@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence import PredictiveTest
 from ppfs.plotting._canvas import ACCENT, DROPPED, SELECTED, Display, axes_for, ink, plain, shown, tidy
 from ppfs.plotting._results import results_of
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 class ImportanceDisplay(Display):
     """The importance of columns, with intervals.
 
-    The importance of a column is the mean rise in risk when it is replaced by a random copy. Selected columns come
-    first, then those that were closest to being selected. Columns without a measured importance are left out.
+    The importance of a column is the mean rise in risk when it is replaced by a random copy; for tests that fit no
+    model, the effect size on the scale of the test. Selected columns come first, then those that were closest to being
+    selected. Columns without a measured importance are left out.
 
     Parameters
     ----------
@@ -34,6 +36,12 @@ class ImportanceDisplay(Display):
         Importance, and the ends of its interval; the ends are NaN where there is no interval.
 
     selected : ndarray of bool, shape (n_columns,)
+
+    detectable : tuple of float, default=()
+        Importances that would be found with probability 0.8.
+
+    meaning : str, default="rise in risk without the column"
+        What the importances are, for the axis.
 
     Attributes
     ----------
@@ -60,6 +68,7 @@ class ImportanceDisplay(Display):
     highs: Floats
     selected: NDArray[np.bool_]
     detectable: tuple[float, ...] = ()
+    meaning: str = "rise in risk without the column"
 
     @classmethod
     def from_estimator(cls, selector: Any, *, max_columns: int = 20, ax: Axes | None = None) -> Self:
@@ -103,6 +112,7 @@ class ImportanceDisplay(Display):
             results.numbers("importance_high")[rank],
             selected[rank],
             tuple(np.unique(smallest[np.isfinite(smallest)]).tolist()),
+            _meaning_for(getattr(selector, "selector_", selector)),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
@@ -126,8 +136,18 @@ class ImportanceDisplay(Display):
         for number, smallest in enumerate(self.detectable):
             label = "" if number else "would be found with probability 0.8"
             ax.axvline(smallest, color=ACCENT, linewidth=1.2, linestyle="--", label=label or "_")
-        ax.set_xlabel("rise in risk without the column")
+        ax.set_xlabel(self.meaning)
         if self.selected.any() and not self.selected.all():
             ax.legend(frameon=False, loc="lower right")
         tidy(ax, grid="x")
         return self._drawn_on(ax)
+
+
+def _meaning_for(search: Any) -> str:
+    """Return what the importances of a fitted search are."""
+    test = getattr(search, "independence_", None)
+    if test is None:
+        return "decrease of the score when the column is shuffled"
+    if isinstance(test, PredictiveTest):
+        return ImportanceDisplay.meaning
+    return f"effect size of {type(test).__name__}"

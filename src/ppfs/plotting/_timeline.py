@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _SMALLEST = 1e-12
 # The maximum number of points; of more, the rejected ones are thinned.
 _MOST_POINTS = 5_000
+# The width of a letter of a phase's name, in points; rather too much.
+_WIDTH_OF_LETTER = 5.5
 
 
 @dataclass(eq=False, repr=False)
@@ -99,21 +101,14 @@ class TimelineDisplay(Display):
         ):
             rows = shown[mask[shown]]
             ax.scatter(numbers[rows], heights[rows], s=18, c=color, marker=marker, linewidths=1, label=label)
-        ax.axhline(-np.log10(self.alpha), color=ink(), linestyle=":", linewidth=1.2)
-        ax.annotate(
-            f"level {self.alpha:g}",
-            (1, -np.log10(self.alpha)),
-            xycoords=ax.get_yaxis_transform(),
-            va="bottom",
-            ha="right",
-            fontsize="small",
-        )
+        level = f"level {self.alpha:g}"
+        ax.axhline(-np.log10(self.alpha), color=ink(), linestyle=":", linewidth=1.2, label=level)
         self._mark_phases(ax)
         ax.set_xlabel("answer")
         ax.set_ylabel("-log10(p)")
         ax.set_ylim(bottom=-0.15)
         if len(heights):
-            ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+            ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
         tidy(ax)
         return self._drawn_on(ax)
 
@@ -125,19 +120,22 @@ class TimelineDisplay(Display):
         return np.sort(np.concatenate([np.flatnonzero(self.is_favourable), thinned]))
 
     def _mark_phases(self, ax: Axes) -> None:
-        """Shade every other phase and write its name above it."""
-        start = 0
+        """Shade every other phase and write its name above it, where the names do not overprint."""
+        start, written_to = 0, -1.0
+        width_of_letter = _WIDTH_OF_LETTER * len(self.phases) / (ax.bbox.width * 72 / ax.figure.dpi)
         for number, (phase, steps) in enumerate(groupby(self.phases)):
             end = start + sum(1 for _ in steps)
             if number % 2:
                 ax.axvspan(start + 0.5, end + 0.5, color=DROPPED, alpha=0.12, linewidth=0)
-            if end - start >= 0.06 * len(self.phases):
+            middle, half = (start + end + 1) / 2, width_of_letter * len(phase) / 2
+            if end - start >= 0.06 * len(self.phases) and middle - half > written_to:
                 ax.annotate(
                     phase,
-                    ((start + end + 1) / 2, 1.01),
+                    (middle, 1.01),
                     xycoords=ax.get_xaxis_transform(),
                     ha="center",
                     va="bottom",
                     fontsize="small",
                 )
+                written_to = middle + half + width_of_letter
             start = end

@@ -149,7 +149,6 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
     """
     from ppfs import compare as compared
     from ppfs.cli._failures import UsageFailure
-    from ppfs.cli._fitting import warnings_as_messages
     from ppfs.cli.flags.models import model
     from ppfs.cli.input import read
 
@@ -177,21 +176,20 @@ def compare(request: DataRequest, wanted: CompareRequest) -> None:
         if wanted.methods is None
         else [name.strip() for name in wanted.methods.split(",") if name.strip()]
     )
-    with warnings_as_messages():
-        result = compared(
-            data.X,
-            data.y,
-            methods=methods,
-            estimator=estimator,
-            scoring=wanted.scoring,
-            cv=wanted.cv,
-            task=cast("SaidTask", task),
-            time_limit=wanted.time_limit,
-            random_state=wanted.random_state,
-            n_jobs=wanted.n_jobs,
-            progress=False if wanted.quiet else "log",
-            **data.fit_arguments(),
-        )
+    result = compared(
+        data.X,
+        data.y,
+        methods=methods,
+        estimator=estimator,
+        scoring=wanted.scoring,
+        cv=wanted.cv,
+        task=cast("SaidTask", task),
+        time_limit=wanted.time_limit,
+        random_state=wanted.random_state,
+        n_jobs=wanted.n_jobs,
+        progress=False if wanted.quiet else "log",
+        **data.fit_arguments(),
+    )
     with writing():
         _write(result, data.name, data.target, wanted.format)
     if wanted.plot is not None:

@@ -71,7 +71,7 @@ def plan(
     Name a file and its target, or --rows and --columns (and --task classification or regression).
     """
     from ppfs._planning import cost_lines, predict_cost
-    from ppfs.cli._fitting import announced_compilation, warnings_as_messages
+    from ppfs.cli._fitting import announced_compilation
     from ppfs.cli._searching import selector_for
 
     is_named = request.data is not None or request.dataset is not None
@@ -83,7 +83,7 @@ def plan(
     else:
         data = _measured(request)
     search = replace(search, checkpoint=None)
-    with warnings_as_messages(), announced_compilation(search.quiet):
+    with announced_compilation(search.quiet):
         rates = rates_of(selector_for(search, data), data, columns, candidates)
     n_rows, n_columns = (rows, columns) if rows and columns else (len(data.target_values()), len(data.names))
     costs = [

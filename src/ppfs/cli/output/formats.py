@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,12 +84,15 @@ def closing(result: Result) -> str:
     """Return why the other columns were not selected, and how they were tested."""
     from ppfs._trace import NO_ADDITION, NO_LINK, UNDECIDED
 
-    outside = [row["reason"] for row in result["columns"] if not row["selected"]]
-    n_weak, n_redundant = outside.count(NO_LINK), outside.count(NO_ADDITION)
-    n_undecided = outside.count(UNDECIDED)
-    n_other = len(outside) - n_weak - n_redundant - n_undecided
-    other = f", {n_undecided} undecided because a small effect could have been missed" if n_undecided else ""
-    other += f", {n_other} for other reasons" if n_other else ""
+    reasons = Counter(row["reason"] for row in result["columns"] if not row["selected"])
+    words = {
+        NO_LINK: "without evidence of a link on their own",
+        NO_ADDITION: "without evidence that they add to the others",
+        UNDECIDED: "undecided because a small effect could have been missed",
+    }
+    counted = {text: reasons.pop(reason, 0) for reason, text in words.items()}
+    counted["for other reasons"] = reasons.total()
+    outside = ", ".join(f"{n} {text}" for text, n in counted.items() if n)
     parts = [f"Method {result['method']}"]
     if result["test"]:
         parts.append(f"p-values of the test: {result['test']}")
@@ -102,11 +106,8 @@ def closing(result: Result) -> str:
         parts.append(f"{result['n_fits']} models fitted")
     confirmed = result["confirmation"]
     more = f"\n{confirmed['summary'].capitalize()}." if confirmed else ""
-    return (
-        f"Not selected: {n_weak} without evidence of a link on their own, {n_redundant} without evidence that they add "
-        f"to the others{other}.\n"
-        f"{', '.join(parts)}.{more}"
-    )
+    rest = f"Not selected: {outside}.\n" if outside else ""
+    return f"{rest}{', '.join(parts)}.{more}"
 
 
 def _print_table(result: Result) -> None:
@@ -126,7 +127,7 @@ def _print_table(result: Result) -> None:
     largest = max((row.get("importance") or 0.0 for row in rows), default=0.0)
     for row in rows:
         importance = row.get("importance")
-        bar = "█" * max(1, round(_BAR_WIDTH * (importance or 0.0) / largest)) if largest > 0 else ""
+        bar = "█" * max(1, round(_BAR_WIDTH * importance / largest)) if importance and largest > 0 else ""
         table.add_row(
             escape(printable(row["column"])),
             _number(importance, ".4g"),
@@ -136,10 +137,18 @@ def _print_table(result: Result) -> None:
     console.print(escape(headline(result)))
     if rows:
         console.print(table)
-        console.print(
-            "importance: mean rise in risk when the column is replaced by a random stand-in in the test rows"
-        )
+    if any(row.get("importance") is not None for row in rows):
+        console.print(f"importance: {_importance_of(result['test'])}")
     console.print(escape(closing(result)))
+
+
+def _importance_of(test: str | None) -> str:
+    """Return what the importances mean that a search with a test measured, or a search without one."""
+    if test is None:
+        return "mean decrease of the score when the column is shuffled"
+    if "PPI" in test:
+        return "mean rise in risk when the column is replaced by a random stand-in in the test rows"
+    return "the effect size, on the scale of the test"
 
 
 def _number(value: float | None, format: str) -> str:
