@@ -181,7 +181,7 @@ def test_the_trace_says_who_boosts(wdbc):
     search = PPFS(HistGradientBoostingClassifier(max_iter=2), n_splits=5, random_state=0)
     assert any("grown by the engine" in note for note in search.fit(X, y).trace_.notes)
     weighted = search.fit(X, y, sample_weight=np.arange(len(y)) % 3 + 1.0)
-    who = "grown by the engine" if are_bins_weighted() else "makes bins of rows with weights"
+    who = "grown by the engine" if are_bins_weighted() else "bins weighted rows"
     assert any(who in note for note in weighted.trace_.notes)
 
 

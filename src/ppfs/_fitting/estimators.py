@@ -145,7 +145,8 @@ def input_tags(estimator: Any) -> Any:
     A Pipeline or a search may not declare that it takes missing values although the models inside do.
     """
     try:
-        tags = get_tags(estimator).input_tags
+        # Not by `get_tags`, which in scikit-learn 1.6 finds tags of a list too.
+        tags = estimator.__sklearn_tags__().input_tags
     except (AttributeError, TypeError):
         return InputTags(sparse=True, allow_nan=True)
     return tags if tags.allow_nan else replace(tags, allow_nan=_takes_missing_inside(estimator))
