@@ -10,7 +10,9 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ from wide import N_ROWS, N_TRUE
 from wide import RESULTS as WIDE
 
 from ppfs import PPFS
-from ppfs._conventions import Phase, watched_phases
+from ppfs._conventions import OutOfTimeError, Phase, watched_phases
 from ppfs._engine import compile_seconds
 from ppfs._planning import (
     Line,
@@ -201,7 +203,13 @@ def planned_and_run(name: str) -> dict[str, Any]:
     """Return what was predicted for a case, and what it took."""
     say(f"{name} ...")
     make, selector = {**CASES, **FRESH}[name]
-    X, y = make()
+    case = compared_with_a_run(*make(), selector)
+    say(f"    {case}")
+    return case
+
+
+def compared_with_a_run(X: Any, y: Any, selector: Any, limit: float = inf) -> dict[str, Any]:
+    """Return what is predicted for a search, and what it takes; after `limit` CPU seconds it is cut short."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         started = time.process_time()
@@ -209,11 +217,11 @@ def planned_and_run(name: str) -> dict[str, Any]:
         planning = time.process_time() - started
         cost = predict_cost(rates, *X.shape)
         compiled, started = compile_seconds()[1], time.process_time()
-        with watched_phases() as phases:
+        with watched_phases(limit) as phases, suppress(OutOfTimeError):
             clone(selector).fit(X, y)
         seconds = time.process_time() - started - (compile_seconds()[1] - compiled)
     shrink = [phase for phase in phases if phase.label.endswith("shrink")]
-    case = {
+    return {
         "shape": list(X.shape),
         "candidates": [rates.n_candidates, sum(phase.total for phase in shrink)],
         "seconds": [cost.seconds - cost.startup, seconds],
@@ -222,8 +230,6 @@ def planned_and_run(name: str) -> dict[str, Any]:
         "shrink_fits": [cost.shrink_fits, _fits(phases, "shrink")],
         "planning": planning,
     }
-    say(f"    {case}")
-    return case
 
 
 def _fits(phases: Sequence[Phase], name: str) -> int:

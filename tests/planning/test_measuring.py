@@ -145,6 +145,17 @@ def test_runs_below_the_resolution_of_the_clock_are_planned(name, monkeypatch):
     assert np.isfinite(predict_cost(rates, len(y), 8).seconds)
 
 
+def test_joint_growth_alone_asks_about_no_column_on_its_own():
+    X, y = two_groups()
+    selector = PPFS(LinearRegression(), n_splits=5, growth="joint", random_state=0)
+    cost = predict_cost(measure_rates(selector, X, y), *X.shape)
+    with watched_phases() as phases:
+        selector.fit(X, y)
+    assert not {"growth", "exact growth"} & {phase.label for phase in phases}
+    assert cost.growth_fits == cost.growth_seconds == cost.count_fits == 0
+    assert cost.beside_fits > 0
+
+
 def test_questions_beside_others_are_part_of_the_cost():
     X, y = imagined_table(200, 20, 6)
     plain = PPFS.calibrated(LinearRegression(), growth="marginal", second_look=False, random_state=0)

@@ -96,7 +96,8 @@ def predict_cost(
     """
     n_candidates = min(rates.n_candidates if n_candidates is None else n_candidates, n_columns)
     overhead = _OVERHEAD if n_workers > 1 else 1.0
-    growth = n_columns * rates.growth.at(n_rows) / n_workers * overhead
+    n_alone = 0 if rates.mode == "joint" else n_columns
+    growth = n_alone * rates.growth.at(n_rows) / n_workers * overhead
     n_refits = rates.n_refits(n_rows, n_columns, n_candidates)
     count = n_refits * rates.seconds_per_refit * rates.growth_ratio(n_rows) / n_workers * overhead
     shrink = rates.shrink if n_candidates else None
@@ -107,7 +108,7 @@ def predict_cost(
     values = 0.0 if is_on_file else 8.0 * n_rows * n_columns
     return Cost(
         n_workers,
-        n_columns * rates.fits_per_column,
+        n_alone * rates.fits_per_column,
         n_refits * rates.fits_per_refit,
         shrink.fits_for(n_candidates) if shrink else 0.0,
         growth,

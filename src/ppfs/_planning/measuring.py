@@ -109,7 +109,7 @@ def measure_rates(
         selector.alpha,
         joint,
         look,
-        getattr(selector, "growth", "marginal") == "auto",
+        getattr(selector, "growth", "marginal"),
     )
 
 

@@ -194,8 +194,8 @@ class Rates:
     joint, look : PerQuestion
         A question of joint growth, and of a second look; nothing where the search does neither.
 
-    is_automatic : bool
-        Whether the search grows jointly in small tables only.
+    mode : str
+        The search's parameter `growth`.
     """
 
     startup: float
@@ -213,17 +213,22 @@ class Rates:
     alpha: float = 0.05
     joint: PerQuestion = PerQuestion()
     look: PerQuestion = PerQuestion()
-    is_automatic: bool = False
+    mode: str = "marginal"
 
     def n_beside(self, n_rows: int, n_columns: int) -> tuple[int, int]:
         """Return how many questions joint growth asks, and how many a second look."""
-        is_small = suits_joint_growth(n_rows, n_columns) or not self.is_automatic
+        is_small = suits_joint_growth(n_rows, n_columns) or self.mode != "auto"
         n_joint = n_asked_jointly(n_rows, n_columns) if is_small else 0
         return n_joint, round(_LOOKS * min(n_columns, most_looked_at(n_rows)))
 
     def n_refits(self, n_rows: int, n_columns: int, n_candidates: int) -> float:
         """Return how many rearranged columns models are fitted to, to count small p-values."""
-        if not self.seconds_per_refit or n_rows > MOST_ROWS_COUNTED or not n_candidates:
+        if (
+            not self.seconds_per_refit
+            or n_rows > MOST_ROWS_COUNTED
+            or not n_candidates
+            or self.mode == "joint"
+        ):
             return 0.0
         return expected_refits(n_candidates, n_columns, self.correction, self.alpha)
 
