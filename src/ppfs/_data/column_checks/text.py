@@ -91,10 +91,11 @@ def _fits(text: str, form: str) -> bool:
 
 
 def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
-    numbers = [label for label in labels if is_number(label)]
-    strays = [label for label in labels if not is_number(label)]
+    # Most columns have few labels.
+    numbers = [label for label in labels if is_number(label)] if len(labels) >= _FEWEST_NUMBERS else []
     if len(numbers) < _FEWEST_NUMBERS or len(numbers) < _SHARE_OF_NUMBERS * len(labels):
         return None
+    strays = [label for label in labels if not is_number(label)]
     if any(map(_CODE.fullmatch, labels)):  # Postcodes and other codes are not numeric.
         return None
     beside = f" beside {listed(strays, 3)}" if strays else f", such as {numbers[0]!r}"
