@@ -84,8 +84,15 @@ class Growth:
     of_categories: Growth | None = None
 
     def __call__(self, unread: AnyBlock) -> Grown:
-        """Answer whether each column of a block is independent of the target; raise if a model fails on one."""
+        """Answer whether each column of a block is independent of the target; raise if a model fails on one.
+
+        A task for another process may have more columns than are best processed together.
+        """
         block = unread.read()
+        bytes_per_column = block.nbytes // max(1, block.n_columns)
+        pieces = cut(np.arange(block.n_columns), bytes_per_column, self.bytes_per_block, n_workers=1)
+        if len(pieces) > 1:
+            return _joined(pieces, [self(block.take(piece)) for piece in pieces], self.n_models)
         if self.of_categories is not None and block.n_levels.any():
             return self._by_kind(block, self.of_categories)
         if self.is_on_device and len(self.growers) > 1:
@@ -162,7 +169,7 @@ class Growth:
 def without_failures(growth: Growth, unread: AnyBlock) -> Grown:
     """Answer about the columns of a block that models can be fitted to."""
     try:
-        return grown(growth, unread)
+        return growth(unread)
     except COLUMN_ERRORS as error:
         if unread.n_columns == 1:
             nothing = Answers.of([CANNOT_TELL], growth.n_models)
@@ -170,15 +177,6 @@ def without_failures(growth: Growth, unread: AnyBlock) -> Grown:
     halves = np.array_split(np.arange(unread.n_columns), 2)
     found = [without_failures(growth, unread.take(half)) for half in halves]
     return _joined(halves, found, growth.n_models)
-
-
-def grown(growth: Growth, unread: AnyBlock) -> Grown:
-    """Answer about the columns of a task, in blocks of the size that is fastest."""
-    block = unread.read()
-    pieces = cut(np.arange(block.n_columns), block.nbytes // block.n_columns, growth.bytes_per_block, 1)
-    if len(pieces) == 1:
-        return growth(block)
-    return _joined(pieces, [growth(block.take(piece)) for piece in pieces], growth.n_models)
 
 
 def _joined(places: Sequence[NDArray[np.intp]], parts: Sequence[Grown], n_models: int) -> Grown:
@@ -261,7 +259,7 @@ def grow_blocks(
     blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers)
     growth.prepare()
     found = run_tasks(
-        grown if on_error == "raise" else without_failures,
+        Growth.__call__ if on_error == "raise" else without_failures,
         growth,
         blocks,
         n_jobs=n_workers,
