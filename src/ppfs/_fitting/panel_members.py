@@ -74,12 +74,12 @@ def task_of_members(estimator: Any, parameter: str = "estimator") -> Task | None
     return said.pop() if said else None
 
 
-def usable_members(estimator: Any, table: Table, parameter: str = "estimator") -> list[Any]:
+def usable_members(estimator: Any, table: Table) -> list[Any]:
     """Return the models for a table: all that the caller lists, or those of the default panel that can be fitted to it.
 
     The linear model takes any table; the others take dense columns, and the trees one output.
     """
-    models = members_of(estimator, parameter)
+    models = members_of(estimator)
     if not isinstance(estimator, str):
         return [model if isinstance(model, DefaultMember) else for_labels(model, table) for model in models]
     if table.is_sparse:

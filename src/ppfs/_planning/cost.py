@@ -79,7 +79,6 @@ def predict_cost(
     *,
     n_candidates: int | None = None,
     n_workers: int = 1,
-    is_on_file: bool = True,
 ) -> Cost:
     """Return what a search would cost.
 
@@ -89,10 +88,7 @@ def predict_cost(
         How many columns growth passes on; None: as many as were found in the part of the table that was measured.
 
     n_workers : int, default=1
-        1 is this process alone.
-
-    is_on_file : bool, default=True
-        Whether workers read the columns themselves, or are sent them.
+        1 is this process alone. More read the columns from the file themselves.
     """
     n_candidates = min(rates.n_candidates if n_candidates is None else n_candidates, n_columns)
     overhead = _OVERHEAD if n_workers > 1 else 1.0
@@ -105,7 +101,6 @@ def predict_cost(
     n_looks = n_looks if n_candidates else 0
     splits = 8.0 * n_rows * (rates.n_splits + 2)
     n_tasks = ceil(n_columns / _COLUMNS_PER_TASK)
-    values = 0.0 if is_on_file else 8.0 * n_rows * n_columns
     return Cost(
         n_workers,
         n_alone * rates.fits_per_column,
@@ -121,7 +116,7 @@ def predict_cost(
         + 3 * 8.0 * n_rows * n_candidates
         + _block_bytes(n_rows),
         _BYTES_AT_REST + 2 * splits + _block_bytes(n_rows),
-        (values + _BYTES_OF_ANSWER * n_columns + _BYTES_OF_TASK * n_tasks + splits * n_workers)
+        (_BYTES_OF_ANSWER * n_columns + _BYTES_OF_TASK * n_tasks + splits * n_workers)
         if n_workers > 1
         else 0.0,
         4.0 * n_rows * n_columns,

@@ -23,7 +23,6 @@ def imagined_table(
     task: Literal["classification", "regression"] = "regression",
     n_classes: int = 2,
     n_text: int = 0,
-    seed: int = 0,
 ) -> tuple[Any, NDArray[Any]]:
     """Return columns and a target, of which some columns are candidates and the others are noise.
 
@@ -41,7 +40,7 @@ def imagined_table(
 
     y : ndarray of shape (n_rows,)
     """
-    generator = stream(seed)
+    generator = stream(0)
     n_causes = max(1, round(n_candidates / _COLUMNS_PER_CAUSE))
     causes = generator.normal(size=(n_rows, n_causes))
     X = generator.normal(size=(n_rows, n_columns))

@@ -12,6 +12,9 @@ from ppfs.datasets._frames import Coded, build_frame
 from ppfs.datasets._graph import children_of, markov_blanket, topological_order
 from ppfs.datasets._seeds import RandomState, SeedTree
 
+# Values of a list that a message shows.
+_MOST_SHOWN = 8
+
 # Published tables are rounded to about seven digits; a typing error is larger than this.
 SUM_TOLERANCE = 1e-5
 
@@ -198,7 +201,7 @@ def _read_only(table: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def shorten(values: Sequence[Any], limit: int = 8) -> str:
+def shorten(values: Sequence[Any]) -> str:
     """Write values for a message, the first few of a long list."""
-    shown = ", ".join(str(value) for value in values[:limit])
-    return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
+    shown = ", ".join(str(value) for value in values[:_MOST_SHOWN])
+    return shown if len(values) <= _MOST_SHOWN else f"{shown}, ... ({len(values)} in all)"
