@@ -179,7 +179,7 @@ def test_noise_is_not_let_in_by_looking_twice():
     n_wrong = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(80, 20)), rng.normal(size=80)
+        X, y = rng.normal(size=(80, 10)), rng.normal(size=80)
         found = PPFS.calibrated(LINE, growth="both", second_look=True, random_state=seed).fit(X, y)
         n_wrong += bool(found.blanket_.size)
     # Two families of questions at 5 %: 8 of 40 would be a one in fifty chance for a test that holds its level.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
@@ -115,9 +116,10 @@ def test_an_unknown_argument_of_fit_is_named():
 def test_the_default_panel_gets_weights_as_without_routing(data):
     X, y, _ = data
     weights = np.random.default_rng(1).random(N_ROWS)
-    routed = PPFS.calibrated(random_state=0).fit(X, y, sample_weight=weights)
+    preset = PPFS.calibrated(growth="marginal", second_look=False, random_state=0)
+    routed = clone(preset).fit(X[:, :2], y, sample_weight=weights)
     with sklearn.config_context(enable_metadata_routing=False):
-        plain = PPFS.calibrated(random_state=0).fit(X, y, sample_weight=weights)
+        plain = clone(preset).fit(X[:, :2], y, sample_weight=weights)
     np.testing.assert_array_equal(routed.pvalues_, plain.pvalues_)
 
 

@@ -171,6 +171,16 @@ def test_questions_beside_others_are_part_of_the_cost():
     assert wide.beside_fits == 150 * rates.look.fits
 
 
+def test_questions_beside_others_are_asked_in_every_fold():
+    X, y = imagined_table(200, 20, 6)
+    selector = PPFS.calibrated(LinearRegression(), n_folds=3, second_look=False, random_state=0)
+    cost = predict_cost(measure_rates(selector, X, y), *X.shape)
+    with watched_phases() as phases:
+        selector.fit(X, y)
+    fits = sum(phase.n_fits for phase in phases if "joint growth" in phase.label)
+    assert 0.8 * fits < cost.beside_fits < 1.25 * fits
+
+
 def test_what_was_measured_is_part_of_the_time_that_measuring_took():
     X, y = two_groups()
     started = time.process_time()

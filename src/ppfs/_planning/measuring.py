@@ -271,7 +271,8 @@ class _Runs:
             with suppress(InvalidInputError):
                 clone(self._whole).fit(X, y)
         ratio = self.n_rows / len(y)
-        return _per_question(phases, "joint", ratio), _per_question(phases, "second look", ratio)
+        times = ratio, max(1, self._n_folds)
+        return _per_question(phases, "joint", *times), _per_question(phases, "second look", *times)
 
     def _imagined(
         self, n_columns: int, n_rows: int | None = None, n_signals: int | None = None
@@ -327,10 +328,10 @@ def _plain(selector: Any) -> Any:
     )
 
 
-def _per_question(phases: Sequence[Phase], beginning: str, ratio: float) -> PerQuestion:
-    """Return the cost of a question in the phases whose names begin with `beginning`; seconds grow with the rows."""
+def _per_question(phases: Sequence[Phase], beginning: str, ratio: float, n_folds: int) -> PerQuestion:
+    """Return the cost of a question, in all folds, in the phases whose names begin with `beginning`."""
     found = [phase for phase in phases if re.sub(r"^fold \d+ ", "", phase.label).startswith(beginning)]
-    n_asked = sum(phase.total for phase in found)
+    n_asked = sum(phase.total for phase in found) / n_folds
     if not n_asked:
         return PerQuestion()
     seconds = ratio * sum(phase.seconds for phase in found)
