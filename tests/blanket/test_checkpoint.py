@@ -196,8 +196,9 @@ _PROGRAM = """
 import sys
 import numpy as np
 from ppfs import PPFS
-from ppfs.independence._predictive.risks.trees import TreeGrower
-TreeGrower.bytes_per_block = 60 * 8 * 4
+from ppfs.independence._predictive.risks import trees
+trees.TreeGrower.bytes_per_block = 60 * 8 * 4
+trees._ROWS_FOR_THREADS = 0
 data = np.load(sys.argv[1])
 print("ready", flush=True)
 PPFS(n_splits=8, random_state=3, checkpoint=sys.argv[2], n_folds=4).fit(data["X"], data["y"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ppfs._conventions.random import integer_seed, root_entropy, stream
+from ppfs._conventions.random import integer_seed, root_entropy, seeded_state, stream
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,12 @@ def test_a_stream_depends_on_its_key_alone():
 def test_seeds_for_scikit_learn_are_below_2_to_the_31():
     seeds = [integer_seed(stream(0, key)) for key in range(200)]
     assert 0 <= min(seeds) < 0.1 * 2**31 < 0.9 * 2**31 < max(seeds) < 2**31 - 1
+
+
+def test_reseeded_generator_draws_what_a_new_one_draws():
+    seeded_state(3).standard_normal()  # A second normal number is kept for later; a new seed has to drop it.
+    for seed in (0, 3, 2**31 - 2):
+        state, new = seeded_state(seed), np.random.RandomState(seed)
+        assert state.standard_normal() == new.standard_normal()
+        np.testing.assert_array_equal(state.permutation(50), new.permutation(50))
+        np.testing.assert_array_equal(state.randint(1000, size=50), new.randint(1000, size=50))

@@ -165,7 +165,9 @@ def test_growth_estimator_is_used_in_growth_only(wdbc, n_folds):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_same_answer_on_one_and_two_threads(wdbc, n_jobs):
+def test_same_answer_on_one_and_two_threads(wdbc, n_jobs, monkeypatch):
+    monkeypatch.setattr("ppfs._engine.many_columns.tree_per_split._ENTRIES_FOR_THREADS", 0)
+    monkeypatch.setattr("ppfs.independence._predictive.risks.trees._ROWS_FOR_THREADS", 0)
     X, y = wdbc
     expected = PPFS(n_splits=10, random_state=0).fit(X, y)
     selector = PPFS(n_splits=10, random_state=0, n_jobs=n_jobs).fit(X, y)

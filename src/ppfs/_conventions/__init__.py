@@ -3,7 +3,7 @@
 from ppfs._conventions.deprecation import DEPRECATED, value_of_renamed, warn_of_removal
 from ppfs._conventions.messages import warn_caller
 from ppfs._conventions.progress import OutOfTimeError, Phase, Progress, ProgressBar, watched_phases
-from ppfs._conventions.random import RandomStateLike, integer_seed, root_entropy, stream
+from ppfs._conventions.random import RandomStateLike, integer_seed, root_entropy, seeded_state, stream
 from ppfs._conventions.ranks import mean_ranks
 from ppfs._conventions.sklearn_compat import (
     N_JOBS_RULE,

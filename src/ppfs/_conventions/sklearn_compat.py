@@ -7,7 +7,7 @@ not found, models are fitted through scikit-learn's interface (decision 240).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, partial
 from inspect import signature
 from numbers import Integral
@@ -31,6 +31,8 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 # The number of rows of anything array-like, with scikit-learn's errors: 1.6.1, 1.7.2, 1.8.0, 1.9.1.
 from sklearn.utils.validation import _num_samples as n_rows_of
+
+from ppfs._conventions.random import seeded_state
 
 __all__ = [
     "N_JOBS_RULE",
@@ -167,7 +169,7 @@ def bootstrapped_rows(
 
     n_drawn = _with_weights(_get_n_samples_bootstrap, weights)(n_rows, forest.max_samples)
     draw = _with_weights(_generate_sample_indices, weights)
-    return [draw(generator, n_rows, n_drawn) for generator in _generators(seeds)]
+    return [draw(generator, n_rows, n_drawn) for generator in map(seeded_state, seeds)]
 
 
 @cache
@@ -218,19 +220,8 @@ def bagged_rows(
     draw = _with_weights(_bagging._generate_bagging_indices, weights)
     return [
         draw(generator, bag.bootstrap_features, bag.bootstrap, 1, n_rows, 1, n_drawn)[1]
-        for generator in _generators(seeds)
+        for generator in map(seeded_state, seeds)
     ]
-
-
-def _generators(seeds: Iterable[int]) -> Iterator[np.random.RandomState]:
-    """Yield one generator with each of the seeds in turn.
-
-    A new generator first asks the system for a seed, which takes ten times as long as a sample of 200 rows.
-    """
-    generator = np.random.RandomState(0)
-    for seed in seeds:
-        generator.seed(seed)
-        yield generator
 
 
 def _with_weights(function: Any, weights: NDArray[np.float64] | None = None) -> Any:

@@ -46,7 +46,7 @@ from ppfs._fitting.panel_members import (
     task_of_members,
     usable_members,
 )
-from ppfs._fitting.parameters import KnownParameters, changed_parameters
+from ppfs._fitting.parameters import KnownParameters, changed_parameters, default_parameters
 from ppfs._fitting.scoring import (
     CrossValidated,
     Scorer,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.utils import check_random_state
 
-from ppfs._conventions import Floats, bagged_rows, bootstrapped_rows
+from ppfs._conventions import Floats, bagged_rows, bootstrapped_rows, seeded_state
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -23,7 +23,9 @@ def tree_seeds(forest: Any) -> NDArray[np.integer[Any]]:
     forest : estimator
         An unfitted forest, or bagged trees, of scikit-learn. Its `random_state` is not changed.
     """
-    generator = check_random_state(clone(forest).random_state)
+    state = clone(forest).random_state
+    is_seed = isinstance(state, int | np.integer)
+    generator = seeded_state(int(state)) if is_seed else check_random_state(state)
     # Forests draw the numbers one by one and bagging all at once, with the same result.
     seeds: NDArray[np.integer[Any]] = generator.randint(_MAX_SEED, size=forest.n_estimators)
     return seeds

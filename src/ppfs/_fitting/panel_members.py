@@ -12,6 +12,7 @@ from ppfs._conventions import can_predict
 from ppfs._data import Table, Task
 from ppfs._fitting.estimators import DefaultMember, estimator_for, input_tags, task_of_estimator
 from ppfs._fitting.label_probabilities import LabelProbabilities, for_labels
+from ppfs._fitting.parameters import default_parameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.models import default_panel
 
@@ -134,9 +135,10 @@ class PanelParameters(BaseEstimator):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, those of the models too, by their position in the list."""
-        found: dict[str, Any] = super().get_params(deep)
         if not deep:
-            return found
+            # As scikit-learn's, which takes the constructor's signature apart at every call.
+            return {name: getattr(self, name) for name in sorted(default_parameters(type(self)))}
+        found: dict[str, Any] = super().get_params(deep)
         for name in _PANELS:
             models = found.get(name)
             for number, model in enumerate(models) if isinstance(models, list | tuple) else ():

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from numbers import Number
 from typing import Any
+
+
+def default_parameters(kind: Any) -> Mapping[str, Any]:
+    """Return the default of each parameter of a class of estimators, in the order of its constructor."""
+    return _default_parameters(kind)
+
+
+@cache
+def _default_parameters(kind: Any) -> Mapping[str, Any]:
+    return {name: parameter.default for name, parameter in signature(kind).parameters.items()}
 
 
 def changed_parameters(estimator: Any, preset: Any = None) -> dict[str, Any]:
@@ -18,10 +29,7 @@ def changed_parameters(estimator: Any, preset: Any = None) -> dict[str, Any]:
     >>> changed_parameters(Ridge(alpha=2.0, solver="auto"))
     {'alpha': 2.0}
     """
-    if preset is None:
-        usual = {name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()}
-    else:
-        usual = preset.get_params(deep=False)
+    usual = default_parameters(type(estimator)) if preset is None else preset.get_params(deep=False)
     given = estimator.get_params(deep=False)
     return {name: value for name, value in given.items() if not _is_same(value, usual[name])}
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
-from ppfs._conventions import integer_seed, stream, warn_caller
+from ppfs._conventions import integer_seed, seeded_state, stream, warn_caller
 from ppfs._data import TimeOrder
 from ppfs._rows.folds import divide_into_folds, every_class_has
 from ppfs.exceptions import InvalidInputError, StratificationWarning
@@ -90,7 +90,7 @@ def draw_splits(
         shuffle = ShuffleSplit if labels is None else StratifiedShuffleSplit
         if groups is not None:
             shuffle = GroupShuffleSplit
-        divider = shuffle(n_splits=1, test_size=test_size, random_state=integer_seed(generator))
+        divider = shuffle(n_splits=1, test_size=test_size, random_state=seeded_state(integer_seed(generator)))
         train, test = next(divider.split(np.empty((n_rows, 0)), labels, groups))
         train = train if time is None else time.apart(train, test)
         splits.append(with_draws(train, test, generator, n_draws))

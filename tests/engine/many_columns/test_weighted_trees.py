@@ -121,7 +121,8 @@ def test_removing_columns_equals_growing_without_them(problem):
         )
 
 
-def test_trees_do_not_depend_on_the_number_of_threads():
+def test_trees_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("ppfs._engine.many_columns.tree_per_split._ENTRIES_FOR_THREADS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6))
     X[rng.random(X.shape) < 0.1] = np.nan

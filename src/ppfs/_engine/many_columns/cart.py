@@ -315,7 +315,7 @@ def grow_nodes(
     stale = topmost(old, removed)
     sizes = (old.nodes["stop"] - old.nodes["start"])[stale]
     n_stored = columns.n_stored[active]
-    n_entries = sum(int(np.minimum(n_stored, size).sum()) for size in sizes.tolist())
+    n_entries = int(np.minimum(n_stored, sizes[:, np.newaxis]).sum())
     tree, sides = make_nodes(2 * old_train.size, n_stats), make_sides(n_stats)
     n_nodes, n_listed = OUT_OF_ROOM, (stale.size + _USUAL_DEPTH) * (active.size + 1)
     while n_nodes == OUT_OF_ROOM:

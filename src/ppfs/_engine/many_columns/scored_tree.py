@@ -50,7 +50,8 @@ class GrownTree:
     def used(self) -> Int32s:
         """The columns the tree splits on, ascending."""
         feature = self.tree.nodes["feature"]
-        return np.unique(feature[feature != LEAF])
+        # Counting the nodes of each column takes less time than sorting them.
+        return np.flatnonzero(np.bincount(feature[feature != LEAF])).astype(np.int32)
 
 
 def permuted_risks(data: TreesData, split: int, grown: GrownTree, columns: list[int]) -> list[float]:

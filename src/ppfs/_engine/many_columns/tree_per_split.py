@@ -27,7 +27,7 @@ from ppfs._engine.trees.losses import make_scoring, total_weights
 from ppfs._engine.trees.nodes import UNGROWN, Nodes, ungrown_root
 from ppfs._engine.trees.rules import TreeRules
 
-# With fewer stored entries in all trees that are grown again, starting threads takes longer than growing the trees.
+# With fewer stored entries in all trees that are grown, starting threads takes longer than growing the trees.
 _ENTRIES_FOR_THREADS = 1_000_000
 
 # Enough removals to keep every thread busy, even if each column is used by only one or two trees.
@@ -197,7 +197,7 @@ class TreePerSplit:
         n_threads = self._data.n_threads if is_worth_threads else 1
         stale = np.flatnonzero(self.used[:, columns].any(axis=1)).tolist()
         starts = [_Chain(split, self._trees[split], self.active.copy()) for split in stale]
-        at_once = max(_LEAST_AT_ONCE, len(columns) // _PARTS_OF_A_PLAN) if n_threads > 1 else len(columns)
+        at_once = max(_LEAST_AT_ONCE, len(columns) // _PARTS_OF_A_PLAN) if n_threads > 1 else 1
         every = range(len(columns))
         parts = [every[first : first + at_once] for first in every[::at_once]]
         forest = self
@@ -309,7 +309,8 @@ def grow_tree_per_split(
         return _grow_tree(data, candidates, root, rows.astype(np.int32), UNGROWN)
 
     every_split = range(splits.n_splits)
-    trees = run_tasks(grow_new, every_split, n_threads)
+    is_worth_threads = splits.n_splits * int(columns.n_stored.sum()) > _ENTRIES_FOR_THREADS
+    trees = run_tasks(grow_new, every_split, n_threads if is_worth_threads else 1)
     used = np.empty((splits.n_splits, columns.n_columns), dtype=np.bool_)
     base_risk = np.empty(splits.n_splits)
     _note_trees(data, every_split, trees, used, base_risk)

@@ -60,6 +60,8 @@ def topmost(tree: Nodes, feature: int) -> Int32s:
     """Return the nodes with the given feature that are not below another such node, from left to right."""
     nodes = tree.nodes
     found = np.flatnonzero(nodes["feature"] == feature)
+    if found.size == 1:
+        return found.astype(np.int32)
     # A parent starts no later than its children and has a smaller number.
     found = found[np.lexsort((found, nodes["start"][found]))]
     reach = np.maximum.accumulate(nodes["stop"][found])

@@ -35,6 +35,7 @@ class LossCode(IntEnum):
 #: Impurities that a tree of classes may reduce, by scikit-learn's names, and those of a tree of numbers.
 CLASS_CRITERIA = {"gini": Criterion.GINI, "entropy": Criterion.ENTROPY, "log_loss": Criterion.ENTROPY}
 NUMBER_CRITERIA = {"squared_error": Criterion.SQUARED_ERROR}
+_CRITERIA = {name: int(criterion) for name, criterion in (CLASS_CRITERIA | NUMBER_CRITERIA).items()}
 
 #: Losses by the names that users give them.
 LOSSES = {
@@ -85,9 +86,7 @@ class TreeRules:
         min_leaf = _count(self.min_samples_leaf, n_train)
         min_split = max(2, _count(self.min_samples_split, n_train), 2 * min_leaf)
         max_depth = _UNLIMITED_DEPTH if self.max_depth is None else int(self.max_depth)
-        return Limits(
-            int({**CLASS_CRITERIA, **NUMBER_CRITERIA}[self.criterion]), max_depth, min_split, min_leaf
-        )
+        return Limits(_CRITERIA[self.criterion], max_depth, min_split, min_leaf)
 
     @property
     def loss_code(self) -> int:

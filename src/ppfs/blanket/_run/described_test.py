@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ppfs._fitting import changed_parameters
+from ppfs._fitting import changed_parameters, default_parameters
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, TESTS_BY_NAME, IndependenceTest
 
@@ -65,7 +65,7 @@ def described_test(selector: Any, independence: IndependenceTest | str | None) -
         return ready
     make = PPI if independence is None else TESTS_BY_NAME[independence]
     names = {**_OF_ANY_TEST, **(dict.fromkeys(OF_THE_PAPERS_TEST) if make is PPI else {})}
-    known = signature(make).parameters
+    known = default_parameters(make)
     taken = {name: own or name for name, own in names.items() if (own or name) in known}
     useless = [name for name in described if name not in taken]
     if useless:

@@ -145,6 +145,10 @@ class Growth:
         """Whether models are fitted on a GPU."""
         return any(grower.is_on_device for grower in self.growers)
 
+    def is_worth_threads(self, n_columns: int) -> bool:
+        """Return whether the models of this many columns take longer than threads take to start."""
+        return any(grower.is_worth_threads(n_columns) for grower in self.growers)
+
     def prepare(self) -> None:
         """Make what all blocks share, before several threads need it at once."""
         for grower in self.growers:
@@ -254,7 +258,10 @@ def grow_blocks(
     """Answer about single columns, given nothing; yield them block by block with their answers."""
     n_workers = min(count_workers(n_jobs), len(xs))
     bytes_per_task = growth.bytes_per_block
-    if tasks_are_sent(n_workers, growth.prefers):
+    are_sent = tasks_are_sent(n_workers, growth.prefers)
+    if not are_sent and not growth.is_worth_threads(len(xs)):
+        n_workers = 1
+    if are_sent:
         bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.storage.bytes_per_column)
     blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers)
     growth.prepare()

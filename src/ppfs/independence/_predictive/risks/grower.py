@@ -47,6 +47,10 @@ class Grower(ABC):
         """Whether that holds for columns of categories too."""
         return self.is_quick
 
+    def is_worth_threads(self, n_columns: int) -> bool:
+        """Return whether the models of this many columns take longer than threads take to start."""
+        return True
+
     @abstractmethod
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block, none of them constant."""

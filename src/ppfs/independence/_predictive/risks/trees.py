@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,9 @@ KNOWN_TREE = KnownParameters(
     },
     without_effect=("random_state",),
 )
+
+# Trees on single columns with fewer train rows in all are grown by one thread: in some milliseconds.
+_ROWS_FOR_THREADS = 2_000_000
 
 
 def refusal_of_data(table: Table, problem: Problem, criterion: str) -> str | None:
@@ -244,12 +248,21 @@ class TreeGrower(EngineGrower):
         if self.is_on_device or not self._spares_compiling(1):
             super().prepare()
 
+    def is_worth_threads(self, n_columns: int) -> bool:
+        """Return whether the trees of this many columns take longer than threads take to start."""
+        return n_columns * self._n_train > _ROWS_FOR_THREADS
+
+    @cached_property
+    def _n_train(self) -> int:
+        """The train rows of all splits."""
+        return sum(split.train.size for split in self.problem.splits)
+
     def _spares_compiling(self, n_columns: int) -> bool:
         """Return whether trees on this many columns are grown sooner than the kernels for single columns compile."""
         problem = self.problem
         if problem.is_by_row or problem.n_draws > 1 or not problem.classes.size:
             return False
-        return _engine.is_sooner_grown(n_columns * sum(split.train.size for split in problem.splits))
+        return _engine.is_sooner_grown(n_columns * self._n_train)
 
     def _prepare(self, n_draws: int) -> list[_engine.PreparedColumns]:
         problem = self.problem

@@ -117,6 +117,7 @@ def _normal_tail(n: int, tied: Floats | float, rank_sums: Floats) -> Floats:
     return tail
 
 
+@lru_cache
 def smallest_signed_rank(n_splits: int) -> float:
     """Return the smallest p-value of `n_splits` pairs: every difference is positive."""
     every_pair_rises = np.arange(1.0, n_splits + 1.0)[np.newaxis]
