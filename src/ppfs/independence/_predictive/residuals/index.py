@@ -47,13 +47,15 @@ class _Curve:
     """
 
     def __init__(self, index: Floats, response: Floats) -> None:
-        n_knots = int(np.clip(index.size // _ROWS_PER_KNOT, _FEWEST_KNOTS, _MOST_KNOTS))
-        chosen = np.sort(index)[_evenly(index.size, n_knots)]
-        knots = chosen[np.concatenate([[True], chosen[1:] != chosen[:-1]])]
+        n_knots = min(max(index.size // _ROWS_PER_KNOT, _FEWEST_KNOTS), _MOST_KNOTS)
+        knots = np.sort(index)[_evenly(index.size, n_knots)]
+        differs = knots[1:] != knots[:-1]
+        if not differs.all():
+            knots = knots[np.concatenate([[True], differs])]
         if knots.size < 2:
             knots = np.array([knots[0], knots[0] + 1.0])
         self._knots, k = knots, knots.size
-        self._widths = np.diff(knots)
+        self._widths = knots[1:] - knots[:-1]
         place, above = self._placed(index)
         # Where the values that it was fitted to are.
         self._place = place
@@ -88,7 +90,7 @@ class _Curve:
     @property
     def slopes(self) -> Floats:
         """The slope at each value that it was fitted to."""
-        return np.asarray((np.diff(self._heights) / self._widths)[self._place])
+        return np.asarray(((self._heights[1:] - self._heights[:-1]) / self._widths)[self._place])
 
 
 @lru_cache(maxsize=64)
@@ -182,6 +184,7 @@ class Index:
         return index, curve
 
 
+@lru_cache(maxsize=64)
 def rows_without(block: int | None, n_rows: int) -> NDArray[np.bool_] | slice:
     """Return the rows outside a block, or all."""
     return slice(None) if block is None else np.arange(n_rows) % BLOCKS != block
@@ -217,7 +220,7 @@ def ridge(
     n_rows, n_columns = design.shape
     is_wide = n_columns > n_rows
     gram = gram_of(design) if gram is None else gram.copy()
-    gram[np.diag_indices_from(gram)] += share * np.trace(gram) / n_columns + penalty
+    gram.flat[:: len(gram) + 1] += share * np.trace(gram) / n_columns + penalty
     if is_wide:
         return np.asarray(design.T @ np.linalg.solve(gram, response))
     return np.asarray(np.linalg.solve(gram, design.T @ response))
@@ -266,6 +269,8 @@ def best_steps(response: Floats, index: Floats) -> Floats:
 
 def _standardized(index: Floats, rows: NDArray[np.bool_] | slice) -> Floats:
     """Return an index with mean 0 and variance 1 over some rows."""
+    # As by `mean` and `std`, which takes the mean again.
     seen = index[rows]
-    deviation = seen.std()
-    return np.asarray((index - seen.mean()) / (deviation if deviation > 0.0 else 1.0))
+    mean = np.add.reduce(seen) / seen.size
+    deviation = np.sqrt(np.add.reduce((seen - mean) ** 2) / seen.size)
+    return np.asarray((index - mean) / (deviation if deviation > 0.0 else 1.0))
