@@ -419,6 +419,19 @@ class Slotted:
     __slots__ = ("values",)
 
 
+class Pickled:
+    """An object that is pickled without its attributes."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __deepcopy__(self, memory):
+        return type(self)(self.value)
+
+    def __reduce__(self):
+        return type(self), (0,)
+
+
 Pair = namedtuple("Pair", "first second")
 
 
@@ -434,6 +447,11 @@ def _parameter(value):
 @pair
 def a_field_of_a_data_class(is_changed):
     return _parameter(Weights([1, 2 + is_changed]))
+
+
+@pair
+def an_attribute_that_is_not_pickled(is_changed):
+    return _parameter(Pickled(is_changed))
 
 
 @pair

@@ -50,8 +50,8 @@ _DESCRIPTORS = (
 # What is about a class rather than what it does.
 _NOT_OF_A_CLASS = {
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__", "__dict__",
-    "__doc__", "__firstlineno__", "__module__", "__orig_bases__", "__parameters__", "__static_attributes__",
-    "__type_params__", "__weakref__", "_abc_impl",
+    "__doc__", "__firstlineno__", "__module__", "__orig_bases__", "__parameters__", "__slotnames__",
+    "__static_attributes__", "__type_params__", "__weakref__", "_abc_impl",
 }  # fmt: skip
 
 
