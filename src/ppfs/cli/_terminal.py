@@ -17,7 +17,7 @@ def printable_lines(text: str) -> str:
 
 def say(message: str) -> None:
     """Write a message to standard error, with the name of the command."""
-    print(f"ppfs: {printable_lines(message)}", file=sys.stderr, flush=True)
+    print(f"ppfs: {printable_lines(message)}", file=sys.stderr)
 
 
 class CannotWriteError(Exception):

@@ -64,11 +64,10 @@ def _sortable(values: NDArray[Any], n_rows: int) -> NDArray[Any]:
             f"time must hold one value per row, shape ({n_rows},), but its shape is {values.shape}."
         )
     missing = [row for row, value in enumerate(values.tolist()) if is_missing(value)]
-    if missing or (values.dtype.kind in "fM" and bool((values != values).any())):
-        rows = missing or np.flatnonzero(values != values).tolist()
+    if missing:
         raise InvalidInputError(
-            f"time is missing in {len(rows)} of {n_rows} rows, the first in row {rows[0]}. Drop those rows: they have "
-            "no place in the order."
+            f"time is missing in {len(missing)} of {n_rows} rows, the first in row {missing[0]}. Drop those rows: they "
+            "have no place in the order."
         )
     if values.dtype.kind in "OUS":
         try:

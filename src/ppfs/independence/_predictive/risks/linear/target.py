@@ -43,8 +43,3 @@ class TrainTarget:
             problem.classes,
             None if weights is None else np.asarray(weights[split.train], dtype=np.float64),
         )
-
-    @property
-    def n_scores(self) -> int:
-        """Linear outputs of a model: one for numbers and for two classes, else one per class."""
-        return 1 if self.classes.size <= 2 else int(self.classes.size)
