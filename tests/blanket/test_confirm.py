@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from ppfs import PPFS
+from ppfs.blanket._steps.correction import adjust
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import CrossFitPPI
 
@@ -159,3 +160,12 @@ def test_few_confirmed_columns_are_false_where_many_were_selected() -> None:
     assert n_true >= 30
     # 5 % of the confirmed ones are allowed: two of forty. Six would have a chance of 0.01 at that rate.
     assert n_false <= 5
+
+
+@pytest.mark.parametrize(("correction", "told"), [(None, "bh"), ("by", "by"), ("bonferroni", "bonferroni")])
+def test_p_values_of_the_rows_aside_are_always_adjusted(correction: str | None, told: str) -> None:
+    X, y = table()
+    confirmed = search(correction=correction).fit(X, y).confirmed_
+    assert confirmed.correction == told
+    expected = adjust(np.asarray(confirmed.pvalues), told)
+    np.testing.assert_array_equal(confirmed.adjusted_pvalues, expected)

@@ -354,3 +354,9 @@ def test_draws_follow_the_level_and_the_work_that_growth_was(
 ) -> None:
     level = 0.05 * n_candidates / n_columns
     assert Effort.of(n_candidates, n_columns, level, alpha=0.05) == effort
+
+
+def test_a_p_value_that_equals_the_level_is_counted() -> None:
+    approximate = np.array([0.05, np.nextafter(0.05, 1.0), 0.01])
+    counted = count_small_pvalues(KnownTail(np.zeros(3), 0), range(3), approximate, None, 0.05)
+    assert counted.places.tolist() == [2, 0]

@@ -1,15 +1,19 @@
 """What tells IAMB, its variants, GS and FBED apart."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from checks.graphs import empty_table, random_dag, true_blanket
 
 from ppfs._trace import Trace
 from ppfs.blanket import FBED, IAMB, IAMBFDR, FastIAMB, GrowShrink, IAMBnPC, InterIAMB, InterIAMBnPC
+from ppfs.blanket._fast_iamb import while_rows_last
 from ppfs.blanket._steps.interleave import RemovalGuard, RevisitGuard
 from ppfs.blanket._steps.order import strongest_first
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.skeleton import keep_joined
+from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import DSeparation, FisherZ, GSquared, IndependenceResult
 
@@ -194,3 +198,30 @@ def test_a_column_that_only_all_other_members_separate_is_left_out():
     edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)]
     assert set(keep_joined(inquiry_about(edges, 5), [0, 1, 2, 3], None)) == {1, 2, 3}
     assert set(keep_joined(inquiry_about(edges, 5), [0, 1, 2, 3], 2)) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("n_allowed", [0, 1, 2, 3, 4, 9])
+def test_fast_iamb_adds_as_many_columns_as_the_rows_allow_and_at_least_one(n_allowed):
+    inquiry = SimpleNamespace(
+        target=9,
+        given=lambda columns: [7, *columns],
+        test=SimpleNamespace(has_rows_for=lambda target, given: len(given) <= 3 + n_allowed),
+    )
+    # Two columns of the blanket and one that is always given.
+    added = while_rows_last(inquiry, [5, 6], [3, 2, 0, 1])
+    assert added == [3, 2, 0, 1][: min(4, max(1, n_allowed))]
+    assert while_rows_last(inquiry, [5, 6], []) == []
+
+
+def test_members_are_dropped_while_the_score_holds(monkeypatch):
+    class Scores:
+        def __init__(self, table, estimator, *, cv, entropy):
+            assert (estimator, cv) == ("model", 3)
+
+        def score(self, members):
+            return sum(x in members for x in (2, 3))
+
+    monkeypatch.setattr("ppfs.blanket._steps.wrapper_pass.CrossValidated", Scores)
+    inquiry = inquiry_about(SPOUSE_GRAPH, 6, always_keep=(4,))
+    assert drop_while_score_holds(inquiry, [0, 1, 2, 3, 4], "model", 3) == [2, 3, 4]
+    assert len(inquiry.trace.notes) == 2

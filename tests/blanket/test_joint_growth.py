@@ -14,6 +14,8 @@ from ppfs.blanket._steps import second_look
 from ppfs.blanket._steps.alike import clusters_of
 from ppfs.blanket._steps.beside_screen import most_promising_beside
 from ppfs.blanket._steps.correction import adjust, adjust_among
+from ppfs.blanket._steps.joint_growth import JOINT_GROWTH, n_asked_jointly
+from ppfs.exceptions import InvalidInputError
 from ppfs.independence import CrossFitPPI, FisherZ
 
 LINE = LinearRegression()
@@ -256,3 +258,25 @@ def test_one_of_every_two_near_copies_is_found(growth):
         chosen = set(fitted.blanket_)
         n_found += sum(bool(chosen & {i, 10 + i}) for i in range(3))
     assert n_found >= 0.95 * 3 * n_tables
+
+
+@pytest.mark.parametrize("n_columns", [12, 30, 41])
+def test_as_many_questions_are_asked_as_a_plan_expects(n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, n_columns))
+    y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60)
+    selector = PPFS.calibrated(LinearRegression(), growth="both", second_look=False, random_state=0).fit(X, y)
+    asked = {step.feature for step in selector.trace_ if step.phase.startswith(JOINT_GROWTH)}
+    assert len(asked) == n_asked_jointly(60, n_columns)
+
+
+def test_many_columns_and_several_outputs_have_no_joint_growth(rng):
+    X = rng.normal(size=(60, 41))
+    y = X[:, :2] + rng.normal(size=(60, 2))
+    search = PPFS.calibrated(LINE, growth="both", random_state=0)
+    with pytest.raises(
+        InvalidInputError, match=r"10 rows per column, or at most .* and a target of one column"
+    ):
+        search.fit(X, y)
+    # Few columns have.
+    search.fit(X[:, :5], y)

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 
 from ppfs import PPFS, PPFSCV, wrappers
 from ppfs.blanket import StabilitySelection
+from ppfs.export import SelectedColumns
 
 RECORD = Record(__file__)
 
@@ -26,7 +27,6 @@ MODELS = {
     "several": [LinearRegression(), HistGradientBoostingClassifier()],
 }
 OF_MODELS = [PPFS, PPFS.calibrated, PPFSCV, *(getattr(wrappers, name) for name in wrappers.__all__)]
-OF_TESTS = ["automatic", "fisher-z", "chi2", "likelihood-ratio", "ppi", "cross-fit-ppi"]
 
 
 def what_it_says(selector):
@@ -52,6 +52,10 @@ def test_selectors_of_models_say_what_they_take():
             if make is PPFSCV and not (model is None or hasattr(model, "fit")):
                 continue  # It needs a model that predicts.
             RECORD.check(f"{make.__qualname__} of {name}", what_it_says(make(model)))
+
+
+def test_selected_columns_say_what_they_take():
+    RECORD.check("SelectedColumns", what_it_says(SelectedColumns(["a"], ["a", "b"])))
 
 
 @pytest.mark.parametrize("search", [*CLASSICAL, StabilitySelection], ids=lambda one: one.__name__)

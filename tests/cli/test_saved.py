@@ -335,3 +335,11 @@ def test_a_workbook_is_written_by_the_library_that_is_asked_for(tmp_path):
     with pd.option_context("io.excel.xlsx.writer", "xlsxwriter"):
         write_columns(_table(pd.DataFrame({"a": [1, 2]})), ["a"], tmp_path / "table.xlsx")
     assert pd.read_excel(tmp_path / "table.xlsx")["a"].tolist() == [1, 2]
+
+
+def test_apply_says_how_a_table_was_read(ppfs, saved, table, tmp_path):
+    german = tmp_path / "german.csv"
+    pd.read_csv(table).to_csv(german, sep=";", decimal=",", index=False)
+    done = ppfs("apply", saved, german, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "';'" in done.stderr

@@ -161,3 +161,13 @@ def test_survival_times_have_no_update(ppfs, followed, tmp_path):
     done = ppfs("update", kept, followed)
     assert done.exit_code == 1
     assert "Fit again with the new rows" in done.stderr
+
+
+def test_an_exposure_that_is_missing_is_named_with_its_line(ppfs, followed):
+    table = pd.read_csv(followed)
+    table["years"] = 1.0 + np.arange(len(table)) % 3
+    table.loc[4, "years"] = np.nan
+    table.to_csv(followed, index=False)
+    done = ppfs("select", followed, "-t", "visits", "--drop", "days,died,date", "--exposure", "years")
+    assert done.exit_code == 1
+    assert "--exposure years" in done.stderr

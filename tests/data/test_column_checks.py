@@ -265,3 +265,11 @@ def test_a_monotone_function_may_have_a_few_ties():
     y[::50] = y[1::50]
     for x, is_told in [(np.exp(3 * y), True), (-np.exp(3 * y), True), (np.roll(np.exp(3 * y), 1), False)]:
         assert (kinds(x[:, None], y).get("x0") == "leakage") == is_told
+
+
+@pytest.mark.parametrize(("middle", "is_told"), [(1.0, True), (0.2, False), (1.8, False)])
+def test_three_classes_are_separated_if_all_of_them_are(middle, is_told):
+    y = np.arange(60) % 3
+    x = np.array([0.0, middle, 2.0])[y] + 0.4 * RNG.random(60)
+    for column in (x, -x):
+        assert ("leakage" in kinds(column[:, None], y).values()) == is_told

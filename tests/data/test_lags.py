@@ -119,3 +119,12 @@ def test_what_cannot_make_copies_says_so(tmp_path):
     test = PPFS.calibrated()._independence_test()
     with pytest.raises(InvalidInputError, match="has an effect in fit only"):
         test.evaluate(frame, y, "rain", time=RowsInTime(lags=[1]))
+
+
+def test_columns_whose_names_are_alike_are_copied():
+    frame, _ = series(8)
+    frame.columns = ["a", "a_known", "a_known_known"]
+    for table in (frame, pl.from_pandas(frame)):
+        copied = np.asarray(lagged(table, [1], np.arange(8)[::-1]))
+        np.testing.assert_array_equal(copied[:-1, 3:], frame.to_numpy()[1:])
+        assert np.isnan(copied[-1, 3:].astype(float)).all()

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import zarr
 
 from ppfs import PPFS
+from ppfs._data import read_table
 from ppfs._data.sources import open_source
 from ppfs._data.sources.source import NumberedNames
 from ppfs.blanket import IAMB
@@ -199,3 +200,14 @@ def test_numbered_names_are_found_as_in_a_list():
     for place in (12, -13):
         with pytest.raises(IndexError):
             names[place]
+
+
+def test_columns_of_a_file_have_a_kind_when_they_were_read(data, tmp_path):
+    X, y = data
+    X = X.copy()
+    X[:, 4] = np.arange(len(X)) % 3
+    table = read_table(_write("parquet", tmp_path, X), y, task="auto", owner="test")
+    kinds = table._columns.kinds
+    assert not kinds.categorical_mask.any()
+    table._columns.storage.column(2), table._columns.storage.column(4)
+    assert np.flatnonzero(kinds.categorical_mask).tolist() == [4]

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from ppfs._data.reading import read_table
-from ppfs._data.storage import storage_of
+from ppfs._data.storage import DenseColumns, storage_of
 from ppfs._data.table import CallersRows, Table
 from ppfs._data.target_task import infer_task
 from ppfs.blanket._run.circumstances import digest_of
@@ -237,3 +237,18 @@ def test_a_part_of_the_rows_knows_the_labels_of_all():
     table = read_table(X, np.array(["a", "b", "c"] * 2), task="classification", owner="PPFS")
     assert table.rows(np.array([0, 1])).known_labels.tolist() == ["a", "b", "c"]
     assert read_table(X, X[:, 0] / 3, task="regression", owner="PPFS").known_labels.size == 0
+
+
+def test_neighboring_columns_are_a_view_of_the_table_and_others_are_copies():
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(9, 6)))
+    columns = DenseColumns(X)
+    for wanted, is_view in [
+        ([2, 3, 4], True),
+        ([5], True),
+        ([0, 2], False),
+        ([3, 2], False),
+        ([1, 3, 2, 4], False),
+    ]:
+        block = columns.view(wanted, np.zeros(len(wanted), dtype=np.intp), ("a",) * len(wanted))
+        np.testing.assert_array_equal(block.X, X[:, wanted])
+        assert np.shares_memory(block.X, X) == is_view

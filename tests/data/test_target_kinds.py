@@ -343,3 +343,10 @@ def test_exposures_go_with_weights_and_files(tmp_path) -> None:
 def test_wrong_exposures_are_explained(y: np.ndarray, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         PPFS.calibrated(task="count").fit(np.ones((40, 2)), y)
+
+
+def test_ranks_of_ordered_classes_are_around_zero():
+    for values in ([1, 2, 3], [0, 0, 5, 7, 7, 7], np.arange(50)):
+        found = KINDS["ordinal"].response(np.asarray(values, dtype=float))
+        assert found.mean() == pytest.approx(0.0, abs=1e-12)
+        assert -1.0 < found.min() < found.max() < 1.0

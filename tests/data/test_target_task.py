@@ -11,12 +11,13 @@ from sklearn.linear_model import LinearRegression
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
-from ppfs._data.target_task import choose_task
+from ppfs._data.target_task import _may_be_survival, choose_task
 from ppfs.blanket import IAMB
 from ppfs.exceptions import AmbiguousTargetWarning, InvalidInputError
 from ppfs.independence import PPI, DSeparation, FisherZ, GSquared, LikelihoodRatio
 from ppfs.wrappers import PermutationImportance, Stepwise
 
+TIMES, FLAGS = np.arange(1.0, 41.0), np.arange(40) % 2
 rng = np.random.default_rng(0)
 POISSON = rng.poisson(4, size=500)
 YEAST = np.repeat(np.arange(10), [463, 5, 35, 44, 51, 163, 244, 429, 20, 30])
@@ -191,3 +192,21 @@ def test_a_class_per_row_is_refused_before_the_search(task):
         PPFS(n_splits=5, task=task).fit(rng.normal(size=(100, 2)), y)
     labels = np.arange(100) % 50
     assert read_table(np.eye(100), labels, task="classification", owner="PPFS").classes.size == 50
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ([TIMES, FLAGS], True),
+        ([FLAGS, TIMES], True),
+        ([TIMES - 2.0, FLAGS], False),
+        ([TIMES, TIMES], False),
+        ([FLAGS, FLAGS], False),
+        ([FLAGS, 2 + FLAGS], False),
+        ([TIMES, FLAGS, TIMES], False),
+        ([TIMES, FLAGS, TIMES - 50.0], False),
+        ([TIMES.astype(object), FLAGS.astype(object)], False),
+    ],
+)
+def test_a_flag_beside_many_times_may_be_survival(columns, expected):
+    assert _may_be_survival(np.column_stack(columns)) == expected

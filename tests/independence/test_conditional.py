@@ -1,5 +1,7 @@
 """Draws of a column given others have the right law."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,7 @@ from ppfs.independence._predictive.conditional_draws import (
     ConditionalKnockoff,
     ConditionalValues,
     StratifiedValues,
+    _Number,
     unevenness_of,
 )
 from ppfs.independence._predictive.draws import PermutedValues
@@ -382,3 +385,16 @@ def test_residuals_are_uneven_where_they_grow_with_the_prediction():
     assert unevenness_of(expected + noise, expected) < 5.99
     assert unevenness_of(expected + noise * expected, expected) > 20
     assert unevenness_of(noise, np.zeros(400)) < 1e-9
+
+
+@pytest.mark.parametrize(("n_values", "is_changed"), [(10, False), (11, True)])
+def test_columns_of_few_values_are_drawn_on_their_own_scale(n_values, is_changed):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(400, 1))
+    # The residuals grow with the prediction.
+    level = np.digitize(z[:, 0] + 0.3 * rng.normal(size=400), np.linspace(-1.5, 1.5, n_values - 1))
+    x = np.exp(0.6 * level)
+    assert np.unique(x).size == n_values
+    design = np.column_stack([np.ones(400), z])
+    given = SimpleNamespace(expected=lambda Y: design @ np.linalg.lstsq(design, Y, rcond=None)[0])
+    assert (_Number(x, given, None)._level is not x) == is_changed

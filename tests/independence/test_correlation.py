@@ -163,3 +163,13 @@ def test_one_degree_of_freedom_is_enough_to_tell(test, n_rows):
     bound = test.bind(read_table(X, X[:, 0], task="regression", owner=None))
     assert bound.has_rows_for(n_rows, ())
     assert not bound.has_rows_for(n_rows, (1,))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_near_copies_have_a_correlation_of_one_at_most(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 4))
+    # What is left of x1 given x0 and x2 is small, and rounding is large beside it.
+    X[:, 1] = X[:, [0, 2]] @ rng.normal(size=2) + 10.0 ** -rng.uniform(3, 7) * rng.normal(size=30)
+    y = X[:, 1] + 10.0 ** -rng.uniform(5, 9) * rng.normal(size=30)
+    assert FisherZ().evaluate(X, y, 1, given=[0, 2]).effect <= 1.0

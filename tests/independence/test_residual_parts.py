@@ -1,5 +1,7 @@
 """Parts of products of residuals: how large a design may become, and what a second look takes for chance."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,7 +12,7 @@ from ppfs.independence._predictive.residuals import leftovers
 from ppfs.independence._predictive.residuals.functions import PRODUCTS, functions_of
 from ppfs.independence._predictive.residuals.index import Features, best_steps, cross_fitted, of_sum
 from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook
-from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of
+from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, together
 from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import predicted_rest
 
@@ -169,3 +171,34 @@ def test_functions_of_a_feature_vary_but_for_products_which_keep_their_places():
             assert member == PRODUCTS or values.any(axis=0).all()
     both, alone = (dict(functions_of(columns, given))[PRODUCTS] for columns in (columns, columns[:1]))
     assert both.shape[1] > alone.shape[1]
+
+
+@pytest.mark.parametrize("kinds", ["nn", "nnn", "nc", "cc", "nbc", "nnnn"])
+def test_columns_enter_together_as_long_as_there_is_room_for_their_products(kinds):
+    rng = np.random.default_rng(0)
+    make = {
+        "n": lambda: (rng.normal(size=80), False),
+        "b": lambda: (rng.integers(0, 3, 80).astype(float), False),
+        "c": lambda: (rng.integers(0, 7, 80).astype(float), True),
+    }
+    columns = [GivenColumn.of(*make[kind]()) for kind in kinds]
+
+    def n_products(columns):
+        sizes = [column.factors.shape[1] for column in columns]
+        return sum(one * other for one, other in combinations(sizes, 2))
+
+    whole = n_products(columns)
+    fewer = n_products([column if column.scores is not None else column.simpler() for column in columns])
+    assert fewer <= whole
+    for room, n_first in [
+        (0, 0),
+        (fewer - 1, 0),
+        (fewer, fewer),
+        (whole - 1, fewer),
+        (whole, whole),
+        (400, whole),
+    ]:
+        if n_first != fewer or fewer < whole or room >= whole:
+            parts = together(columns, room)
+            assert (parts[0].shape[1] if parts else 0) == n_first
+            assert sum(part.shape[1] for part in parts) <= room

@@ -1,5 +1,7 @@
 """Small tables are fitted in NumPy: the same answers, and no kernel of single columns is compiled."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,15 @@ def test_they_need_no_kernel_of_single_columns(n_classes, monkeypatch):
     monkeypatch.setattr(small_tables, "_MOST_VALUES", 0)
     with pytest.raises(AssertionError, match="was called"):
         answers_to((y > 0).astype(int) if n_classes else y, X)
+
+
+@pytest.mark.parametrize(("n_classes", "most"), [(0, 60 * 4), (2, 60 * 4), (3, 2 * 60 * 4), (5, 4 * 60 * 4)])
+def test_small_is_counted_in_values_for_each_score(n_classes, most, monkeypatch):
+    X = np.zeros((60, 4))
+    y = np.arange(60) % max(n_classes, 20)
+    table = Table.of(X, y, list("abcd"), "classification" if n_classes else "regression")
+    problem = SimpleNamespace(classes=np.arange(n_classes))
+    monkeypatch.setattr(small_tables, "_MOST_VALUES", most)
+    assert small_tables.is_small(table, problem)
+    monkeypatch.setattr(small_tables, "_MOST_VALUES", most - 1)
+    assert not small_tables.is_small(table, problem)

@@ -82,3 +82,25 @@ def test_seconds_follow_the_line_through_two_measurements():
     assert line.at(2000) == pytest.approx(5.0)
     # More of the time than half follows the rows, whatever two short times say.
     assert Line.through(1000, 2.0, 500, 2.1).at(2000) == pytest.approx(3.0)
+
+
+LINES = [
+    "workers                   1        8",
+    "fits in growth      500,000  500,000",
+    "fits to count             -        -",
+    "fits in shrink           25       25",
+    "fits beside others        -        -",
+    "growth              100.0 s   14.4 s",
+    "count                     -        -",
+    "shrink                0.5 s    0.5 s",
+    "beside others             -        -",
+    "total               101.5 s   15.9 s",
+    "memory              340 MiB  340 MiB",
+    "memory per worker         -  306 MiB",
+    "network                   -  3.7 MiB",
+]
+
+
+def test_the_lines_of_a_plan_are_these(rates):
+    costs = [predict_cost(rates, 1000, 100_000, n_candidates=10, n_workers=n) for n in (1, 8)]
+    assert cost_lines(costs) == LINES

@@ -14,6 +14,7 @@ from ppfs import PPFS
 from ppfs._conventions import Phase, watched_phases
 from ppfs._conventions.progress import Mark
 from ppfs._planning import Shrinkage, imagined_table, measure_rates, predict_cost
+from ppfs._planning.measuring import _Runs
 
 
 def fits_of(phases, name):
@@ -188,3 +189,15 @@ def test_what_was_measured_is_part_of_the_time_that_measuring_took():
     taken = time.process_time() - started
     parts = (rates.growth.at(len(X)), rates.shrink.seconds, rates.look.seconds)
     assert 0 < min(parts) < sum(parts) < taken
+
+
+@pytest.mark.parametrize(("budget", "is_whole"), [(1000.0, False), (2000.0, True)])
+def test_all_rows_are_measured_only_where_a_set_of_them_does_not_take_too_long(monkeypatch, budget, is_whole):
+    # 10 sets of 600 s together; all rows are 25 times as many.
+    seen, of_all_rows = Shrinkage(20, seconds=600.0, n_fits=50, n_sets=10), object()
+    measuring = object.__new__(_Runs)
+    measuring._all_X, measuring._all_y = np.zeros((100, 30)), np.zeros(100)
+    measuring._rows, measuring.n_rows = np.arange(4), 4
+    monkeypatch.setattr(_Runs, "_shrink_of", lambda *_: (seen, None))
+    monkeypatch.setattr(_Runs, "_shrink_of_all_rows", lambda *_: of_all_rows)
+    assert measuring.shrink(np.arange(30), 20, budget)[0] is (of_all_rows if is_whole else seen)

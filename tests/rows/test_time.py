@@ -278,3 +278,39 @@ def test_labels_in_any_unit_are_alike() -> None:
     for unit in (1e-9, 1.0, 1e9):
         assert are_neighbors_alike(runs * unit)
         assert not are_neighbors_alike(noise * unit)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"time": "t"},
+        {"time": RowsInTime("t", gap=3, block_length=7), "sample_weight": "w"},
+        {"groups": "g", "sample_weight": "w"},
+        {"sample_weight": "w"},
+        {"groups": "g"},
+        {"time": "index"},
+    ],
+)
+def test_rows_of_a_file_are_those_of_the_same_table_in_memory(
+    tmp_path: Path, rows: dict[str, object]
+) -> None:
+    X, y = series(120)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y, t=np.arange(120)[::-1], g=np.arange(120) // 4)
+    # Rows of weight 0 are left out.
+    frame["w"] = np.arange(120.0) % 5
+    frame.to_parquet(tmp_path / "rows.parquet")
+    read = table_of(tmp_path / "rows.parquet", "y", **rows)
+    named = [name for name in rows.values() if isinstance(name, str) and name in frame]
+    if isinstance(rows.get("time"), RowsInTime):
+        named.append("t")
+    given = {
+        name: replace(value, order=frame["t"]) if isinstance(value, RowsInTime) else frame.get(value, value)
+        for name, value in rows.items()
+    }
+    held = table_of(frame.drop(columns=["y", *named]), frame["y"], **given)
+    assert list(read.names) == list(held.names)
+    for part in ("y", "groups", "weights", "kept_rows", "n_callers_rows"):
+        np.testing.assert_equal(getattr(read, part), getattr(held, part), err_msg=part)
+    assert (read.time is None) == (held.time is None) == ("time" not in rows)
+    if read.time is not None:
+        np.testing.assert_equal(vars(read.time), vars(held.time))

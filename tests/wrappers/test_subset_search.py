@@ -69,3 +69,15 @@ def test_two_columns_that_act_only_together_are_found_where_single_steps_find_no
     together = SubsetSearch(strategy="genetic", max_subsets=16, cv=3, random_state=0).fit(X, y)
     assert together.support_[[0, 2]].all()
     assert Stepwise(cv=3, random_state=0).fit(X, y).score_ <= together.score_
+
+
+@every_strategy
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_all_subsets_that_are_allowed_are_scored(planted, strategy, n):
+    X, y = planted
+    assert (
+        SubsetSearch(GaussianNB(), strategy=strategy, max_subsets=n, cv=2, random_state=0)
+        .fit(X, y)
+        .n_subsets_
+        == n
+    )
