@@ -114,11 +114,8 @@ WRAP_AROUND = ("-W", "ignore:overflow encountered in scalar:RuntimeWarning")
 # For so few faults it takes longer to load all kernels than to load those that are needed.
 FEW = 10
 
-# A mutant meets the quickest tests that run its line, as many as fit into this many seconds of the processor.
-BUDGET = 40.0
-
-# A fork ends after this many times as long: what tests share is made again in each, and a busy machine is slower.
-_SLACK = 2.0
+# A mutant meets the quickest tests that run its line, as many as fit into this many CPU seconds of its fork.
+BUDGET = 30.0
 
 # Files of recorded answers begin with this.
 _RECORDED = "test_recorded_"
@@ -350,7 +347,7 @@ def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: flo
                 "is_kernel": _is_in_a_kernel(mutant.file, mutant.line),
                 "changed": changed,
                 "tests": chosen,
-                "seconds": _SLACK * budget,
+                "seconds": budget,
                 "trial": trial,
             }
         )
