@@ -14,4 +14,5 @@ def test_mean_ranks_are_those_of_scipy(n, decimals):
 
 def test_both_zeros_and_infinite_values_share_ranks():
     values = np.array([np.inf, 0.0, -0.0, np.inf, -np.inf])
-    assert mean_ranks(values).tolist() == rankdata(values).tolist() == [4.5, 2.5, 2.5, 4.5, 1.0]
+    # SciPy 1.12 looks for NaN by a sum, and ranks infinite values of both signs as NaN.
+    assert mean_ranks(values).tolist() == [4.5, 2.5, 2.5, 4.5, 1.0]
