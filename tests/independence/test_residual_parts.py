@@ -108,9 +108,10 @@ def test_a_second_look_at_many_rows_finds_the_same(n_columns, monkeypatch):
     np.testing.assert_array_equal(one.cells, other.cells)
 
 
-def test_what_is_kept_of_features_does_not_change_what_is_learned(monkeypatch):
+@pytest.mark.parametrize("n_columns", [4, 120])
+def test_what_is_kept_of_features_does_not_change_what_is_learned(n_columns, monkeypatch):
     rng = np.random.default_rng(0)
-    values, responses = rng.normal(size=(90, 4)), rng.normal(size=(90, 3))
+    values, responses = rng.normal(size=(90, n_columns)), rng.normal(size=(90, 3))
     responses += np.tanh(values.sum(axis=1, keepdims=True))
 
     def learned(features, response):

@@ -19,7 +19,7 @@ from ppfs.independence._predictive.residuals.functions import (
     n_smoothest,
     weights_of_products,
 )
-from ppfs.independence._predictive.residuals.index import ridge
+from ppfs.independence._predictive.residuals.index import Features
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, unit
 from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import (
@@ -459,10 +459,20 @@ def test_a_design_without_directions_leaves_the_response_as_it_is():
     np.testing.assert_array_equal(residuals.values, responses)
 
 
-@pytest.mark.parametrize("n_columns", [5, 30, 90])
-def test_both_systems_of_ridge_regression_agree(n_columns):
+@pytest.mark.parametrize("n_columns", [5, 24, 90])
+@pytest.mark.parametrize("block", [None, 2])
+def test_both_systems_of_ridge_regression_agree(n_columns, block):
     rng = np.random.default_rng(0)
-    design, response = rng.normal(size=(30, n_columns)), rng.normal(size=30)
-    penalty = 2.0 + 0.1 * (design**2).sum() / n_columns
-    expected = np.linalg.solve(design.T @ design + penalty * np.eye(n_columns), design.T @ response)
-    np.testing.assert_allclose(ridge(design, response, 2.0, 0.1), expected, rtol=1e-9)
+    values, response = rng.normal(size=(30, n_columns)), rng.normal(size=30)
+    seen = np.arange(30) % 5 != (5 if block is None else block)
+    slopes = rng.normal(size=30)[seen]
+    slopes[:3] = 0.0
+    features = Features(values)
+    for of_rows, penalty in ((None, 0.03 * seen.sum()), (slopes, None)):
+        design = values[seen] * (1.0 if of_rows is None else of_rows[:, np.newaxis])
+        penalty = penalty or 0.03 * (design**2).sum() / n_columns
+        normal = design.T @ design + penalty * np.eye(n_columns)
+        expected = values @ np.linalg.solve(normal, design.T @ response[seen])
+        for _ in range(2):
+            found = features.predicted(response[seen], block, of_rows)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
 from ppfs._conventions import Floats
 from ppfs.independence._predictive.residuals.regressors import unit
@@ -117,23 +119,46 @@ class Features:
 
     def __init__(self, values: Floats) -> None:
         self.values = values
-        self._seen: dict[int | None, Floats] = {}
-        self._grams: dict[int | None, Floats] = {}
+        self._known: dict[tuple[str, int | None], Any] = {}
 
-    def without(self, block: int | None) -> Floats:
-        """Return the rows outside a block."""
-        return self._kept(self._seen, block, lambda: self.values[rows_without(block, len(self.values))])
+    def predicted(self, response: Floats, block: int | None, slopes: Floats | None = None) -> Floats:
+        """Return the sum of features, at all rows, that predicts a response best, by ridge regression.
 
-    def gram(self, block: int | None) -> Floats:
-        """Return what `ridge` needs of these rows."""
-        return self._kept(self._grams, block, lambda: gram_of(self.without(block)))
+        Parameters
+        ----------
+        response : ndarray of shape (n_seen,)
+            Of the rows outside the block.
 
-    def _kept(self, known: dict[int | None, Floats], block: int | None, make: Callable[[], Floats]) -> Floats:
-        if self.values.size > _MOST_KEPT:
+        slopes : ndarray of shape (n_seen,), default=None
+            What each row of features is multiplied by to predict the response.
+        """
+        rows, (n_rows, n_features) = rows_without(block, len(self.values)), self.values.shape
+        penalty, share = (_PENALTY * response.size, 0.0) if slopes is None else (1e-12, _CHANGES)
+        if n_features <= response.size:
+            seen = self._kept("rows", block, self.values.size, lambda: self.values[rows])
+            if slopes is None:
+                gram = self._kept("gram", block, self.values.size, lambda: seen.T @ seen)
+                return np.asarray(self.values @ ridge(seen, response, penalty, share, gram))
+            return np.asarray(self.values @ ridge(slopes[:, np.newaxis] * seen, response, penalty, share))
+        # A' (AA' + p I)^-1 y: with more features than rows, from the products of rows, which all blocks share.
+        between = self._kept("products", None, 0, lambda: self.values @ self.values.T)[:, rows]
+
+        def factor() -> Any:
+            products = between[rows] if slopes is None else between[rows] * slopes[:, np.newaxis] * slopes
+            products = products + (share * np.trace(products) / n_features + penalty) * np.eye(response.size)
+            return cho_factor(products, lower=True, overwrite_a=True, check_finite=False)
+
+        if slopes is not None:
+            return np.asarray(between @ (slopes * cho_solve(factor(), response, check_finite=False)))
+        factored = self._kept("factor", block, n_rows**2, factor)
+        return np.asarray(between @ cho_solve(factored, response, check_finite=False))
+
+    def _kept(self, what: str, block: int | None, size: int, make: Callable[[], Any]) -> Any:
+        if size > _MOST_KEPT:
             return make()
-        if block not in known:
-            known[block] = make()
-        return known[block]
+        if (what, block) not in self._known:
+            self._known[what, block] = make()
+        return self._known[what, block]
 
 
 @dataclass(frozen=True)
@@ -164,14 +189,13 @@ class Index:
     ) -> tuple[Floats, Callable[[Floats], Floats]]:
         """Learn from the rows outside a block, and return the index of all rows and a curve of it."""
         rows = rows_without(block, response.size)
-        seen, known = self.features.without(block), response[rows]
+        known = response[rows]
         index = _standardized(self.start, rows)
         curve, share = _Curve(index[rows], known), 1.0
         change: Floats | None = None
-        for _ in range(most_changes if seen.shape[1] else 0):
+        for _ in range(most_changes if self.features.values.shape[1] else 0):
             if change is None:
-                slopes = curve.slopes[:, np.newaxis] * seen
-                change = self.features.values @ ridge(slopes, known - curve.fitted, 1e-12, _CHANGES)
+                change = self.features.predicted(known - curve.fitted, block, curve.slopes)
             other = _standardized(index + share * change, rows)
             tried = _Curve(other[rows], known)
             gain = curve.error - tried.error
@@ -192,37 +216,25 @@ def rows_without(block: int | None, n_rows: int) -> NDArray[np.bool_] | slice:
 
 def of_sum(features: Features, response: Floats, block: int | None) -> Index:
     """Return the sum of columns that predicts a response outside a block best, by ridge regression."""
-    seen, known = features.without(block), response[rows_without(block, response.size)]
-    coefficients = ridge(seen, known, _PENALTY * len(seen), gram=features.gram(block))
-    return Index(features.values @ coefficients, features)
-
-
-def gram_of(design: Floats) -> Floats:
-    """Return the smaller of A'A and AA'."""
-    return design @ design.T if design.shape[1] > design.shape[0] else design.T @ design
+    known = response[rows_without(block, response.size)]
+    return Index(features.predicted(known, block), features)
 
 
 def ridge(
     design: Floats, response: Floats, penalty: float, share: float = 0.0, gram: Floats | None = None
 ) -> Floats:
-    """Return the coefficients of ridge regression, by the smaller of two systems of equations.
-
-    (A'A + p I)^-1 A' y = A' (AA' + p I)^-1 y: with more columns than rows the second one is smaller.
+    """Return the coefficients of ridge regression.
 
     Parameters
     ----------
     penalty, share : float
         The penalty is the first, and this share of the mean square of a column.
 
-    gram : ndarray, default=None
-        That of `gram_of`, if it is known.
+    gram : ndarray of shape (n_columns, n_columns), default=None
+        The products of the columns, if they are known.
     """
-    n_rows, n_columns = design.shape
-    is_wide = n_columns > n_rows
-    gram = gram_of(design) if gram is None else gram.copy()
-    gram.flat[:: len(gram) + 1] += share * np.trace(gram) / n_columns + penalty
-    if is_wide:
-        return np.asarray(design.T @ np.linalg.solve(gram, response))
+    gram = design.T @ design if gram is None else gram.copy()
+    gram.flat[:: len(gram) + 1] += share * np.trace(gram) / len(gram) + penalty
     return np.asarray(np.linalg.solve(gram, design.T @ response))
 
 

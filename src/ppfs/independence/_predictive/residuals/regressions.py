@@ -57,7 +57,8 @@ class _State:
 
     Parameters
     ----------
-    design : ndarray of shape (n_rows, n_regressors)
+    parts : sequence of ndarray of shape (n_rows, n_of_part)
+        The design, side by side. It is as large as hundreds of columns, and extended designs share its parts.
 
     smoother : callable
         Makes the smoother of a design.
@@ -71,17 +72,17 @@ class _State:
 
     def __init__(
         self,
-        design: Floats,
+        parts: Sequence[Floats],
         smoother: Callable[[Floats], Smoother],
         outputs: Floats,
         penalties: NDArray[np.intp] | None,
     ) -> None:
-        self.design = design
+        self.parts = parts
         self._smoother, self._outputs, self._penalties = smoother, outputs, penalties
 
     @cached_property
     def smoother(self) -> Smoother:
-        return self._smoother(self.design)
+        return self._smoother(np.hstack(self.parts) if len(self.parts) > 1 else self.parts[0])
 
     @cached_property
     def target(self) -> Residuals:
@@ -116,7 +117,7 @@ class Regressions:
     ) -> None:
         self._outputs, self._roots, self._groups = outputs, roots, groups
         self._look = SecondLook(columns, roots)
-        self._first = self._state_of(design_of(columns))
+        self._first = self._state_of([design_of(columns)])
         some = slice(_MOST_OUTPUTS)
         # The design with what was found, what the first one missed of the target, and whether nothing is missed now.
         self._state, self._missed, self._is_clear = self._improved(
@@ -132,8 +133,8 @@ class Regressions:
             Further regressors.
         """
         base = start = self._first
-        if more and not _is_full(base.design, more):
-            base = start = self._state_of(np.hstack([base.design, *more]))
+        if more and not _is_full([*base.parts, *more]):
+            base = start = self._state_of([*base.parts, *more])
         if self._state is not self._first:
             start = self._extended(self._state, base, more) or self._state
         first = base.smoother.residuals(functions)
@@ -213,8 +214,8 @@ class Regressions:
                 missed.append(left[:, pvalues[asked].argmin()])
         return ([np.hstack(more)] if any(part.shape[1] for part in more) else []), missed
 
-    def _state_of(self, design: Floats, penalties: NDArray[np.intp] | None = None) -> _State:
-        return _State(design, self._smoother_of, self._outputs, penalties)
+    def _state_of(self, parts: Sequence[Floats], penalties: NDArray[np.intp] | None = None) -> _State:
+        return _State(parts, self._smoother_of, self._outputs, penalties)
 
     def _smoother_of(self, design: Floats) -> Smoother:
         return Smoother(design, self._roots, self._groups)
@@ -224,9 +225,10 @@ class Regressions:
 
         What was learned from the same rows fits too well to choose penalties by: those of the first design are kept.
         """
-        if not more or _is_full(state.design, more):
+        parts = [*state.parts, *more]
+        if not more or _is_full(parts):
             return None
-        return self._state_of(np.hstack([state.design, *more]), base.target.penalties)
+        return self._state_of(parts, base.target.penalties)
 
     def _found(
         self, responses: Floats, residuals: Residuals, smoother: Smoother
@@ -253,10 +255,9 @@ class Regressions:
         return more, [part[:, 0] for part, one in zip(more, every, strict=False) if one[2].is_clear]
 
 
-def _is_full(design: Floats, more: Sequence[Floats]) -> bool:
-    """Return whether more columns would leave too few rows per column."""
-    n_regressors = int(design.shape[1] + sum(part.shape[1] for part in more))
-    return n_regressors > _MOST_PER_ROW * len(design)
+def _is_full(parts: Sequence[Floats]) -> bool:
+    """Return whether a design leaves too few rows per column."""
+    return int(sum(part.shape[1] for part in parts)) > _MOST_PER_ROW * len(parts[0])
 
 
 def _any_correlated(residuals: Floats, missed: list[Floats]) -> bool:

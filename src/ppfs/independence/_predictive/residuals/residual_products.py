@@ -271,6 +271,8 @@ class ResidualProducts:
 
     def _regressions(self, others: tuple[int, ...]) -> Regressions:
         """Regress the target on some features."""
+        # Of a table of a million rows two would take gigabytes.
+        self._last = None
         columns = self._columns_given(others)
         return Regressions(columns, self._outputs_given(columns), self._roots, self.problem.groups)
 
