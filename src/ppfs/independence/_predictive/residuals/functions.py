@@ -74,7 +74,7 @@ def functions_of(
     made[CURVES] = [part[:, :1] for part in made[CURVES]] + [part[:, 1:] for part in made[CURVES]]
     lines = unit(np.hstack(made[LINE]))
     if not is_wide:
-        factors = np.hstack([column.factors for column in given])[:, :_MOST_FACTORS]
+        factors = _first_factors(given)
         made[PRODUCTS] = [line[:, np.newaxis] * factors for line in lines.T[:_WIDE]]
     joined = {member: unit(np.hstack(parts)) for member, parts in made.items() if parts}
     varied = {
@@ -83,6 +83,11 @@ def functions_of(
         for member, values in joined.items()
     }
     return [(member, values) for member, values in varied.items() if values.shape[1]]
+
+
+def _first_factors(given: Sequence[GivenColumn]) -> Floats:
+    """Return what products are made with; every column has at least one factor."""
+    return np.hstack([column.factors for column in given[:_MOST_FACTORS]])[:, :_MOST_FACTORS]
 
 
 def n_smoothest(columns: Sequence[tuple[Floats, bool]]) -> int:
@@ -110,7 +115,7 @@ def weights_of_products(
     roots : ndarray of shape (n_rows,)
         The roots of the rows' weights.
     """
-    factors = np.hstack([column.factors for column in given])[:, :_MOST_FACTORS] * roots[:, np.newaxis]
+    factors = _first_factors(given) * roots[:, np.newaxis]
     sizes = np.outer((factors**2).sum(axis=0), (outputs**2).sum(axis=0))
     shares = (factors.T @ outputs) ** 2 / np.where(sizes > 0.0, sizes, np.inf)
     weights = np.minimum(1.0 + len(outputs) * shares.max(axis=1), _MOST_INTEREST)

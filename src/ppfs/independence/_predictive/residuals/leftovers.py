@@ -26,6 +26,7 @@ from ppfs.independence._predictive.residuals.regressors import (
     GivenColumn,
     cosines,
     normal_scores,
+    side_by_side,
     together,
     unit,
 )
@@ -111,8 +112,8 @@ class SecondLook:
     def __init__(self, columns: list[GivenColumn], roots: Floats) -> None:
         self._columns = columns
         # The normal scores, or indicators, and their values instead of the scores.
-        self._factors = factors = np.hstack([column.factors for column in columns])
-        self._values = np.hstack([column.values for column in columns])
+        self._factors = factors = side_by_side([column.factors for column in columns])
+        self._values = side_by_side([column.values for column in columns])
         self._features = Features(self._values)
         self._owners = owners = np.repeat(
             np.arange(len(columns)), [column.factors.shape[1] for column in columns]
@@ -120,7 +121,7 @@ class SecondLook:
         self._roots = roots
         self._n_rows, n_factors = factors.shape
         self._bins = [bins for least, bins in _BINS_OF_TWO if self._n_rows >= least][-2:]
-        self._places = np.hstack([column.places for column in columns])
+        self._places = side_by_side([column.places for column in columns])
         self._known_cells: dict[tuple[tuple[int, ...], int], Cells] = {}
         self._signs = np.sign(self._places - 0.5)
         self._bins_of_one = sorted(
@@ -332,6 +333,8 @@ def _apart(owners: NDArray[np.intp], n_together: int) -> NDArray[np.intp]:
     else:
         sets = np.array(list(combinations(range(owners.size), n_together)), dtype=np.intp)
     sets = sets.reshape(-1, n_together)
+    if np.unique(owners).size == owners.size:
+        return sets
     of_sets = np.sort(owners[sets], axis=1)
     apart: NDArray[np.intp] = sets[(of_sets[:, 1:] != of_sets[:, :-1]).all(axis=1)]
     return apart

@@ -52,6 +52,11 @@ _TILE_SCALES = 0.9 / np.array([k * m for k, m in _TILES]) ** 0.75
 _SAME = 0.98
 
 
+def side_by_side(parts: Sequence[Floats]) -> Floats:
+    """Return what `numpy.hstack` does, whose checks of hundreds of parts take longer than the copy."""
+    return np.concatenate(parts, axis=1)
+
+
 def unit(columns: Floats) -> Floats:
     """Return columns with mean 0 and variance 1; constant ones become 0."""
     size = np.abs(columns).max(axis=0)
@@ -206,8 +211,8 @@ def design_of(columns: Sequence[GivenColumn]) -> Floats:
     room -= sum(part.shape[1] for part in curves)
     parts += together(columns, room)
     if len(columns) > 2:
-        parts.append(_common_curve(np.hstack([column.factors for column in columns])))
-    return np.hstack(parts)
+        parts.append(_common_curve(side_by_side([column.factors for column in columns])))
+    return side_by_side(parts)
 
 
 def together(columns: Sequence[GivenColumn], room: int) -> list[Floats]:
