@@ -73,7 +73,7 @@ class _State:
     def __init__(
         self,
         parts: Sequence[Floats],
-        smoother: Callable[[Floats], Smoother],
+        smoother: Callable[[Sequence[Floats]], Smoother],
         outputs: Floats,
         penalties: NDArray[np.intp] | None,
     ) -> None:
@@ -82,7 +82,7 @@ class _State:
 
     @cached_property
     def smoother(self) -> Smoother:
-        return self._smoother(np.hstack(self.parts) if len(self.parts) > 1 else self.parts[0])
+        return self._smoother(self.parts)
 
     @cached_property
     def target(self) -> Residuals:
@@ -217,8 +217,8 @@ class Regressions:
     def _state_of(self, parts: Sequence[Floats], penalties: NDArray[np.intp] | None = None) -> _State:
         return _State(parts, self._smoother_of, self._outputs, penalties)
 
-    def _smoother_of(self, design: Floats) -> Smoother:
-        return Smoother(design, self._roots, self._groups)
+    def _smoother_of(self, parts: Sequence[Floats]) -> Smoother:
+        return Smoother(parts, self._roots, self._groups)
 
     def _extended(self, state: _State, base: _State, more: Sequence[Floats]) -> _State | None:
         """Return a design with more columns; None without any, or where they would leave too few rows per column.

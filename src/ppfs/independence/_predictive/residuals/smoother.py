@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,7 +62,8 @@ class Smoother:
 
     Parameters
     ----------
-    design : ndarray of shape (n_rows, n_regressors)
+    design : ndarray of shape (n_rows, n_regressors) or sequence of such arrays, side by side
+        A design of several parts is not copied as a whole, where there are several blocks of rows.
 
     roots : ndarray of shape (n_rows,)
         The square roots of the rows' weights. The design is multiplied by them after its weighted means are
@@ -71,28 +73,35 @@ class Smoother:
         Rows of a group are not independent: penalties minimize the error of groups that are left out as a whole.
     """
 
-    def __init__(self, design: Floats, roots: Floats, groups: NDArray[np.intp] | None = None) -> None:
-        self.n_rows = len(design)
+    def __init__(
+        self, design: Floats | Sequence[Floats], roots: Floats, groups: NDArray[np.intp] | None = None
+    ) -> None:
+        parts = [design] if isinstance(design, np.ndarray) else list(design)
+        self.n_rows = len(parts[0])
+        if len(parts) > 1 and len(self._blocks) == 1:
+            parts = [np.concatenate(parts, axis=1)]
         self._groups = groups
         n_units = self.n_rows if groups is None else int(groups.max()) + 1
         self._n_below = _STEPS_BELOW - (n_units < _FEW_ROWS)
         self._own = roots**2 / (roots**2).sum()
-        means = self._own @ design
+        means = np.concatenate([self._own @ part for part in parts])
 
         def centered(rows: slice) -> Floats:
-            block: Floats = (design[rows] - means) * roots[rows, np.newaxis]
+            some = [part[rows] for part in parts]
+            block: Floats = (some[0] if len(some) == 1 else np.concatenate(some, axis=1)) - means
+            block *= roots[rows, np.newaxis]
             return block
 
-        if design.shape[1] < self.n_rows:
+        if means.size < self.n_rows:
             # A single block is kept.
-            parts = map(centered, self._blocks) if len(self._blocks) > 1 else [centered(slice(None))]
-            first, *others = [part.T @ part for part in parts]
+            blocks = map(centered, self._blocks) if len(self._blocks) > 1 else [centered(slice(None))]
+            first, *others = [block.T @ block for block in blocks]
             sizes, vectors = _directions(sum(others, first))
             self._basis: Floats = np.empty((self.n_rows, sizes.size))
             scaled = vectors / np.sqrt(sizes)
-            again = map(centered, self._blocks) if others else parts
-            for rows, part in zip(self._blocks, again, strict=True):
-                np.matmul(part, scaled, out=self._basis[rows])
+            again = map(centered, self._blocks) if others else blocks
+            for rows, block in zip(self._blocks, again, strict=True):
+                np.matmul(block, scaled, out=self._basis[rows])
         else:
             everything = centered(slice(None))
             sizes, self._basis = _directions(everything @ everything.T)
