@@ -88,6 +88,8 @@ def test_tall_columns_leave_no_worker_idle():
     """A column of many bytes is a block of its own, and a few columns are still several blocks."""
     assert [block.size for block in cut(np.arange(3), 10**9, 2**21, n_workers=2)] == [1, 1, 1]
     assert len(cut(np.arange(16), 8, 2**21, n_workers=2)) == 8
+    assert [block.size for block in cut(np.arange(5), 8, 2**21, n_workers=2, least=2)] == [2, 2, 1]
+    assert [block.size for block in cut(np.arange(2), 10**9, 2**21, n_workers=2, least=2)] == [1, 1]
 
 
 def test_what_all_columns_share_is_prepared_once(monkeypatch):

@@ -203,11 +203,13 @@ def _make_forest(n_nodes: int, n_outputs: int, sizes: Int64s, n_test: int) -> Fo
 
 def _with_room(forest: ForestTrees, n_nodes: int) -> ForestTrees:
     """Return a forest with room for the given number of nodes."""
-    nodes = np.zeros(n_nodes, dtype=FOREST_NODE)
-    predictions = np.zeros((n_nodes, forest.predictions.shape[1]), dtype=np.int64)
     n_kept = min(n_nodes, forest.nodes.size)
-    nodes[:n_kept], predictions[:n_kept] = forest.nodes[:n_kept], forest.predictions[:n_kept]
-    return forest._replace(nodes=nodes, predictions=predictions)
+    predictions = np.zeros((n_nodes, forest.predictions.shape[1]), dtype=np.int64)
+    predictions[:n_kept] = forest.predictions[:n_kept]
+    # As bytes: NumPy copies records field by field, which takes twenty times as long.
+    nodes = np.zeros(n_nodes * FOREST_NODE.itemsize, dtype=np.uint8)
+    nodes[: n_kept * FOREST_NODE.itemsize] = forest.nodes[:n_kept].view(np.uint8)
+    return forest._replace(nodes=nodes.view(FOREST_NODE), predictions=predictions)
 
 
 def scored_forest(data: ForestsData, parts: tuple[GrownTrees, ...], split: int) -> ScoredForest:

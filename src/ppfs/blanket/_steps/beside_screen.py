@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.stats import chi2
+from scipy import special
 
 from ppfs import _engine
 from ppfs._conventions import Floats
@@ -114,7 +114,7 @@ def _scores(columns: Floats, residuals: Floats, basis: Floats, factors: Floats) 
     for own, length in zip(products, lengths, strict=True):
         explained = np.maximum(explained, _explained(own, length, n_rows))
     # One degree of freedom per outcome: the same for all columns of numbers.
-    scores: Floats = -chi2.logsf(n_rows * explained, residuals.shape[1])
+    scores: Floats = -_log_tail(n_rows * explained, residuals.shape[1])
     return scores
 
 
@@ -129,7 +129,7 @@ def _score_of_groups(column: Floats, residuals: Floats) -> float:
     if len(counts) < 2:
         return 0.0
     explained = ((indicators.T @ residuals) ** 2 / counts[:, np.newaxis]).sum()
-    return float(-chi2.logsf(len(column) * explained, (len(counts) - 1) * residuals.shape[1]))
+    return float(-_log_tail(len(column) * explained, (len(counts) - 1) * residuals.shape[1]))
 
 
 def _indicators(column: Floats) -> Floats:
@@ -155,3 +155,9 @@ def _of_variance_1(centered: Floats) -> Floats:
     spread = centered.std(axis=0)
     units: Floats = centered / np.where(spread > 0, spread, 1.0)
     return units
+
+
+def _log_tail(statistics: Floats, freedom: int) -> Floats:
+    """Return log P(chi-squared >= statistic); SciPy's own `chi2.logsf` takes many small steps that hold the GIL."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(special.chdtrc(freedom, statistics)))

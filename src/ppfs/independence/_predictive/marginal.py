@@ -131,6 +131,11 @@ class Growth:
         return min(grower.bytes_per_block for grower in self.growers)
 
     @property
+    def least_columns(self) -> int:
+        """The fewest columns that a block should have."""
+        return max(grower.least_columns for grower in self.growers)
+
+    @property
     def prefers(self) -> Literal["threads"] | None:
         """The kind of workers that suits all models."""
         return "threads" if all(grower.prefers == "threads" for grower in self.growers) else None
@@ -263,7 +268,7 @@ def grow_blocks(
         n_workers = 1
     if are_sent:
         bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.storage.bytes_per_column)
-    blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers)
+    blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers, growth.least_columns)
     growth.prepare()
     found = run_tasks(
         Growth.__call__ if on_error == "raise" else without_failures,
@@ -282,9 +287,9 @@ def _names(table: Table, block: NDArray[np.intp]) -> list[str]:
 
 
 def cut(
-    xs: NDArray[np.intp], bytes_per_column: int, bytes_per_block: int, n_workers: int
+    xs: NDArray[np.intp], bytes_per_column: int, bytes_per_block: int, n_workers: int, least: int = 1
 ) -> list[NDArray[np.intp]]:
-    """Cut variables into blocks of about `bytes_per_block`, with work for every worker.
+    """Cut variables into blocks of about `bytes_per_block`, of `least` columns or more, with work for every worker.
 
     Examples
     --------
@@ -293,5 +298,5 @@ def cut(
     """
     most = max(1, bytes_per_block // max(1, bytes_per_column))
     if n_workers > 1:
-        most = min(most, ceil(len(xs) / (_BLOCKS_PER_WORKER * n_workers)))
+        most = min(most, max(least, ceil(len(xs) / (_BLOCKS_PER_WORKER * n_workers))))
     return [xs[first : first + most] for first in range(0, len(xs), most)]

@@ -21,6 +21,9 @@ class Grower(ABC):
     bytes_per_block : int
         How many bytes of columns are best processed together.
 
+    least_columns : int
+        The fewest columns that a block should have.
+
     prefers : {"threads", None}
         "threads" where the work releases the GIL.
 
@@ -33,6 +36,7 @@ class Grower(ABC):
 
     problem: Problem
     bytes_per_block: ClassVar[int]
+    least_columns: ClassVar[int] = 1
     prefers: ClassVar[Literal["threads"] | None]
     takes_views: ClassVar[bool] = False
     is_on_device: ClassVar[bool] = False

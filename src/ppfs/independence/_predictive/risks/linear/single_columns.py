@@ -39,6 +39,8 @@ class LinearGrower(Grower):
     problem: Problem
     recipe: Recipe
     prefers = "threads"
+    # One column is fitted as two.
+    least_columns = 2
 
     @property
     def bytes_per_block(self) -> int:  # type: ignore[override]
