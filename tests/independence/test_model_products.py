@@ -157,3 +157,24 @@ def test_a_column_that_no_model_uses_takes_no_regressions():
     n_splits = 5
     assert bound.query(2, table.target, {0, 1, 2}).is_inert
     assert bound.n_fits == n_splits
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4, 8, 16])
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearRegression()], ids=["classes", "numbers"])
+def test_answers_and_counts_do_not_depend_on_the_number_of_threads(model, n_jobs):
+    """Models of questions about columns outside the set are fitted by the threads that answer them."""
+    is_class = isinstance(model, LogisticRegression)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    y = X[:, 0] + rng.normal(size=60)
+
+    def asked(n_jobs):
+        task = "classification" if is_class else "regression"
+        table = read_table(X, (y > 0).astype(int) if is_class else y, task=task, owner=PPFS())
+        bound = CrossFitPPI(model, random_state=0).bind(table, n_jobs=n_jobs)
+        added = bound.query_many(range(2, 20), table.target, {0, 1})
+        # The models of the last question are those of its members.
+        members = bound.query_many([0, 1, 19], table.target, {0, 1, 19})
+        return added, members, bound.n_fits
+
+    assert asked(n_jobs) == asked(1)
