@@ -23,6 +23,7 @@ def imagined_table(
     task: Literal["classification", "regression"] = "regression",
     n_classes: int = 2,
     n_text: int = 0,
+    seed: int = 0,
 ) -> tuple[Any, NDArray[Any]]:
     """Return columns and a target, of which some columns are candidates and the others are noise.
 
@@ -40,7 +41,7 @@ def imagined_table(
 
     y : ndarray of shape (n_rows,)
     """
-    generator = stream(0)
+    generator = stream(seed)
     n_causes = max(1, round(n_candidates / _COLUMNS_PER_CAUSE))
     causes = generator.normal(size=(n_rows, n_causes))
     X = generator.normal(size=(n_rows, n_columns))
