@@ -129,12 +129,14 @@ class _OneSplit:
             steps, factors = np.zeros_like(table), np.ones_like(table)
             for step, is_inside in leaves:
                 np.copyto(steps, step[:, np.newaxis], where=is_inside)
-                np.copyto(factors, _exponentials(-step)[:, np.newaxis], where=is_inside)
+                if self.kind == Kind.TWO_CLASSES:
+                    np.copyto(factors, _exponentials(-step)[:, np.newaxis], where=is_inside)
             table += steps
             raw += np.take_along_axis(steps, self.bins, axis=1)
-            with np.errstate(over="ignore"):
-                # After a step this large, powers are computed again.
-                powers *= np.take_along_axis(factors, self.bins, axis=1)
+            if self.kind == Kind.TWO_CLASSES:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    # After a step this large, powers are computed again.
+                    powers *= np.take_along_axis(factors, self.bins, axis=1)
         return table
 
     def _summed(self, values: Float64s) -> Float64s:
