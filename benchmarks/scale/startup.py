@@ -130,7 +130,7 @@ def compile_cpu(fits: Mapping[str, Mapping[str, Any]], kind: str) -> float:
 
 
 def first_rows(results: Mapping[str, Any]) -> list[list[str]]:
-    """Return the rows about first fits by the clock; none if what is kept is from before the preset was timed."""
+    """Return the rows about the wall-clock time of first fits; none if that of the preset is not on record."""
     if "preset" not in results:
         return []
     timed = [
