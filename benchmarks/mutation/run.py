@@ -33,7 +33,7 @@ from typing import Any
 
 from in_forks import WARM_UP
 from operators import Mutant, compiles, mutants_of
-from tests_by_statement import marks_of, needs_no_compiler
+from tests_by_statement import mark_of, marks_of, needs_no_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
@@ -351,11 +351,17 @@ def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: flo
                 "trial": trial,
             }
         )
-    if apart:
-        for fault in faults:
-            _try_apart(fault, RECORD)
-    else:
-        _try(faults, RECORD)
+    alone = [fault for fault in faults if apart or _is_loaded_once(fault["file"], fault["trial"]["line"])]
+    for fault in alone:
+        _try_apart(fault, RECORD)
+    _try([fault for fault in faults if fault not in alone], RECORD)
+
+
+def _is_loaded_once(file: str, line: int) -> bool:
+    """Return whether a line makes flags or commands: they exist before a fault is put in."""
+    return file.startswith("cli/") and (
+        file.startswith("cli/flags/") or mark_of(_source(file), file, line) == file
+    )
 
 
 def run_by_hand() -> None:

@@ -194,3 +194,15 @@ def test_a_call_of_the_parent_class_can_be_left_out(script, monkeypatch):
         else:
             with pytest.raises(forks.CannotBePutInError):
                 forks.put_in("made_up.py", after)
+
+
+def test_flags_and_commands_are_loaded_once(script):
+    run = script("mutation/run.py")
+    lines = run._source("cli/commands/plan.py").splitlines()
+    flag, body = (
+        next(n for n, line in enumerate(lines, 1) if word in line) for word in ("@click", "is_named = ")
+    )
+    found = [run._is_loaded_once("cli/commands/plan.py", line) for line in (flag, body)]
+    assert found == [True, False]
+    assert run._is_loaded_once("cli/flags/data.py", 50)
+    assert not run._is_loaded_once("_data/kinds.py", 1)
