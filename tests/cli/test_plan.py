@@ -1,8 +1,12 @@
 """What a search would cost is told before it runs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+
+from ppfs.cli import _estimating
 
 
 def test_a_table_that_is_not_there_is_planned(ppfs):
@@ -78,3 +82,20 @@ def test_a_plan_leaves_the_checkpoint_alone(ppfs, table, tmp_path):
     flags = ("--test", "paper", "--splits", 5, "--checkpoint", tmp_path / "run")
     assert ppfs("plan", table, "-t", "ill", *flags).exit_code == 0
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("n_bytes", "n_columns"), [(8 * 100 * 60, 60), (8 * 100 * 40, 50), (10**9, 80)])
+def test_of_a_large_file_as_many_columns_are_measured_as_memory_allows(
+    tmp_path, monkeypatch, n_bytes, n_columns
+):
+    X = np.random.default_rng(0).normal(size=(100, 120))
+    np.save(tmp_path / "X.npy", X)
+    data = SimpleNamespace(
+        X=tmp_path / "X.npy", names=[f"x{place}" for place in range(120)], target_values=lambda: range(100)
+    )
+    monkeypatch.setattr(_estimating, "_MOST_BYTES", n_bytes)
+    monkeypatch.setattr(_estimating, "_MOST_COLUMNS", 80)
+    some = _estimating._some_columns(data)
+    assert some.shape == (100, n_columns)
+    assert (some.columns[0], some.columns[-1]) == ("x0", "x119")
+    np.testing.assert_array_equal(some["x119"], X[:, 119])

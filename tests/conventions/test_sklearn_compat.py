@@ -11,11 +11,15 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
+    StackingClassifier,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from ppfs import PPFS
 from ppfs._conventions.sklearn_compat import (
+    can_predict,
     method_of_bins,
     scales_in_input_type,
     separates_missing_from_one_value,
@@ -89,3 +93,18 @@ def test_scaling_is_done_as_the_installed_version_does_it():
     version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
     assert scales_in_input_type() == (version >= (1, 8))
     assert separates_missing_from_one_value() == (version >= (1, 8))
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (SVC(), True),
+        (StackingClassifier([("one", SVC())]), True),
+        (make_pipeline(StandardScaler(), SVC()), True),
+        (make_pipeline(StandardScaler()), False),
+        (StandardScaler(), False),
+        ("svc", False),
+    ],
+)
+def test_models_predict_or_will_after_they_are_fitted(model, expected):
+    assert can_predict(model) == expected

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -398,3 +399,17 @@ def test_columns_of_few_values_are_drawn_on_their_own_scale(n_values, is_changed
     design = np.column_stack([np.ones(400), z])
     given = SimpleNamespace(expected=lambda Y: design @ np.linalg.lstsq(design, Y, rcond=None)[0])
     assert (_Number(x, given, None)._level is not x) == is_changed
+
+
+@pytest.mark.parametrize("given", [(), (1, 2)])
+def test_trees_see_conditional_draws_as_any_model_does(given):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(80, 3)), 3)
+    X[:, 0] += X[:, 1]
+    y = X[:, 0] + 0.5 * rng.normal(size=80)
+    answers = [
+        PPI(model, knockoff="conditional", n_splits=8, random_state=0).evaluate(X, y, 0, given=given)
+        for model in (DecisionTreeRegressor(max_depth=3), make_pipeline(DecisionTreeRegressor(max_depth=3)))
+    ]
+    assert answers[0].pvalue == answers[1].pvalue
+    assert answers[0].effect == pytest.approx(answers[1].effect)

@@ -5,13 +5,17 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs._fitting import Medians
+from ppfs._fitting.estimators import input_tags
 from ppfs.blanket import FBED, IAMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
@@ -152,3 +156,20 @@ def test_medians_of_all_columns_are_those_of_each():
     X[:, 0], X[:, 1], X[:6, 2] = np.nan, 1e308, np.nan
     expected = [np.median(column[~np.isnan(column)]) if np.isfinite(column).any() else 0.0 for column in X.T]
     np.testing.assert_array_equal(Medians().fit(X).medians_, expected)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (make_pipeline(SimpleImputer(), LinearRegression()), True),
+        (make_pipeline("passthrough", SimpleImputer(), LinearRegression()), True),
+        (make_pipeline(StandardScaler(), LinearRegression()), False),
+        (make_pipeline(LinearRegression()), False),
+        (make_pipeline("passthrough"), False),
+        (make_pipeline(None), False),
+        (GridSearchCV(HistGradientBoostingClassifier(), {}), True),
+        (GridSearchCV(LinearRegression(), {}), False),
+    ],
+)
+def test_models_inside_say_whether_they_take_missing_values(model, expected):
+    assert input_tags(model).allow_nan == expected

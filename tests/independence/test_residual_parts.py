@@ -203,3 +203,20 @@ def test_columns_enter_together_as_long_as_there_is_room_for_their_products(kind
             parts = together(columns, room)
             assert (parts[0].shape[1] if parts else 0) == n_first
             assert sum(part.shape[1] for part in parts) <= room
+
+
+def test_p_values_of_a_second_look_are_adjusted_for_the_looks_of_their_kind():
+    rng = np.random.default_rng(0)
+    factors, fitted = rng.normal(size=(400, 5)), rng.normal(size=400)
+    look = SecondLook([GivenColumn.of(column, False) for column in factors.T], np.ones(400))
+    signs = np.sign(factors)
+    for left, n_looks in [
+        (np.abs(fitted), 1),
+        (np.abs(factors[:, 2]), 5 * 2),
+        (signs[:, 1] * signs[:, 3], 10 * 2),
+        (signs[:, 0] * signs[:, 2] * signs[:, 4], 10),
+    ]:
+        residual = left - left.mean() + 0.6 * rng.normal(size=400)
+        found = look.find(residual, fitted)
+        alone = leftovers._pvalues(residual, found.cells[np.newaxis])[0]
+        assert found.pvalue == pytest.approx(4 * n_looks * alone)

@@ -7,7 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn.ensemble import BaggingClassifier, ExtraTreesRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -16,7 +23,7 @@ from ppfs import PPFS
 from ppfs._data.facts import facts_of
 from ppfs._data.reading import read_table
 from ppfs._fitting import target_for_float32
-from ppfs._fitting.float32_precision import _moved_columns
+from ppfs._fitting.float32_precision import _moved_columns, is_equivariant
 from ppfs.exceptions import PrecisionWarning, UnusableColumnError
 from ppfs.wrappers import PermutationImportance, Stepwise
 
@@ -257,3 +264,28 @@ def test_wrappers_see_a_column_in_any_unit(X, quantity, wrapper):
     """Columns are shown to models in the order of their content, which decides ties: other columns may come and go."""
     for columns, y in ((X, quantity), (X + 1e9, quantity), (X * 1e-8, quantity), (X, quantity * 1e-9)):
         assert wrapper(random_state=0).fit(columns, y).support_[2]
+
+
+class ExtraTreeRegressor(LinearRegression):
+    """A model of the caller's with the name of a tree."""
+
+    criterion, min_impurity_decrease, ccp_alpha = "squared_error", 0.0, 0.0
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (DecisionTreeRegressor(), True),
+        (DecisionTreeRegressor(criterion="absolute_error"), True),
+        (DecisionTreeRegressor(criterion="poisson"), False),
+        (DecisionTreeRegressor(min_impurity_decrease=0.1), False),
+        (DecisionTreeRegressor(ccp_alpha=0.1), False),
+        (RandomForestRegressor(), True),
+        (GradientBoostingRegressor(criterion="squared_error", ccp_alpha=0.0), False),
+        (DecisionTreeClassifier(), False),
+        (ExtraTreeRegressor(), False),
+        (LinearRegression(), False),
+    ],
+)
+def test_trees_that_follow_shift_and_unit_of_the_target(model, expected):
+    assert is_equivariant(model) == expected

@@ -15,6 +15,7 @@ from ppfs._conventions import Phase, watched_phases
 from ppfs._conventions.progress import Mark
 from ppfs._planning import Shrinkage, imagined_table, measure_rates, predict_cost
 from ppfs._planning.measuring import _Runs
+from ppfs._planning.rates import _HIGH, _LOW
 
 
 def fits_of(phases, name):
@@ -124,8 +125,12 @@ def test_a_phase_that_was_cut_short_is_continued_in_thought():
 
 
 def test_how_a_set_grows_with_its_columns_is_seen_from_two_runs():
-    small, large = Shrinkage(8, 1.0, 10, 1), Shrinkage(32, 32.0, 20, 2)
+    small, large = Shrinkage(8, 3.0, 10, 6), Shrinkage(32, 16.0, 20, 2)
     assert large.exponent_from(small) == pytest.approx(2.0)
+    # Of fewer candidates nothing is learned.
+    assert small.exponent_from(large) == small.exponent
+    for seconds, exponent in [(1e-9, _LOW), (1e9, _HIGH)]:
+        assert Shrinkage(32, seconds, 20, 2).exponent_from(small) == exponent
 
 
 @pytest.mark.parametrize("n_classes", [2, 7])

@@ -16,7 +16,7 @@ from ppfs._verdicts import Divided, measure_sufficiency
 from ppfs._verdicts.intervals import RowMeans, inflation_of_folds
 from ppfs._verdicts.measuring import _with_selected
 from ppfs._verdicts.rivals import rank_rivals
-from ppfs._verdicts.scores import _auc, concordance
+from ppfs._verdicts.scores import _auc, _means, concordance
 from ppfs._verdicts.sufficiency import Compared
 from ppfs.blanket import FBED
 from ppfs.exceptions import InvalidInputError
@@ -413,3 +413,11 @@ def test_the_variance_of_folds_is_between_that_of_rows_and_of_pairs(slope, n_noi
     # One standard error is 1.3 points.
     assert least <= np.mean(held) <= 0.985
     assert np.mean(narrow) < np.mean(held)
+
+
+@pytest.mark.parametrize("average", [0.05, 1.0, 40.0])
+def test_means_of_counts_are_above_zero_and_have_the_average_of_the_counts(average):
+    responses, weights = np.array([-1.0, 0.0, 2.0, 3.0]) * average, np.array([1.0, 1.0, 2.0, 2.0])
+    found = _means(lambda values: values, average, weights, responses)
+    assert np.average(found, weights=weights) == pytest.approx(average)
+    np.testing.assert_allclose(found / found[2], [0.0005, 0.0005, 1.0, 1.5])

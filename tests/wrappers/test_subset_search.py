@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs.wrappers import Stepwise, SubsetSearch
+from ppfs.wrappers._strategies import _POPULATION, Walk, genetic
 
 every_strategy = pytest.mark.parametrize("strategy", ["beam", "hill-climbing", "genetic"])
 
@@ -81,3 +82,34 @@ def test_all_subsets_that_are_allowed_are_scored(planted, strategy, n):
         .n_subsets_
         == n
     )
+
+
+class FewScores:
+    """Scores of few features, of which a genetic search soon knows nearly all subsets."""
+
+    def __init__(self):
+        self.n_asked = 0
+
+    def score(self, members):
+        self.n_asked += 1
+        return float(len(members))
+
+
+@pytest.mark.parametrize("max_subsets", [1, 20, 24, 10_000])
+def test_a_genetic_search_ends_where_its_generations_bring_nothing_new(max_subsets):
+    scores, generator = FewScores(), np.random.default_rng(0)
+    walk = Walk(scores, range(5), frozenset(), max_subsets)
+    genetic(walk, generator)
+    assert walk.n_scored == scores.n_asked <= min(32, max_subsets)
+    # Nothing is drawn where all that may be scored is scored.
+    state = generator.bit_generator.state
+    if walk.is_over:
+        before = walk.n_scored
+        fresh = np.random.default_rng(1)
+        genetic(walk, fresh)
+        drawn = np.random.default_rng(1)
+        for _ in range(_POPULATION):
+            drawn.random(6)
+        assert fresh.bit_generator.state == drawn.bit_generator.state
+        assert walk.n_scored == before
+    assert generator.bit_generator.state == state

@@ -93,9 +93,9 @@ class Shrinkage:
 
     def exponent_from(self, smaller: Shrinkage) -> float:
         """Return by which power of the number of columns the time of one set grows, seen from a smaller run."""
-        if self.n_candidates <= smaller.n_candidates or smaller.seconds_per_set <= 0:
+        if self.n_candidates <= smaller.n_candidates:
             return self.exponent
-        rise = log(max(self.seconds_per_set, 1e-9) / smaller.seconds_per_set)
+        rise = log(self.seconds_per_set / smaller.seconds_per_set)
         return float(np.clip(rise / log(self.n_candidates / smaller.n_candidates), _LOW, _HIGH))
 
     def sets_for(self, n_candidates: int) -> float:
