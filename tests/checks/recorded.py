@@ -17,6 +17,9 @@ import numpy as np
 # Libraries of linear algebra differ in the last digits, and iterations multiply that.
 TOLERANCE = 1e-6
 
+# What is as small may be rounding, except for p-values.
+SMALL = 1e-12
+
 
 class Record:
     """The answers of one file of tests, in a JSON file beside it."""
@@ -62,11 +65,14 @@ def differences(recorded, found, where=""):
     elif isinstance(recorded, list) and isinstance(found, list) and len(recorded) == len(found):
         for place, pair in enumerate(zip(recorded, found, strict=True)):
             yield from differences(*pair, f"{where}/{place}")
-    elif not _same(recorded, found):
+    elif not _same(recorded, found, is_pvalue="pvalue" in where):
         yield f"{where}: {recorded!r}, {found!r}"
 
 
-def _same(recorded, found):
+def _same(recorded, found, is_pvalue=False):
     if isinstance(recorded, float) and isinstance(found, float | int):
-        return math.isclose(recorded, found, rel_tol=TOLERANCE, abs_tol=1e-12)
+        if is_pvalue and 0.0 < recorded < SMALL:
+            # Rounding of a statistic is multiplied in the tail; any two of them would be close in absolute terms.
+            return math.isclose(recorded, found, rel_tol=1e-3)
+        return math.isclose(recorded, found, rel_tol=TOLERANCE, abs_tol=SMALL)
     return type(recorded) is type(found) and recorded == found
