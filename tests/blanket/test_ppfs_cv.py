@@ -1,5 +1,7 @@
 """PPFSCV: settings and sizes chosen by the model that the columns are meant for."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +25,7 @@ from ppfs.blanket import FBED, IAMB
 from ppfs.blanket._cv.candidates import Candidates
 from ppfs.blanket._cv.choice import Scored
 from ppfs.blanket._cv.inner_scores import searched
+from ppfs.blanket._cv.ranking import Path
 from ppfs.blanket._ppfs_cv import _default_candidates
 from ppfs.exceptions import EstimatorFailedError, InvalidInputError
 
@@ -398,3 +401,19 @@ def test_joint_growth_is_a_candidate_in_small_tables_of_one_target_only(planted)
         PPFSCV(cv=2, random_state=0).fit(X, y, groups=np.arange(len(X)) // 2),
     ):
         assert not any("selector" in params for params in fitted.cv_results_["params"])
+
+
+def test_columns_without_a_question_rank_with_those_of_no_effect():
+    steps = [(3, 0.2, 1.0), (1, 1.0, 0.3), (0, 1.0, -0.3), (5, 0.2, 2.0), (4, 1e-9, 9.0)]
+    trace = [
+        SimpleNamespace(feature=x, pvalue=pvalue, effect=effect, fold=0, is_main=True)
+        for x, pvalue, effect in steps
+    ]
+    # Only the first answer about a column counts, and only those of the fold.
+    trace.append(SimpleNamespace(feature=0, pvalue=0.0, effect=9.0, fold=0, is_main=True))
+    trace.insert(0, SimpleNamespace(feature=2, pvalue=0.0, effect=9.0, fold=1, is_main=True))
+    outcome = SimpleNamespace(blanket=(4, 6), filled_up=(5,), always_keep=(6,), condition_on=(7,), fold=0)
+    table = SimpleNamespace(n_features=8, order=SimpleNamespace(by_content=lambda x: x))
+    path = Path(outcome, trace, table)
+    assert path.ranking == [6, 4, 5, 3, 1, 2, 0]
+    assert [path.features(size) for size in (None, 0, 3)] == [[4, 6, 5], [6], [6, 4, 5]]

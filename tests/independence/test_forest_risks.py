@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs import PPFS
 from ppfs._conventions.sklearn_compat import draw_by_weight
 from ppfs.independence import PPI, CrossFitPPI
+from ppfs.independence._predictive.risks.forests import refusal_of_forest
 
 
 def via_scikit_learn(kind):
@@ -150,3 +151,9 @@ def test_bags_of_other_models_go_to_scikit_learn(wdbc):
 def test_the_trace_says_who_grows_a_forest(wdbc):
     fitted = PPFS(RandomForestClassifier(3), n_splits=5, random_state=0).fit(*wdbc)
     assert any("RandomForestClassifier is grown by the engine" in note for note in fitted.trace_.notes)
+
+
+def test_the_engine_grows_as_many_trees_as_it_says(monkeypatch):
+    monkeypatch.setattr("ppfs.independence._predictive.risks.forests._engine.MOST_TREES", 4)
+    assert refusal_of_forest(RandomForestClassifier(4)) is None
+    assert "at most 4 trees, and n_estimators=5" in refusal_of_forest(RandomForestClassifier(5))
