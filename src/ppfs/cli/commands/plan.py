@@ -82,7 +82,6 @@ def plan(
         data = _imagined(rows, columns, candidates, search, classes, text_columns)
     else:
         data = _measured(request)
-    search = replace(search, checkpoint=None)
     with announced_compilation(search.quiet):
         rates = rates_of(selector_for(search, data), data, columns, candidates)
     n_rows, n_columns = (rows, columns) if rows and columns else (len(data.target_values()), len(data.names))
