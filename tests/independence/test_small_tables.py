@@ -9,6 +9,7 @@ from ppfs._data import Table
 from ppfs._engine.boosting import column_models, scores
 from ppfs._engine.linear import logistic
 from ppfs.independence import CrossFitPPI
+from ppfs.independence._predictive import exact_tail
 from ppfs.independence._predictive.risks import small_tables
 
 
@@ -66,3 +67,29 @@ def test_small_is_counted_in_values_for_each_score(n_classes, most, monkeypatch)
     assert small_tables.is_small(table, problem)
     monkeypatch.setattr(small_tables, "_MOST_VALUES", most - 1)
     assert not small_tables.is_small(table, problem)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_many_rearranged_columns_are_fitted_by_kernels_with_the_same_counts(n_classes, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 4))
+    y = 0.4 * X[:, 0] + rng.normal(size=60)
+    y = (y > 0).astype(int) if n_classes else y
+    called = []
+    original = column_models._boost_columns
+    monkeypatch.setattr(column_models, "_boost_columns", lambda *some: called.append(1) or original(*some))
+
+    def counts(most):
+        monkeypatch.setattr(exact_tail, "_REFITS_IN_NUMPY", most)
+        task = "classification" if n_classes else "regression"
+        bound = CrossFitPPI("panel", random_state=0).bind(Table.of(X, y, list("abcd"), task))
+        tail = bound.exact_tail(4)
+        return [tail.n_as_extreme([0, 1], 0, 128, 1.0), tail.n_as_extreme([0, 1], 128, 256, 1.0)]
+
+    in_numpy = counts(np.inf)
+    assert not called
+    np.testing.assert_array_equal(counts(256), in_numpy)  # As many as are expected at first.
+    assert not called
+    np.testing.assert_array_equal(counts(255), in_numpy)
+    assert called
+    assert np.sum(in_numpy) > 0

@@ -38,6 +38,10 @@ _COLUMNS_AT_ONCE = 256
 _BYTES_PER_SCREENING = 2**25
 _BYTES_PER_ROW = 20 * 8
 
+# If the first count needs more refits than this, kernels are worth compiling where NumPy fits the models of a small
+# table. Later counts make three times as many draws.
+_REFITS_IN_NUMPY = 150
+
 # The key of this module's random streams, so that no other module draws the same numbers.
 _PURPOSE = 0x7A11
 
@@ -110,6 +114,7 @@ class PermutationTail:
     n_fits: int = 0
     n_refitted: int = 0
     _statistics: dict[int, float] = field(default_factory=dict)
+    _is_begun: bool = False
 
     def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
         """Return which variables can be rearranged: single columns in which enough rows can be exchanged."""
@@ -160,6 +165,11 @@ class PermutationTail:
         -------
         ndarray of int, shape (n_columns,)
         """
+        if not self._is_begun:
+            # The statistic of a column must not change later.
+            self._is_begun = True
+            if len(xs) * (end - first) * self._share_refitted(share) > _REFITS_IN_NUMPY:
+                self.growth = self.growth.for_many_columns()
         counts = np.zeros(len(xs), dtype=np.intp)
         chunks = range(first // DRAWS_AT_ONCE, end // DRAWS_AT_ONCE)
         for part in self._parts(xs):
@@ -196,12 +206,15 @@ class PermutationTail:
 
     def _chunks_per_task(self, n_columns: int, share: float) -> int:
         """Return how many chunks of draws make a task; the same for any n_jobs."""
-        share_refitted = 1.0 if self.outputs is None else min(1.0, EFFECTIVE_VIEWS * share)
         at_once = columns_at_once(self.table.n_rows, is_on_device=self.growth.is_on_device)
         enough = at_once if self.growth.is_on_device else _BLOCKS_PER_TASK * at_once
         # Screening takes longer than refits on a GPU: every worker should get some of it.
         most = _MOST_CHUNKS_ON_DEVICE if self.growth.is_on_device else np.inf
-        return max(1, int(min(most, enough / (share_refitted * n_columns * DRAWS_AT_ONCE))))
+        return max(1, int(min(most, enough / (self._share_refitted(share) * n_columns * DRAWS_AT_ONCE))))
+
+    def _share_refitted(self, share: float) -> float:
+        """Return to about which share of the draws models are fitted."""
+        return 1.0 if self.outputs is None else min(1.0, EFFECTIVE_VIEWS * share)
 
     def _observed(self, xs: Sequence[int]) -> Floats:
         """Return the statistics of the original columns."""

@@ -169,6 +169,12 @@ class Growth:
         of_categories = self._some(always) if 0 < len(always) < len(quick) else None
         return replace(self._some(quick), of_categories=of_categories)
 
+    def for_many_columns(self) -> Growth:
+        """Return the same models, up to rounding, as they are best fitted to many columns."""
+        others = None if self.of_categories is None else self.of_categories.for_many_columns()
+        growers = tuple(grower.for_many_columns() for grower in self.growers)
+        return replace(self, growers=growers, of_categories=others)
+
     def _some(self, numbers: Sequence[int]) -> Growth:
         return Growth(
             self.test, tuple(self.growers[number] for number in numbers), self.members.some(numbers)

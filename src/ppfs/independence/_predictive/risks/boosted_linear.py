@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,10 @@ class BoostedLinearGrower(BoostingGrower):
     def is_quick_with_categories(self) -> bool:
         """Whether refits to columns of categories are quick: each takes some milliseconds."""
         return False
+
+    def for_many_columns(self) -> Grower:
+        """Return what fits the same models with compiled kernels."""
+        return replace(self, is_small=False)
 
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""

@@ -55,6 +55,10 @@ class Grower(ABC):
         """Return whether the models of this many columns take longer than threads take to start."""
         return True
 
+    def for_many_columns(self) -> Grower:
+        """Return what fits the same models, up to rounding, with kernels that are worth compiling for many columns."""
+        return self
+
     @abstractmethod
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block, none of them constant."""

@@ -97,6 +97,12 @@ class Recipe:
         # One category says nothing that the others and the intercept do not say.
         return max(1, n_dummies(codes, trains) - 1)
 
+    def for_many_columns(self) -> Recipe:
+        """Return the same recipe, with a solver that is compiled."""
+        if not isinstance(self.solver, Logistic):
+            return self
+        return replace(self, solver=replace(self.solver, is_small=False))
+
     @property
     def is_additive(self) -> bool:
         """Whether the model is a sum of one function per column."""

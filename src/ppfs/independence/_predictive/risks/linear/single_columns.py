@@ -52,6 +52,10 @@ class LinearGrower(Grower):
         """Whether refits are fast: they take one step, or have one coefficient."""
         return not self.problem.classes.size or self.recipe.width == 1
 
+    def for_many_columns(self) -> Grower:
+        """Return what fits the same models with compiled kernels."""
+        return replace(self, recipe=self.recipe.for_many_columns())
+
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
         slots = np.where(self.recipe.is_mixed, n_slots(block.n_levels), 0)
