@@ -10,6 +10,7 @@ from ppfs import PPFS
 from ppfs.blanket import GrowShrink
 from ppfs.independence import PPI
 from ppfs.independence._predictive.risks.planned_removals import PlannedRemovals
+from ppfs.independence._predictive.risks.trees import TreeRisks
 
 MODELS = [
     DecisionTreeClassifier(),
@@ -115,3 +116,12 @@ def test_features_of_several_columns_are_removed_alike(noisy):
     )
     assert two[0].equals(one[0])
     assert two[1:] == one[1:]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_questions_up_to_the_first_used_member_have_the_answers_of_one_at_a_time(noisy, monkeypatch, model):
+    together = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0).fit(*noisy))
+    monkeypatch.setattr(TreeRisks, "n_until_used", lambda self, xs, members: 1)
+    one_by_one = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0).fit(*noisy))
+    assert together[0].equals(one_by_one[0])
+    assert together[1:] == one_by_one[1:]

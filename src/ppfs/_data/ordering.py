@@ -73,7 +73,8 @@ class ContentOrder:
             for other in others:
                 self.key(other)
         self._last_compared = others if isinstance(others, frozenset) else None
-        return any(twin != variable and twin in others for twin in self._alike[self.key(variable)])
+        alike = self._alike[self.key(variable)]
+        return len(alike) > 1 and any(twin != variable and twin in others for twin in alike)
 
     def canonical(self, variables: Iterable[int]) -> tuple[int, ...]:
         """Order variables by their content, so that a model does not depend on the caller's order.

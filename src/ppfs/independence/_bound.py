@@ -19,6 +19,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence._answers import INDEPENDENT, Answers, IndependenceResult
 from ppfs.independence._known_answers import KnownAnswers, Question, fingerprint
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail
+from ppfs.independence._removal import NO_REMOVAL, Removal, gone_from
 
 # What to do when no model can be fitted to a column: raise, or leave the column out.
 OnError = Literal["raise", "drop"]
@@ -125,7 +126,8 @@ class BoundTest(ABC):
         self._on_error = binding.on_error
         self.failures: dict[int, str] = {}
         self._asked_sets: set[tuple[int, int]] = set()
-        self._last_given: tuple[frozenset[int], int] = frozenset(), 0
+        self._last_given: tuple[tuple[int, ...], frozenset[int], int] = (), frozenset(), 0
+        self._last_removal = NO_REMOVAL
 
     @property
     def smallest_pvalue(self) -> float:
@@ -218,15 +220,23 @@ class BoundTest(ABC):
 
         The shrink phase removes one of thousands of columns at a time.
         """
-        last, total = self._last_given
-        now = frozenset(given)
-        gone = last - now
-        inside = last - gone if gone else last
-        if len(inside) < len(now):
-            came = frozenset(map(int, now - inside))
-            inside, total = inside | came, total + sum(map(fingerprint, came))
-        self._last_given = inside, total - sum(map(fingerprint, gone))
-        return self._last_given
+        listed, last, total = self._last_given
+        columns = tuple(given)
+        found = gone_from(listed, columns) if len(listed) == len(last) else None
+        if found is None:
+            now = frozenset(columns)
+            gone = last - now
+            inside = last - gone if gone else last
+            if len(inside) < len(now):
+                came = frozenset(map(int, now - inside))
+                inside, total = inside | came, total + sum(map(fingerprint, came))
+        else:
+            gone = frozenset(found)
+            inside = last - gone
+            self._last_removal = Removal(last, inside, gone)
+        total -= sum(map(fingerprint, gone))
+        self._last_given = columns, inside, total
+        return inside, total
 
     def marginal_answers(self, xs: Sequence[int], target: int) -> Iterator[tuple[NDArray[np.intp], Answers]]:
         """Answer whether each x is independent of `target` given nothing, block by block.

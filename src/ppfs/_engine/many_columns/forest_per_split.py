@@ -32,8 +32,8 @@ from ppfs._engine.many_columns.scored_forest import (
 from ppfs._engine.many_columns.tree_per_split import check_values
 from ppfs._engine.one_column.forest_risks import PreparedForest
 
-# Test rows times trees over all splits; below this, starting threads takes longer than replacing a column.
-_ROWS_FOR_THREADS = 100_000
+# Test rows times trees over some splits; below this, giving out tasks takes longer than replacing a column.
+_ROWS_FOR_THREADS = 20_000
 
 # The most bytes of forests that are grown ahead of the removals.
 _BYTES_AHEAD = 2**26
@@ -68,10 +68,13 @@ class ForestPerSplit:
     @property
     def idle(self) -> Bools:
         """Columns that can be removed without a change: those that no tree uses, if trees try all columns."""
+        return self.are_idle(slice(None))
+
+    def are_idle(self, columns: Sequence[int] | slice) -> Bools:
+        """Whether each of some columns is idle."""
         n_active = int(self.active.sum())
-        if self._data.rules.n_tried(n_active) < n_active:
-            return np.zeros(self.active.size, dtype=np.bool_)
-        return np.logical_not(self.used.any(axis=0))
+        tries_all = self._data.rules.n_tried(n_active) >= n_active
+        return tries_all & np.logical_not(self.used[:, columns].any(axis=0))
 
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every forest when one column is permuted, (len(columns), n_splits); see `TreePerSplit`."""
@@ -80,14 +83,20 @@ class ForestPerSplit:
     def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every forest when columns are permuted together, (n_splits,); see `TreePerSplit`."""
         asked = np.unique(np.asarray(columns, dtype=np.intp))
+        used = self.used[:, asked]
+        keys = {
+            split: tuple(asked[used[split]].tolist()) for split in np.flatnonzero(used.any(axis=1)).tolist()
+        }
 
         def risk(split: int) -> float:
-            key = tuple(asked[self.used[split, asked]].tolist())
-            if not key:
-                return float(self.base_risk[split])
-            return permuted_risk_of(self._data, split, self._forests[split], key)
+            return permuted_risk_of(self._data, split, self._forests[split], keys[split])
 
-        return np.array(self._over_splits(risk))
+        # Threads are for risks that are not known from the plan of removals.
+        new = [split for split, key in keys.items() if key not in self._forests[split].risks]
+        self._over_splits(risk, new)
+        answer = self.base_risk.copy()
+        answer[list(keys)] = [risk(split) for split in keys]
+        return answer
 
     def row_losses(self) -> list[Float64s]:
         """Loss of each test row, times its class weight if there are weights; see `TreePerSplit`."""
@@ -105,7 +114,7 @@ class ForestPerSplit:
                 return np.broadcast_to(self._forests[split].losses, np.shape(drawn)[1:])
             return replaced_losses(self._data, split, self._forests[split], asked[places], drawn[places])
 
-        return self._over_splits(losses)
+        return self._over_splits(losses, range(self._data.n_splits))
 
     def replaced_predictions(self, columns: Sequence[int], values: Sequence[Float32s]) -> list[Float64s]:
         """Predictions when columns are replaced, (n_draws, n_test, n_outputs) per split; see `TreePerSplit`."""
@@ -115,7 +124,7 @@ class ForestPerSplit:
             sums = replaced_sums(self._data, split, self._forests[split], asked, values[split])
             return sums / (units.per_one * units.n_trees)
 
-        return self._over_splits(predictions)
+        return self._over_splits(predictions, range(self._data.n_splits))
 
     def without(self, column: int) -> tuple["ForestPerSplit", int]:
         """Remove a column.
@@ -137,7 +146,7 @@ class ForestPerSplit:
 
     def without_each(self, columns: Sequence[int]) -> Iterator[tuple["ForestPerSplit", int]]:
         """Remove columns one after the other, and yield the result of `without` after each; see `TreePerSplit`."""
-        if self.idle[columns[0]]:
+        if self.are_idle(columns[:1])[0]:
             active = self.active.copy()
             active[columns[0]] = False
             after, n_refits = replace(self, active=active), 0
@@ -192,10 +201,10 @@ class ForestPerSplit:
     def _all_trees(self) -> Iterator[ForestTrees]:
         return (part.trees for forest in self._forests for part in forest.parts)
 
-    def _over_splits(self, function: Callable[[int], Any]) -> list[Any]:
-        n_asked = sum(trees.leaf_of.size for trees in self._all_trees())
+    def _over_splits(self, function: Callable[[int], Any], splits: Sequence[int]) -> list[Any]:
+        n_asked = sum(part.trees.leaf_of.size for split in splits for part in self._forests[split].parts)
         n_threads = self._data.n_threads if n_asked > _ROWS_FOR_THREADS else 1
-        return run_tasks(function, range(self._data.n_splits), n_threads)
+        return run_tasks(function, splits, n_threads)
 
 
 class _Regrown(NamedTuple):

@@ -143,9 +143,12 @@ class BoundPredictiveTest(BoundTest):
                 continue
             sources = self._risks_of(target, panel)
             for source in sources if are_members else ():
-                source.expected_removals = run
-            sizes = [source.batch_sizes(are_members) for source in sources]
-            for batch in growing_batches(run, *np.min(sizes, axis=0).tolist()):
+                source.expected_removals, source.last_removal = run, self._last_removal
+            first, most = map(min, zip(*(source.batch_sizes(are_members) for source in sources), strict=True))
+            if are_members and len(given) > 1 and not self._is_trivial(run[0], given):
+                next_few = run[:most]
+                first = max(first, min(source.n_until_used(next_few, given) for source in sources))
+            for batch in growing_batches(run, first, most):
                 yield from self._judge(batch, target, given)
 
     def _marginal_blocks(

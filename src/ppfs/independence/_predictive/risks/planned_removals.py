@@ -9,7 +9,7 @@ at the first feature that stays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from ppfs import _engine
@@ -100,7 +100,8 @@ class PlannedRemovals:
         self._length = min(wanted, forest.most_ahead)
         # The columns of one feature are removed by their use, which is not known ahead.
         is_ahead = self._is_ahead and len(first) == len(gone)
-        ahead = [x for x in expected if x not in gone][: self._length - 1] if is_ahead else []
+        others = (x for x in expected if x not in gone)
+        ahead = list(islice(others, self._length - 1)) if is_ahead else []
         ahead = list(takewhile(lambda x: places[x].stop == places[x].start + 1, ahead))
         self._planned = [*gone, *ahead]
         self._forests = forest.without_each([*first, *(places[x].start for x in ahead)])

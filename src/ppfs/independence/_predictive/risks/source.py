@@ -15,6 +15,7 @@ from ppfs._fitting import called, dense
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.grower import Grower
 from ppfs.independence._predictive.risks.paired import LaterViews, PairedRisks, Views
+from ppfs.independence._removal import NO_REMOVAL
 
 # The refusal of a source that computes the risks of other kinds of models.
 OTHER_KIND = "the engine has no faster way for this kind of model"
@@ -59,12 +60,16 @@ class RiskSource(ABC):
     expected_removals : sequence of int
         The features that a search asks about next, and is likely to remove in this order. A source may fit models ahead
         of the removals; the answers are the same.
+
+    last_removal : Removal
+        The last change of the set that members are asked about in.
     """
 
     def __init__(self, table: Table, problem: Problem, n_jobs: int | None, reason: str) -> None:
         self.problem = problem
         self.n_fits = 0
         self.expected_removals: Sequence[int] = ()
+        self.last_removal = NO_REMOVAL
         self.note = self._note(called(problem.estimator), reason)
         self._table = table
         self._n_jobs = n_jobs
@@ -87,6 +92,13 @@ class RiskSource(ABC):
     def batch_sizes(self, are_members: bool) -> tuple[int, int]:
         """Return how many questions to answer at once, at first and at most."""
         return 1, 64
+
+    def n_until_used(self, xs: Sequence[int], members: Set[int]) -> int:
+        """Count the members up to the first one that a model uses, which are asked about together.
+
+        A search that drops this one asks about the others given a new set.
+        """
+        return 1
 
     @abstractmethod
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:

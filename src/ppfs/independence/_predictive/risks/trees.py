@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,6 +97,12 @@ class TreeRisks(RiskSource):
         """Return what grows trees on single columns."""
         return TreeGrower(self.problem, tree_rules(self.problem))
 
+    def n_until_used(self, xs: Sequence[int], members: Set[int]) -> int:
+        """Count the features up to the first one whose removal changes a tree."""
+        forest = self._forest_of(members)
+        are_idle = (forest.are_idle(self._places[x]).all() for x in xs)
+        return 1 + sum(1 for _ in takewhile(bool, are_idle))
+
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
         """Return the risks of questions about members of one feature set.
 
@@ -115,7 +122,7 @@ class TreeRisks(RiskSource):
         positions = [place.start for place in places]
         replaced = forest.permuted_risk(positions)
         base = np.broadcast_to(forest.base_risk, replaced.shape)
-        return PairedRisks(base, replaced, forest.idle[positions])
+        return PairedRisks(base, replaced, forest.are_idle(positions))
 
     def views(self, x: int, members: Set[int]) -> Views | None:
         """Return what the trees predict with and without a feature; None if no tree uses it."""
@@ -135,7 +142,7 @@ class TreeRisks(RiskSource):
         """Permute all columns of a feature together."""
         columns = [range(place.start, place.stop) for place in places]
         replaced = np.stack([forest.jointly_permuted_risk(some) for some in columns])
-        unused = np.array([forest.idle[place].all() for place in places])
+        unused = np.array([forest.are_idle(place).all() for place in places])
         return PairedRisks(np.broadcast_to(forest.base_risk, replaced.shape), replaced, unused)
 
     @property
@@ -151,7 +158,7 @@ class TreeRisks(RiskSource):
         """Return the risks of a feature that no tree uses: replacing it changes nothing."""
         base = self._base(forest)[np.newaxis]
         by_draw = np.full((1, self.problem.n_draws), base.mean()) if self.problem.is_by_row else None
-        return PairedRisks(base, base, np.array([forest.idle[place].all()]), by_draw)
+        return PairedRisks(base, base, np.array([forest.are_idle(place).all()]), by_draw)
 
     def _of_draws(self, x: int, forest: AnyForest) -> PairedRisks:
         """Replace a feature by its draws, which may be any values."""
@@ -186,9 +193,11 @@ class TreeRisks(RiskSource):
 
     def _forest_of(self, members: Set[int]) -> AnyForest:
         forest = self._forest
-        if members == self._members and forest is not None:
+        if forest is not None and (members is self._members or members == self._members):
             return forest
-        gone = self._members - members
+        before, after, gone = self.last_removal
+        if members is not after or self._members is not before:
+            gone = frozenset(self._members - members)
         if forest is None or len(members) + len(gone) != len(self._members):
             forest = self._grow(members)
         else:
