@@ -32,6 +32,10 @@ class _OnCuda(_Twin):
     takes_views = True
     is_on_device = True
 
+    def is_worth_threads(self, n_columns: int) -> bool:
+        """Return True: each thread may use another GPU."""
+        return True
+
     def risks(self, block: Block) -> PairedRisks:
         """Return the risks of questions about the columns of a block."""
         X = block.X if block.on_device is None else block.on_device
