@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from ppfs import PPFS, PPFSCV
 from ppfs._parallel.threads import _controller, small_fits
+from ppfs.blanket._run import base, conclusion
 from ppfs.independence import PPI
 from ppfs.wrappers import PermutationImportance, Stepwise
 
@@ -112,6 +113,21 @@ def test_many_rows_keep_the_threads_of_openmp():
         with small_fits(10):
             assert blas_threads() == threads_of("openmp") == {1}
         assert threads_of("openmp") == {2}
+    assert blas_threads() == {2}
+
+
+def test_what_follows_a_search_has_one_thread_of_linear_algebra_too(monkeypatch):
+    seen = {}
+    for module, name in ((conclusion, "closest_members"), (base, "check_columns")):
+        original = getattr(module, name)
+
+        def watched(*some, original=original, name=name, **more):
+            seen[name] = blas_threads()
+            return original(*some, **more)
+
+        monkeypatch.setattr(module, name, watched)
+    PPFS(n_splits=5, random_state=0).fit(*table())
+    assert seen == {"closest_members": {1}, "check_columns": {1}}
     assert blas_threads() == {2}
 
 

@@ -132,10 +132,11 @@ class BaseBlanketSelector(Selector):
             decided_by=BY_TASK if test.reads_task else None,
         )
         _require_predictive_test(test, self.on_error, is_file=not table.is_in_memory)
-        self._fit_table(table, test)
-        self.trace_.name_target(data.y)
-        self._say_roles()
-        self.warnings_ = check_columns(table)
+        with small_fits(table.n_rows):
+            self._fit_table(table, test)
+            self.trace_.name_target(data.y)
+            self._say_roles()
+            self.warnings_ = check_columns(table)
         if self.warnings_:
             self.trace_.notes.append(summary(self.warnings_))
 
