@@ -275,7 +275,7 @@ def test_replaced_columns_and_unused_ones():
             copy[:, [0, 2]] = values[split][:, draw].T
             expected = twin.losses(twin.predictions(trees, copy), y[test], "brier")
             np.testing.assert_allclose(found[split][draw], expected, rtol=1e-10, atol=1e-12)
-    unused = np.flatnonzero(forest.idle)
+    unused = np.flatnonzero(forest.are_idle(slice(None)))
     assert unused.size
     np.testing.assert_array_equal(forest.permuted_risk(unused[:1])[0], forest.base_risk)
     same, n_refits = forest.without(int(unused[0]))

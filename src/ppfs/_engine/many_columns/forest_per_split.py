@@ -65,13 +65,8 @@ class ForestPerSplit:
     _forests: tuple[ScoredForest, ...]
     _data: ForestsData
 
-    @property
-    def idle(self) -> Bools:
-        """Columns that can be removed without a change: those that no tree uses, if trees try all columns."""
-        return self.are_idle(slice(None))
-
     def are_idle(self, columns: Sequence[int] | slice) -> Bools:
-        """Whether each of some columns is idle."""
+        """Return whether each of some columns can be removed without a change: no tree uses it, if all are tried."""
         n_active = int(self.active.sum())
         tries_all = self._data.rules.n_tried(n_active) >= n_active
         return tries_all & np.logical_not(self.used[:, columns].any(axis=0))

@@ -63,13 +63,8 @@ class TreePerSplit:
     _trees: tuple[GrownTree, ...]
     _data: TreesData
 
-    @property
-    def idle(self) -> Bools:
-        """Columns (n_columns,) that can be removed without a change: those that no tree uses."""
-        return self.are_idle(slice(None))
-
     def are_idle(self, columns: Sequence[int] | slice) -> Bools:
-        """Whether each of some columns is idle: for a few of thousands this takes less time than `idle`."""
+        """Return whether each of some columns can be removed without a change: whether no tree uses it."""
         return np.logical_not(self.used[:, columns].any(axis=0))
 
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:

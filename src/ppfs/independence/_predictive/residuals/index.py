@@ -136,10 +136,12 @@ class Features:
         penalty, share = (_PENALTY * response.size, 0.0) if slopes is None else (1e-12, _CHANGES)
         if n_features <= response.size:
             seen = self._kept("rows", block, self.values.size, lambda: self.values[rows])
+            gram = None
             if slopes is None:
                 gram = self._kept("gram", block, self.values.size, lambda: seen.T @ seen)
-                return np.asarray(self.values @ ridge(seen, response, penalty, share, gram))
-            return np.asarray(self.values @ ridge(slopes[:, np.newaxis] * seen, response, penalty, share))
+            else:
+                seen = slopes[:, np.newaxis] * seen
+            return np.asarray(self.values @ ridge(seen, response, penalty, share, gram))
         # A' (AA' + p I)^-1 y: with more features than rows, from the products of rows, which all blocks share.
         between = self._kept("products", None, 0, lambda: self.values @ self.values.T)[:, rows]
 
