@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ppfs._printable import listed
 from ppfs.cli._failures import InputFailure
@@ -46,17 +46,15 @@ def find_format(
     else:
         sep = _separator(head, quotechar)
     records = _records(head, sep, quotechar)
-    n_header = len(records[0]) if records else 0
+    rows = records[1:]
     return TextFormat(
         sep=sep,
         encoding=encoding,
-        decimals=_decimals([field for record in records[1:] for field in record], sep)
-        if decimal is None
-        else (decimal,),
+        decimals=_decimals([field for row in rows for field in row], sep) if decimal is None else (decimal,),
         quotechar=quotechar,
         missing_texts=MISSING_TEXTS | set(na),
         has_spaces=any(field.startswith(" ") for record in records for field in record[1:]),
-        has_row_names=n_header > 0 and len(records) > 1 and all(len(r) == n_header + 1 for r in records[1:]),
+        has_row_names=bool(rows) and all(len(row) == len(records[0]) + 1 for row in rows),
     )
 
 
@@ -129,30 +127,34 @@ def decoded(content: bytes, name: str, encoding: str, *, is_part: bool = False) 
 
 def lines_of_records(text: str, format: TextFormat) -> list[int]:
     """Return the line of the file on which each record begins, the header's first; blank lines do not count."""
-    records = _numbered(text, format)
-    return [line for line, record in records if any(map(str.strip, record)) or len(record) > 1]
+    return [line for line, _ in _numbered(text, format)]
 
 
 def first_long_record(text: str, format: TextFormat) -> tuple[int, int, int] | None:
     """Return line and width of the first record that is wider than the header, and the header's width."""
     records = _numbered(text, format)
-    width = len(next(records, (1, []))[1]) + format.has_row_names
+    width = _width_of_header(records) + format.has_row_names
     return next(((line, len(record), width) for line, record in records if len(record) > width), None)
 
 
 def short_records(text: str, format: TextFormat) -> list[int]:
     """Return the lines on which records begin that are narrower than the header; blank lines do not count."""
-    records = ((line, record) for line, record in _numbered(text, format) if record)
-    width = len(next(records, (1, []))[1]) + format.has_row_names
+    records = _numbered(text, format)
+    width = _width_of_header(records) + format.has_row_names
     return [line for line, record in records if len(record) < width and any(map(str.strip, record))]
 
 
+def _width_of_header(records: Iterator[tuple[int, list[str]]]) -> int:
+    return len(next((record for _, record in records), []))
+
+
 def _numbered(text: str, format: TextFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record with the line of the file on which it begins."""
-    reader = csv.reader(io.StringIO(text), delimiter=format.sep, quotechar=format.quotechar)
+    """Yield each record with the line of the file on which it begins; blank lines are left out."""
+    reader = _reader(text, format.sep, format.quotechar)
     start = 1
     for record in reader:
-        yield start, record
+        if any(map(str.strip, record)) or len(record) > 1:
+            yield start, record
         start = reader.line_num + 1
 
 
@@ -187,17 +189,18 @@ def _separator(head: str, quotechar: str) -> str:
 
 
 def _records(head: str, sep: str, quotechar: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(head), delimiter=sep, quotechar=quotechar)
-    try:
-        records = [record for record in islice(reader, _RECORDS) if record]
-    except csv.Error:
-        return []
+    records = [record for record in islice(_reader(head, sep, quotechar), _RECORDS) if record]
     is_cut = len(head) >= _HEAD and len(records) < _RECORDS
     return records[:-1] if is_cut and len(records) > 1 else records
 
 
+def _reader(text: str, sep: str, quotechar: str) -> Any:
+    """Return a reader of records, whose lines end as those of any system do."""
+    return csv.reader(io.StringIO(text, newline=None), delimiter=sep, quotechar=quotechar)
+
+
 def _quotechar(head: str) -> str:
     """Return the single quote where fields are wrapped in it."""
-    first = head.lstrip("\ufeff").split("\n", 1)[0].strip()
+    first = head.lstrip("\ufeff").partition("\n")[0].strip()
     wrapped = len(first) > 1 and first[0] == first[-1] == "'"
     return "'" if wrapped and '"' not in first else '"'
