@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from checks.drawings import described
 from checks.recorded import Record
 from sklearn.linear_model import LinearRegression
 
@@ -104,86 +105,3 @@ def test_the_pictures_of_a_report_are_those_on_record(fitted):
             for one in pictures_of(fitted[name])
         ]
         RECORD.check(f"report of {name}", drawn)
-
-
-def look_of(text):
-    """Return how a text is written, and where the arrow of a note goes."""
-    arrow = getattr(text, "arrow_patch", None)
-    return [
-        text.get_color(),
-        text.get_weight(),
-        text.get_ha(),
-        text.get_va(),
-        *([text.xy, text.get_anncoords(), text.get_annotation_clip()] if hasattr(text, "xy") else []),
-        *([arrow.get_edgecolor(), arrow.get_linewidth(), arrow.get_alpha()] if arrow else []),
-    ]
-
-
-def corners(patch):
-    """Return where a bar is, or where an arrow starts and ends."""
-    if isinstance(patch, matplotlib.patches.Rectangle):
-        return patch.get_bbox().bounds
-    return [*getattr(patch, "_posA_posB", []), getattr(patch, "shrinkA", 0), getattr(patch, "shrinkB", 0)]
-
-
-def look_of_legend(legend):
-    return [legend.get_frame_on(), legend._loc, legend.get_title().get_text()] if legend else []
-
-
-def described(ax):
-    """Return what was drawn, in its order."""
-    return {
-        "words": [ax.get_title(loc=place) for place in ("left", "center")]
-        + [ax.get_xlabel(), ax.get_ylabel()],
-        "limits": [*ax.get_xlim(), *ax.get_ylim()],
-        "ticks": [[label.get_text() for label in axis.get_ticklabels()] for axis in (ax.xaxis, ax.yaxis)],
-        "texts": [
-            [text.get_text(), text.get_position(), text.get_alpha(), text.get_size(), *look_of(text)]
-            for text in ax.texts
-        ],
-        "lines": [
-            [
-                line.get_xdata(),
-                line.get_ydata(),
-                line.get_color(),
-                line.get_linewidth(),
-                line.get_linestyle(),
-                line.get_alpha(),
-                line.get_marker(),
-                line.get_markersize(),
-            ]
-            for line in ax.lines
-        ],
-        "points": [
-            [
-                points.get_offsets(),
-                points.get_sizes() if hasattr(points, "get_sizes") else [],
-                points.get_alpha(),
-                points.get_facecolor(),
-                points.get_edgecolor(),
-                points.get_linewidth(),
-            ]
-            for points in ax.collections
-        ],
-        "patches": [
-            [
-                type(patch).__name__,
-                patch.get_alpha(),
-                patch.get_facecolor(),
-                patch.get_linewidth(),
-                patch.get_edgecolor(),
-                corners(patch),
-            ]
-            for patch in ax.patches
-        ],
-        "frame": [ax.axison, ax.get_aspect(), ax.get_xscale(), ax.get_yscale(), ax.yaxis_inverted()]
-        + [spine.get_visible() for spine in ax.spines.values()]
-        + [any(line.get_visible() for line in axis.get_gridlines()) for axis in (ax.xaxis, ax.yaxis)],
-        "tick labels": [
-            [label.get_color(), label.get_size(), label.get_rotation()]
-            for axis in (ax.xaxis, ax.yaxis)
-            for label in axis.get_ticklabels()[:1]
-        ],
-        "look of the legend": look_of_legend(ax.get_legend()),
-        "legend": [text.get_text() for text in (ax.get_legend().get_texts() if ax.get_legend() else ())],
-    }
