@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs.blanket._steps.correction import adjust, level_of
-from ppfs.blanket._steps.exact_growth import Effort, count_small_pvalues
+from ppfs.blanket._steps.exact_growth import Effort, count_small_pvalues, expected_refits
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive import exact_tail as tails
 
@@ -360,3 +360,190 @@ def test_a_p_value_that_equals_the_level_is_counted() -> None:
     approximate = np.array([0.05, np.nextafter(0.05, 1.0), 0.01])
     counted = count_small_pvalues(KnownTail(np.zeros(3), 0), range(3), approximate, None, 0.05)
     assert counted.places.tolist() == [2, 0]
+
+
+class ScriptedTail:
+    """A tail that is exceeded by the same share of any draws, and writes down what it is asked."""
+
+    draws_at_once = 64
+
+    def __init__(
+        self, chances: Sequence[float], bounded: dict[int, float] | None = None, fixed: Sequence[int] = ()
+    ):
+        self.chances, self.bounded, self.fixed = chances, bounded or {}, fixed
+        self.n_refitted = 1000
+        self.asked: list[tuple[list[int], int, int, float]] = []
+
+    def can_refine(self, xs: Sequence[int]) -> NDArray[np.bool_]:
+        return np.array([x not in self.fixed for x in xs], dtype=bool)
+
+    def bounded_pvalues(self, xs: Sequence[int]) -> NDArray[np.float64]:
+        return np.array([self.bounded.get(x, 1.0) for x in xs])
+
+    def n_as_extreme(self, xs: Sequence[int], first: int, end: int, share: float) -> NDArray[np.intp]:
+        self.asked.append((list(xs), first, end, round(share, 9)))
+        self.n_refitted += 10
+        return np.array([int(self.chances[x] * end) - int(self.chances[x] * first) for x in xs])
+
+
+def counting(
+    tail: ScriptedTail, approximate: Sequence[float], correction: str | None, alpha: float = 0.05
+) -> tuple:
+    """Return what was asked, the progress, and what was counted, of columns numbered in tens."""
+    ahead: list[int] = []
+    columns = [10 * place for place in range(len(approximate))]
+    counted = count_small_pvalues(tail, columns, np.array(approximate), correction, alpha, ahead.append)
+    results = [
+        (place, round(pvalue, 9), n, n_extreme, unresolved, bounded)
+        for place, pvalue, n, n_extreme, unresolved, bounded in zip(
+            counted.places.tolist(),
+            counted.pvalues.tolist(),
+            counted.n_draws.tolist(),
+            counted.n_as_extreme.tolist(),
+            counted.is_unresolved.tolist(),
+            counted.is_bounded.tolist(),
+            strict=True,
+        )
+    ]
+    return tail.asked, ahead, results, counted.n_refitted, counted.note
+
+
+def test_the_work_is_divided_as_the_level_asks() -> None:
+    """In parts of a quarter, a half and all draws; columns that are reached too often, or not called, drop out."""
+    chances = {0: 0.0, 10: 0.0, 20: 0.004, 30: 0.5, 40: 0.011, 50: 0.03}
+    approximate = [1e-9, 1e-12, 1e-5, 1e-4, 0.001, 0.004, 1e-8, 1e-20, 0.5, 0.9, 0.8, 0.7]
+    tail = ScriptedTail(chances, bounded={70: 1e-30}, fixed=[60])
+    assert counting(tail, approximate, "bh") == (
+        [
+            ([10, 0, 20, 30, 40, 50], 0, 128, 0.1),
+            ([10, 0, 20, 40, 50], 128, 192, 0.1),
+            ([10, 0, 20, 40, 50], 192, 320, 0.1),
+            ([10, 0, 20, 40, 50], 320, 384, 0.1),
+            ([10, 0, 20, 40], 384, 448, 0.1),
+        ],
+        [3, 2, 0, 0, 0],
+        [
+            (7, 0.0, 0, 0, False, True),
+            (1, 0.002227171, 448, 0, False, False),
+            (0, 0.002227171, 448, 0, False, False),
+            (2, 0.004454343, 448, 1, False, False),
+            (3, 0.503875969, 128, 64, False, False),
+            (4, 0.011135857, 448, 4, False, False),
+            (5, 0.031168831, 384, 11, False, False),
+        ],
+        50,
+        "exact growth: 6 small p-values counted by rearranging columns, 2304 times in all, models refitted to 50 of "
+        "them; 1 still smaller p-values certified by a bound, without draws",
+    )
+
+
+def test_without_a_correction_the_level_is_alpha() -> None:
+    chances = {0: 0.0, 10: 0.0, 20: 0.004, 30: 0.5, 40: 0.011}
+    assert counting(ScriptedTail(chances), [1e-9, 1e-12, 1e-5, 1e-4, 0.001, 0.9], None) == (
+        [
+            ([10, 0, 20, 30, 40], 0, 64, 0.1),
+            ([10, 0, 20, 40], 64, 128, 0.1),
+            ([10, 0, 20, 40], 128, 256, 0.1),
+        ],
+        [3, 2, 0],
+        [
+            (1, 0.003891051, 256, 0, False, False),
+            (0, 0.003891051, 256, 0, False, False),
+            (2, 0.007782101, 256, 1, False, False),
+            (3, 0.507692308, 64, 32, False, False),
+            (4, 0.011673152, 256, 2, False, False),
+        ],
+        30,
+        "exact growth: 5 small p-values counted by rearranging columns, 1088 times in all, models refitted to 30 of "
+        "them",
+    )
+
+
+def test_nothing_is_drawn_for_bounded_columns_nor_for_none() -> None:
+    counted = "small p-values counted by rearranging columns, 0 times in all, models refitted to 0 of them"
+    assert counting(ScriptedTail({}, bounded={0: 1e-30}), [1e-9, 0.3], "bh") == (
+        [],
+        [],
+        [(0, 0.0, 0, 0, False, True)],
+        0,
+        f"exact growth: 0 {counted}; 1 still smaller p-values certified by a bound, without draws",
+    )
+    assert counting(ScriptedTail({}), [0.9, 0.3], "bh") == ([], [], [], 0, f"exact growth: 0 {counted}")
+
+
+def test_columns_that_tie_are_counted_in_their_order_and_at_the_limit_they_drop_out() -> None:
+    """20 draws as extreme are too many, 19 are not."""
+    chances = {0: 20 / 64, 10: 19 / 64, 20: 0.0}
+    asked, ahead, results, *_ = counting(ScriptedTail(chances), [1e-3, 1e-3, 1e-3], None)
+    assert [xs for xs, *_ in asked] == [[0, 10, 20], [10, 20], [20]]
+    assert ahead == [1, 0, 0]
+    assert [n for _, _, n, *_ in results] == [64, 128, 256]
+
+
+def test_the_strongest_columns_are_counted_as_far_as_the_budget_goes() -> None:
+    chances = {10 * place: 0.2 * (place % 2) for place in range(3000)}
+    asked, ahead, results, n_refitted, note = counting(
+        ScriptedTail(chances), [1e-9 * (place + 1) for place in range(3000)], "bonferroni"
+    )
+    every, odd = list(range(0, 500, 10)), list(range(0, 500, 20))
+    assert asked == [
+        (every, 0, 30016, 8.3333e-05),
+        (odd, 30016, 60032, 8.3333e-05),
+        (odd, 60032, 120000, 8.3333e-05),
+        (odd, 120000, 240000, 8.3333e-05),
+    ]
+    assert (ahead, n_refitted) == ([18, 12, 0, 0], 40)
+    assert results[:2] == [
+        (0, 4.167e-06, 240000, 0, False, False),
+        (1, 0.200019989, 30016, 6003, False, False),
+    ]
+    assert results[50:] == [(place, 1.0, 0, 0, True, False) for place in range(50, 3000)]
+    assert note == (
+        "exact growth: 3000 small p-values counted by rearranging columns, 6750400 times in all, models refitted to 40 "
+        "of them; 2950 columns could not be resolved within the budget and are not called: correction='bh' needs far "
+        "fewer draws than 'bonferroni'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_candidates", "n_columns", "level", "alpha", "share", "effort"),
+    [
+        (1, 1000, 0.05, 0.05, None, (200, 0.1, 1)),
+        (1, 10, 0.005, 0.05, None, (2000, 0.025, 1)),
+        (10, 10, 0.05, 0.05, None, (200, 0.1, 10)),
+        (3, 10, 0.4, 0.5, None, (25, 0.8, 3)),
+        (3, 10, 0.6, 0.9, None, (17, 1.0, 3)),
+        (500, 1000, 0.025, 0.05, None, (80, 0.1, 500)),
+        (2000, 2000, 2.5e-05, 0.05, None, (80000, 0.000125, 50)),
+        (40000, 50000, 1e-06, 0.05, None, (2000000, 5e-06, 50)),
+        (60, 300, 0.01, 0.05, 0.02, (1000, 0.02, 60)),
+        (60, 300, 0.01, 0.05, 0.5, (200, 0.5, 60)),
+        (700, 900, 0.003, 0.01, None, (667, 0.015, 700)),
+        (5000, 5000, 0.01, 0.01, None, (200, 0.05, 5000)),
+        (819, 819, 0.05, 0.05, None, (40, 0.1, 819)),
+        (900, 5000, 0.0002, 0.05, None, (10000, 0.001262626, 900)),
+        (4000, 5000, 0.004, 0.05, None, (500, 0.02, 4000)),
+        (300, 100000, 0.00015, 0.05, None, (66667, 0.01, 300)),
+        (1, 1, 1e-09, 0.5, None, (2000000000, 9.31e-07, 1)),
+    ],
+)
+def test_effort_keeps_to_the_budget(
+    n_candidates: int,
+    n_columns: int,
+    level: float,
+    alpha: float,
+    share: float | None,
+    effort: tuple[int, float, int],
+) -> None:
+    found = Effort.of(n_candidates, n_columns, level, alpha, share)
+    assert (found.n_draws, round(found.share, 9), found.n_columns) == effort
+
+
+@pytest.mark.parametrize(
+    ("n_candidates", "n_columns", "correction", "alpha", "expected"),
+    [(500, 1000, "bh", 0.05, 8800), (3, 60, None, 0.1, 132), (3000, 3000, "bonferroni", 0.01, 1100)],
+)
+def test_refits_are_expected_where_all_candidates_are_called(
+    n_candidates: int, n_columns: int, correction: str | None, alpha: float, expected: float
+) -> None:
+    assert expected_refits(n_candidates, n_columns, correction, alpha) == pytest.approx(expected)

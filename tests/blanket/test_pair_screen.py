@@ -1,5 +1,7 @@
 """Which pairs of many columns are asked about."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -138,3 +140,71 @@ def test_as_many_columns_are_read_at_once_as_have_the_allowed_number_of_values(m
     monkeypatch.setattr(table.storage, "block", watched)
     most_promising_pairs(table, range(7), NONE, 5, None)
     assert max(widths) == 3
+
+
+def best_pairs(X, y, settled, at_most):
+    """Return the pairs with the highest scores, highest first, those that tie at the limit left out."""
+    quarters = [quarters_of(column) for column in X.T]
+    scores = {
+        (a, b): pair_score(quarters[a].tolist(), quarters[b].tolist(), y.tolist())
+        for a, b in combinations(range(X.shape[1]), 2)
+        if not {a, b} <= settled
+    }
+    ordered = sorted(scores, key=lambda pair: -scores[pair])
+    if len(ordered) <= at_most:
+        return ordered
+    return [pair for pair in ordered[:at_most] if scores[pair] > scores[ordered[at_most]] + 1e-9]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("at_once", [1, 40, 2**20])
+@pytest.mark.parametrize("at_most", [1, 7, 30, 45, 60])
+def test_the_best_pairs_are_those_of_all_scores(at_most, at_once, n_jobs, rng, monkeypatch):
+    """Ten columns: 45 pairs, of which three are of settled columns."""
+    monkeypatch.setattr(pair_screen, "_SCORES_AT_ONCE", at_once)
+    X, y = rng.normal(size=(80, 10)), rng.integers(0, 3, size=80)
+    settled = frozenset({2, 5, 8})
+    found = most_promising_pairs(table_of(X, y), range(10), settled, at_most, n_jobs)
+    assert found == best_pairs(X, y, settled, at_most)
+
+
+def test_scores_of_a_quantity_are_those_of_its_quarters(rng):
+    X, y = rng.normal(size=(80, 8)), rng.normal(size=80)
+    table = table_of(X, y, task="regression")
+    assert most_promising_pairs(table, range(8), NONE, 9, 1) == best_pairs(X, quarters_of(y), NONE, 9)
+
+
+def test_blocks_of_scores_share_a_million_between_the_threads(monkeypatch):
+    seen = []
+
+    def run_tasks(task, firsts, n_threads):
+        seen.append((list(firsts), n_threads))
+        return [np.empty((0, 1100)) for _ in firsts]
+
+    monkeypatch.setattr(pair_screen._engine, "run_tasks", run_tasks)
+    quarters = np.zeros((1100, 2), dtype=np.uint8)
+    labels = np.zeros(2, dtype=np.int64)
+    for n_threads, expected in ((1, [[0], [953]]), (2, [[0, 476], [952]])):
+        seen.clear()
+        pair_screen._highest(quarters, labels, 1, np.arange(1100), NONE, 5, n_threads)
+        assert seen == [(firsts, n_threads) for firsts in expected]
+
+
+def test_features_of_several_columns_have_the_score_of_their_best_one(rng):
+    X, y = exclusive_or(rng, 150, 6)
+    table = table_of(X, y, feature_groups={"both": [1, 4], "others": [2, 3]})
+    names = list(table.names)
+    asked = [names.index(name) for name in ("others", "x5", "both", "x0")]
+    pairs = most_promising_pairs(table, asked, NONE, 30, None)
+    assert [names[x] for x in pairs[0]] == ["both", "x0"]
+    assert len(pairs) == 6
+    settled = frozenset(names.index(name) for name in ("both", "x0"))
+    assert len(most_promising_pairs(table, asked, settled, 30, None)) == 5
+
+
+def test_pairs_are_counted_as_they_are_listed():
+    for features in ([], [4], [4, 2], [4, 2, 7, 1], range(9)):
+        for settled in (NONE, frozenset({4}), frozenset({4, 2, 9}), frozenset({1, 2, 4, 7})):
+            assert n_pairs(features, settled) == len(all_pairs(features, settled))
+    assert all_pairs([4, 2, 7], NONE) == [(4, 2), (4, 7), (2, 7)]
+    assert all_pairs([4, 2, 7, 1], frozenset({2, 1, 4})) == [(4, 7), (2, 7), (7, 1)]

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from ppfs import PPFS
 from ppfs._data.reading import read_table
 from ppfs._trace import Trace
-from ppfs.blanket._steps.correction import adjust
+from ppfs.blanket._steps.correction import adjust, adjust_among, level_of
 from ppfs.blanket._steps.questions import Inquiry
 from ppfs.blanket._steps.shrink import shrink, shrink_until_stable, shrink_weakest_first
 from ppfs.independence import PPI, BoundTest, DSeparation, IndependenceResult
@@ -150,3 +150,21 @@ def test_fits_and_questions_of_all_folds_are_counted(n_folds):
         (step.fold, frozenset(step.given)) for step in fitted.trace_ if set(step.given) - {step.feature}
     }
     assert fitted.n_fits_ == 6 * (len(alone) + len(several))
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
+@pytest.mark.parametrize("n_all", [3, 4, 5, 12])
+def test_pvalues_that_were_not_computed_count_as_1(correction, n_all):
+    some = np.array([0.02, 0.001, 0.3])
+    full = adjust(np.append(some, np.ones(n_all - 3)), correction)[:3]
+    np.testing.assert_allclose(adjust_among(some, correction, n_all), full, rtol=1e-12)
+    assert (adjust_among(np.array([0.9, 0.8]), correction, 40) == 1.0).all()
+    assert adjust_among(some, None, n_all) is some
+
+
+@pytest.mark.parametrize(
+    ("correction", "expected"),
+    [(None, 0.06), ("bonferroni", 0.015), ("bh", 0.03), ("by", 0.03 * 12 / 25)],
+)
+def test_the_level_of_two_calls_among_four(correction, expected):
+    assert level_of(0.06, correction, n_asked=4, n_called=2) == pytest.approx(expected, rel=1e-12)

@@ -55,7 +55,7 @@ def closest_members(
         links = np.zeros((len(some), len(members)))
         np.maximum.at(links, (places[:, np.newaxis], owners), _associations(of_some, of_members))
         best = links.argmax(axis=1)
-        second, highest = np.partition(links, -2, axis=1)[:, -2:].T
+        second, highest = np.partition(links, -2)[:, -2:].T
         stands_out = (highest >= _CLOSE) & (highest >= _MARGIN * second)
         return {some[place]: members[best[place]] for place in np.flatnonzero(stands_out).tolist()}
 
@@ -99,8 +99,8 @@ def _sixths(values: Floats) -> NDArray[np.intp]:
     places = np.arange(n_rows)[:, np.newaxis]
     is_new = np.ones((n_rows + 1, values.shape[1]), dtype=bool)
     is_new[1:-1] = ascending[1:] != ascending[:-1]
-    first = np.maximum.accumulate(np.where(is_new[:-1], places, 0), axis=0)
-    last = np.minimum.accumulate(np.where(is_new[1:], places, n_rows)[::-1], axis=0)[::-1]
+    first = np.maximum.accumulate(np.where(is_new[:-1], places, 0))
+    last = np.minimum.accumulate(np.where(is_new[1:], places, n_rows)[::-1])[::-1]
     sixth = (0.5 * (first + last + 1)) * _N_CLASSES // n_known
     codes = np.where(np.isnan(values), _N_CLASSES, 0)
     for number in range(1, _N_CLASSES):
@@ -112,16 +112,14 @@ def _sixths(values: Floats) -> NDArray[np.intp]:
 
 def _associations(ones: NDArray[np.float32], others: NDArray[np.float32]) -> Floats:
     """Return Cramér's V squared of all pairs of columns, corrected for chance."""
-    n_rows, n_ones, n_classes = ones.shape
+    n_rows = len(ones)
     # Counts of up to a thousand rows are exact in 32 bits.
-    products = ones.reshape(n_rows, -1).T @ others.reshape(n_rows, -1)
-    counts = products.astype(np.float64).reshape(n_ones, n_classes, -1, n_classes)
+    counts = np.tensordot(ones, others, (0, 0)).astype(np.float64)
     row_sums, column_sums = (some.sum(axis=0, dtype=np.float64) for some in (ones, others))
     expected = row_sums[:, :, np.newaxis, np.newaxis] * column_sums
     shared = np.divide(counts**2, expected, out=np.zeros_like(counts), where=expected > 0).sum(axis=(1, 3))
     k, other_k = (row_sums > 0).sum(axis=1)[:, np.newaxis], (column_sums > 0).sum(axis=1)
     by_chance = (k - 1) * (other_k - 1) / (n_rows - 1)
     largest = np.minimum(k - (k - 1) ** 2 / (n_rows - 1), other_k - (other_k - 1) ** 2 / (n_rows - 1)) - 1
-    return np.clip(
-        np.where(largest > 0, (shared - 1 - by_chance) / np.maximum(largest, 1e-9), 0.0), 0.0, None
-    )
+    corrected = np.divide(shared - 1 - by_chance, largest, out=np.zeros_like(shared), where=largest > 0)
+    return np.maximum(corrected, 0.0)

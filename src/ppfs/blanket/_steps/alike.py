@@ -20,7 +20,7 @@ NEAR_COPY = 0.95
 DETERMINED = 0.9
 
 # Penalties of the regressions that measure this.
-_PENALTIES = np.logspace(-3, 4, 15)
+_PENALTIES = np.logspace(-3, 4, 15).tolist()
 
 # Columns that are determined by others form one cluster if their correlation is at least this.
 _LINKED = 0.3
@@ -44,7 +44,7 @@ def clusters_of(table: Table, features: Sequence[int]) -> list[tuple[int, ...]]:
     """
     numeric, values = numeric_columns(table, features)
     labels = {feature: feature for feature in features}
-    if len(numeric) > 1:
+    if numeric:
         found = _joined(_standardized(values))
         first = {
             label: numeric[int(np.flatnonzero(found == label)[0])] for label in np.unique(found).tolist()
@@ -63,7 +63,7 @@ def clusters_of(table: Table, features: Sequence[int]) -> list[tuple[int, ...]]:
 def near_copies(table: Table, features: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the groups of columns of numbers that are near copies of each other."""
     numeric, values = numeric_columns(table, features)
-    if len(numeric) < 2:
+    if not numeric:
         return []
     found = _components(_standardized(values), NEAR_COPY)
     groups = [np.flatnonzero(found == label).tolist() for label in np.unique(found)]
@@ -77,7 +77,7 @@ def _joined(unit: Floats) -> NDArray[np.intp]:
     ones = np.unique(copies, return_index=True)[1]
     explained = _explained(unit[:, ones])
     determined = ones[np.round(explained, 9) >= DETERMINED]
-    if determined.size > 1:
+    if determined.size:
         tangled = _components(unit[:, determined], _LINKED)
         for label in np.unique(tangled).tolist():
             members = copies[determined[tangled == label]]
@@ -119,8 +119,7 @@ def _standardized(values: Floats) -> Floats:
     means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centered = np.where(known, values - means, 0.0)
     length = np.sqrt((centered**2).sum(axis=0))
-    standardized: Floats = centered / np.where(length > 0, length, 1.0)
-    return standardized
+    return np.divide(centered, length, out=np.zeros_like(centered), where=length > 0)
 
 
 def _components(unit: Floats, bound: float) -> NDArray[np.intp]:
@@ -136,5 +135,5 @@ def _components(unit: Floats, bound: float) -> NDArray[np.intp]:
         columns.append(others)
     places = np.concatenate(rows), np.concatenate(columns)
     graph = coo_array((np.ones(places[0].size, dtype=np.int8), places), shape=(n, n))
-    found: NDArray[np.intp] = connected_components(graph.tocsr(), directed=False)[1].astype(np.intp)
+    found: NDArray[np.intp] = connected_components(graph.tocsr())[1].astype(np.intp)
     return found

@@ -34,7 +34,7 @@ def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[i
 
 def feature_blocks(table: Table, features: Sequence[int]) -> list[list[int]]:
     """Cut features into lists whose columns take two megabytes each."""
-    n_at_once = max(1, _ENTRIES_AT_ONCE // max(table.n_rows, 1))
+    n_at_once = max(1, _ENTRIES_AT_ONCE // table.n_rows)
     return [list(features[start : start + n_at_once]) for start in range(0, len(features), n_at_once)]
 
 
@@ -46,8 +46,8 @@ def dense_values(table: Table, features: Sequence[int]) -> Floats:
 
 def in_reach(columns: Floats) -> Floats:
     """Return columns whose numbers can be squared: those of far values are divided by a power of two each."""
-    largest = np.fmax.reduce(np.abs(columns), axis=0, initial=0.0)
-    is_far = (largest > _FAR) | ((largest > 0.0) & (largest < 1.0 / _FAR))
+    largest = np.fmax.reduce(np.abs(columns))
+    is_far = (largest > _FAR) | (largest < 1.0 / _FAR)
     if not is_far.any():
         return columns
     scaled: Floats = np.ldexp(columns, np.where(is_far, -np.frexp(largest)[1], 0))
