@@ -121,5 +121,8 @@ def _associations(ones: NDArray[np.float32], others: NDArray[np.float32]) -> Flo
     k, other_k = (row_sums > 0).sum(axis=1)[:, np.newaxis], (column_sums > 0).sum(axis=1)
     by_chance = (k - 1) * (other_k - 1) / (n_rows - 1)
     largest = np.minimum(k - (k - 1) ** 2 / (n_rows - 1), other_k - (other_k - 1) ** 2 / (n_rows - 1)) - 1
-    corrected = np.divide(shared - 1 - by_chance, largest, out=np.zeros_like(shared), where=largest > 0)
-    return np.maximum(corrected, 0.0)
+    corrected: Floats = np.divide(
+        shared - 1 - by_chance, largest, out=np.zeros_like(shared), where=largest > 0
+    )
+    np.maximum(corrected, 0.0, out=corrected)
+    return corrected

@@ -119,7 +119,8 @@ def _standardized(values: Floats) -> Floats:
     means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centered = np.where(known, values - means, 0.0)
     length = np.sqrt((centered**2).sum(axis=0))
-    return np.divide(centered, length, out=np.zeros_like(centered), where=length > 0)
+    standardized: Floats = np.divide(centered, length, out=np.zeros_like(centered), where=length > 0)
+    return standardized
 
 
 def _components(unit: Floats, bound: float) -> NDArray[np.intp]:
