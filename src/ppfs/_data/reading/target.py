@@ -70,7 +70,7 @@ def read_target(y: Any, *, owner: object) -> NDArray[Any]:
         missing = np.isnan(target if target.ndim == 1 else target.sum(axis=1))
         raise _missing(np.flatnonzero(missing).tolist(), len(target))
     if target.dtype.kind in "fc":
-        check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y", estimator=owner)
+        check_array(target, ensure_2d=False, ensure_min_samples=0, input_name="y")
     return target
 
 
@@ -259,19 +259,17 @@ def _plain_objects(target: NDArray[Any]) -> NDArray[Any]:
     missing = [i for i, value in enumerate(target) if is_missing(value)]
     if missing:
         raise _missing(missing, len(target))
-    if all(isinstance(value, str) for value in target):
-        return target.astype(str)
-    if all(isinstance(value, Real | Decimal | np.bool_) for value in target):
-        numbers = np.array(target.tolist())
-        # Decimals, and integers of more than 64 bits.
-        return _floats(numbers) if numbers.dtype.kind == "O" else numbers
     other = next((value for value in target if not isinstance(value, str | Real | Decimal | np.bool_)), None)
     if other is not None:
         raise InvalidInputError(
             f"y must hold numbers or labels, one per row, but contains {other!r} of type {type(other).__name__}. "
             "Convert the values to numbers, or to text if they are labels."
         )
-    return np.array(target.tolist())
+    if any(isinstance(value, str) for value in target):
+        return target.astype(str)
+    numbers = np.array(target.tolist())
+    # Decimals, and integers of more than 64 bits.
+    return _floats(numbers) if numbers.dtype.kind == "O" else numbers
 
 
 def _floats(numbers: NDArray[Any]) -> NDArray[np.float64]:
