@@ -231,3 +231,113 @@ def test_numbers_with_a_fraction_are_levels_only_if_most_of_them_repeat():
 def test_the_span_of_the_largest_floats_is_infinite_without_a_warning():
     most = np.array([1.7e308, 3.0])
     assert WholeColumns(np.array([True, True]), -most, most).spans.tolist() == [np.inf, 6.0]
+
+
+def plain_mask(X, n_levels, most):
+    """Rule by rule: declared, or at most so many distinct integers beside missing values."""
+    found = []
+    for column, n in zip(X.T, n_levels, strict=True):
+        values = {value for value in column.tolist() if value == value}
+        found.append(bool(n) or (all(value % 1 == 0 for value in values) and len(values) <= most))
+    return found
+
+
+def columns_at_the_limits():
+    """Columns of 19 to 22 and of 2 and 3 distinct integers, near each other and far apart, with and without zero."""
+    rng = np.random.default_rng(0)
+    columns = [np.full(70, np.nan), np.zeros(70), np.full(70, 4.0), np.arange(70) % 2 + 0.5, np.arange(70.0)]
+    for n_values in (2, 3, 19, 20, 21, 22):
+        for step, first in ((1, 0), (1, 1), (1, -3), (50, 50), (50, 0)):
+            columns.append(first + step * rng.permutation(np.arange(70) % n_values).astype(float))
+            # Most of them zero, which a sparse table does not store.
+            columns.append(np.where(np.arange(70) < n_values, 1.0 + step * np.arange(70), 0.0))
+    X = np.column_stack(columns)
+    holes = X.copy()
+    holes[::9] = np.nan
+    late = X.copy()
+    late[-1] += 0.5
+    return np.hstack([X, holes, late])
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csc_array], ids=["C", "F", "sparse"])
+@pytest.mark.parametrize("at_once", [1, 150, 2**18])
+def test_kinds_and_ranges_at_the_limits_are_those_of_the_rules(make, at_once, monkeypatch):
+    monkeypatch.setattr("ppfs._data.kinds._VALUES_AT_ONCE", at_once)
+    X = columns_at_the_limits()
+    n_levels = np.arange(X.shape[1]) % 40 // 39 * 5
+    for from_values, most in ((True, 20), (False, 2)):
+        kinds = ColumnKinds(make(X), n_levels, from_values=from_values)
+        assert kinds.categorical_mask.tolist() == plain_mask(X, n_levels, most)
+    whole = kinds.whole_columns
+    assert whole.is_whole.tolist() == plain_mask(X, 0 * n_levels, 10**6)
+    known = whole.is_whole & ~np.isnan(X).all(axis=0)
+    np.testing.assert_array_equal(whole.lowest[known], np.nanmin(X[:, known], axis=0))
+    np.testing.assert_array_equal(whole.highest[known], np.nanmax(X[:, known], axis=0))
+    assert kinds.for_part(None) is kinds
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, bool, np.int64])
+def test_integers_are_whole_and_of_the_kind_that_their_values_have(dtype):
+    X = np.column_stack([np.arange(42) % n for n in (1, 2, 3, 20, 21)]).astype(dtype)
+    kinds = ColumnKinds(X, np.zeros(5, dtype=np.intp), from_values=True)
+    assert kinds.whole_columns.is_whole.all()
+    np.testing.assert_array_equal(kinds.whole_columns.highest, X.max(axis=0))
+    assert kinds.categorical_mask.tolist() == plain_mask(X, [0] * 5, 20)
+
+
+def test_the_ranges_of_some_rows_are_looked_at_again():
+    X = np.arange(12.0).reshape(6, 2)
+    kinds = ColumnKinds(X, np.zeros(2, dtype=np.intp), from_values=True)
+    assert kinds.whole_columns_of(X) is kinds.whole_columns
+    assert kinds.whole_columns_of(X[:2]).highest.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "from_values", "note"),
+    [
+        ([0] * 5, True, "2 ('b', 'c') hold at most 20 distinct integers, which models take as numbers and the other "
+         "tests as categories; 3 of 5 are numeric"),
+        ([0] * 5, False, "1 ('b') hold at most 2 distinct integers, which models take as numbers and the other tests "
+         "as categories; 4 of 5 are numeric"),
+        ([0, 2, 3, 0, 0], True, "2 ('b', 'c') are categorical by their type; 3 of 5 are numeric"),
+        ([3, 2, 3, 0, 0], False, "3 ('a', 'b', 'c') are categorical by their type or categorical_features; 2 of 5 are "
+         "numeric"),
+        ([9, 2, 9, 9, 0], True, "4 ('a', 'b', 'c', ...) are categorical by their type; 1 of 5 are numeric"),
+        ([9, 0, 0, 0, 0], True, "1 ('a') are categorical by their type; 2 ('b', 'c') hold at most 20 distinct integers,"
+         " which models take as numbers and the other tests as categories; 2 of 5 are numeric"),
+    ],
+)  # fmt: skip
+def test_the_whole_note_about_kinds(n_levels, from_values, note):
+    rows = np.arange(60)
+    X = np.column_stack([rows / 7, rows % 2, rows % 3, rows, rows / 3])
+    kinds = ColumnKinds(X, np.array(n_levels), from_values=from_values)
+    assert kinds.described("abcde") == f"kinds of columns: {note}"
+    assert ColumnKinds(X[:, [0, 3]], np.zeros(2, dtype=int), from_values=True).described("ab") == ""
+
+
+@pytest.mark.parametrize(
+    ("n_distinct", "unit", "n_rows", "most", "expected"),
+    [
+        (20, 0.5, 40, 30, True),
+        (20, 0.5, 39, 30, False),
+        (21, 0.5, 100, 30, False),
+        (6, 0.5, 100, 6, True),
+        (6, 0.5, 100, 5, False),
+        (1, 0.5, 1, 5, True),
+        (30, 1.0, 30, 30, True),
+        (31, 1.0, 300, 30, False),
+        (30, 1, 3, 30, True),
+    ],
+)
+def test_levels_are_few_and_those_with_a_fraction_repeat(n_distinct, unit, n_rows, most, expected):
+    distinct = unit * (1 + np.arange(n_distinct))
+    assert can_be_levels(distinct, n_rows, most) is bool(expected)
+
+
+def test_missing_values_count_as_no_value_of_a_vector():
+    twenty = np.append(np.arange(20.0), [np.nan, np.nan])
+    assert holds_few_whole_numbers(twenty)
+    assert not holds_few_whole_numbers(np.append(twenty, 20.0))
+    assert not holds_few_whole_numbers(np.append(np.zeros(70), np.arange(21)))
+    assert holds_few_whole_numbers(np.append(np.zeros(70), np.arange(20)).astype(np.int8))
+    assert not holds_few_whole_numbers(np.append(np.zeros(70), 0.5))

@@ -6,6 +6,7 @@ from ppfs._data.reading import read_table
 from ppfs._data.storage import DenseColumns, storage_of
 from ppfs._data.table import CallersRows, Table
 from ppfs._data.target_task import infer_task
+from ppfs._data.time_order import TimeOrder
 from ppfs.blanket._run.circumstances import digest_of
 from ppfs.exceptions import InvalidInputError
 
@@ -252,3 +253,159 @@ def test_neighboring_columns_are_a_view_of_the_table_and_others_are_copies():
         block = columns.view(wanted, np.zeros(len(wanted), dtype=np.intp), ("a",) * len(wanted))
         np.testing.assert_array_equal(block.X, X[:, wanted])
         assert np.shares_memory(block.X, X) == is_view
+
+
+def test_the_parameters_name_the_columns_of_a_table():
+    grouped = Table.of(np.eye(3), np.arange(3.0), ["g", "h"], "regression", columns=[(0, 2), (1,)])
+    assert grouped.column_names == ("x0", "x1", "x2")
+    assert grouped.task_choice.reason == "the parameters say so"
+    assert Table.of(X, Y, "abcde", "classification", column_names="pqrst").column_names == tuple("pqrst")
+    assert grouped.kinds.from_values
+    assert grouped.has_names
+    assert grouped.frame is None
+
+
+def test_a_part_of_the_rows_has_a_part_of_everything_or_nothing_of_it():
+    rows = CallersRows(9)
+    part = rows.of_rows(np.array([3, 1]))
+    assert (part.n_callers, part.kept.tolist()) == (9, [3, 1])
+    assert (part.weights, part.groups, part.time) == (None, None, None)
+    full = CallersRows(
+        9,
+        np.array([8, 6, 4, 2]),
+        np.array([1.0, 2, 3, 4]),
+        np.array([0, 0, 1, 1]),
+        TimeOrder(np.array([5, 6, 7, 8]), gap=2, block_length=3),
+    ).of_rows(np.array([3, 1]))
+    assert full.kept.tolist() == [2, 6]
+    assert full.weights.tolist() == [4, 2]
+    assert full.groups.tolist() == [1, 0]
+    assert full.time.positions.tolist() == [8, 6]
+    assert full.time.gap == 2
+
+
+def test_a_lens_changes_what_models_see_and_brings_it_into_the_range_of_32_bits():
+    seen = []
+
+    def lens(matrix, n_levels):
+        seen.append(n_levels.tolist())
+        return matrix * 2
+
+    large = np.column_stack([X[:, 0] * 1e300, X[:, 1]])
+    table = Table.of(large, Y, "ab", "classification", n_levels=np.array([0, 3]))
+    through = table.seen_through(lens)
+    assert table.facts.is_too_large.tolist() == [True, False]
+    assert through.facts.is_too_large.tolist() == [False, False]
+    assert through.facts.high.tolist() == table.facts.high.tolist()
+    np.testing.assert_array_equal(through.take([1, 0]), 2 * large[:, [1, 0]])
+    assert through.take([2]).ravel().tolist() == [0, 2, 0, 4]
+    assert seen == [[3, 0], [3]]
+    assert through.order is table.order
+    other = through.with_target(Y[::-1])
+    assert other.take([1]).ravel().tolist() == [0, 2, 4, 2]
+    assert through.with_response() is through
+    assert through.regrouped([[0, 1]]).take([0]).tolist() == (2 * large).tolist()
+
+
+def test_facts_about_missing_values_and_categories(table):
+    assert not table.has_missing
+    assert not table.has_missing_labels
+    gaps = Table.of(np.array([[1.0, np.nan], [2.0, 3.0]]), [0.5, 1.5], "ab", "regression", categories={0: ("p", "q")})
+    assert gaps.has_missing
+    assert not gaps.has_missing_labels
+    labels = Table.of(X, Y, "abcde", "classification", categories={1: ("p", "(missing)", "q"), 2: ("u", "(missing)")})
+    assert labels.has_missing_labels
+    assert not Table.of(X, Y, "abcde", "classification", categories={1: ("(missing)", "q")}).has_missing_labels
+
+
+def test_every_name_and_width_of_features_and_target(table):
+    assert table.names_of([3, 0]) == ("e", "a")
+    assert table.names_of([3, 4, 0]) == ("e", "the target", "a")
+    assert table.column_names_of([4, 1]) == ("(target 0)", "b", "d")
+    assert [table.is_single(variable) for variable in range(5)] == [True, False, True, True, True]
+    assert not table.has_single_columns_only
+    plain = Table.of(X, Y, "abcde", "classification")
+    assert plain.has_single_columns_only
+    assert plain.places([3, 0, 5]) == [slice(0, 1), slice(1, 2), slice(2, 3)]
+    two = Table.of(X, X[:, :2] / 3, "abcde", "regression")
+    assert not two.has_single_columns_only
+    assert not two.is_single(5)
+    assert two.column_names_of([5, 0]) == ("(target 0)", "(target 1)", "a")
+    assert two.categorical_mask([5, 1]).tolist() == [False, False, True]
+
+
+def test_categories_are_marked_by_column(table):
+    values = np.column_stack([np.arange(30) / 7, np.arange(30) % 3, np.arange(30), np.arange(30) % 2])
+    mixed = Table.of(
+        values, np.arange(30) % 2, ["g", "b"], "classification", columns=[(0, 2), (1,)],
+        n_levels=np.array([0, 0, 30, 0]),
+    )  # fmt: skip
+    assert mixed.categorical_mask([0, 1]).tolist() == [False, True, True]
+    assert mixed.categorical_mask([1, 2, 0]).tolist() == [True, True, False, True]
+    assert mixed.n_levels_of([2, 0]).tolist() == [2, 0, 30]
+    assert Table.of(values, np.arange(30) / 7, "abcd", "regression").n_levels_of([4, 1]).tolist() == [0, 0]
+
+
+def test_a_block_of_features_and_one_with_the_target(table):
+    plain = Table.of(np.asfortranarray(X), Y, "abcde", "classification", n_levels=np.array([0, 3, 0, 0, 0]))
+    copied, viewed = plain.block([1, 2]), plain.block([1, 2], as_view=True)
+    for block in (copied, viewed):
+        np.testing.assert_array_equal(block.X, X[:, 1:3])
+        assert (block.names, block.n_levels.tolist()) == (("b", "c"), [3, 0])
+    assert not np.shares_memory(copied.X, plain.X)
+    assert np.shares_memory(viewed.X, plain.X)
+    beside = plain.block([5, 0], as_view=True)
+    assert (beside.names, beside.n_levels.tolist()) == (("the target", "a"), [3, 0])
+    np.testing.assert_array_equal(beside.X, np.column_stack([[0, 1, 0, 2], X[:, 0]]))
+    sparse = Table.of(sp.csc_array(X), Y, "abcde", "classification")
+    assert sp.issparse(sparse.block([1, 2], as_view=True).X)
+    assert sparse.is_sparse
+    assert sparse.is_in_memory
+
+
+def test_a_table_of_a_kind_of_target_has_a_response():
+    counts = np.array([0.0, 3.0, 1.0, 8.0])
+    table = read_table(X, counts, task="count", owner="a test")
+    assert (table.task, table.task_name, table.origin, table.response_given) == ("regression", "count", None, None)
+    response = table.with_response()
+    np.testing.assert_allclose(response.y, 2 * np.sqrt(counts + 0.375))
+    assert response.task_name == "regression"
+    assert response.origin[0].name == "count"
+    assert response.origin[1].tolist() == counts.tolist()
+    assert response.response_given is None
+    assert response.order.key(5) != table.order.key(5)
+    assert response.rows(np.array([1, 2])).origin[1].tolist() == [3.0, 1.0]
+    ordinal = read_table(X, [0, 1, 2, 1], task="ordinal", owner="a test")
+    assert (ordinal.task, ordinal.with_response().task) == ("classification", "regression")
+    record = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype=[("event", "?"), ("time", "f8")])
+    survival = read_table(X, record, task="auto", owner="a test").with_response()
+    np.testing.assert_allclose(survival.y, np.array([1, 0, 1, 1]) - np.cumsum([1 / 4, 0, 1 / 2, 1]))
+    assert survival.response_given(np.ones((4, 0))).shape == (4,)
+    plain = Table.of(X, Y, "abcde", "classification")
+    assert plain.with_response() is plain
+    assert plain.task_name == "classification"
+    labels = read_table(X, [["a", "b"], ["c", "b"], ["a", "d"], ["c", "d"]], task="auto", owner="a test")
+    assert (labels.task, labels.task_name) == ("regression", "classification")
+
+
+def test_features_are_put_together_under_the_name_of_the_first(table):
+    together = table.regrouped([[2, 0], [1], [3]])
+    assert together.names == ("c", "pair", "e")
+    assert together.columns == ((2, 0), (1, 3), (4,))
+    assert together.weights is table.weights
+    assert together.column_names == table.column_names
+
+
+def test_the_target_by_its_task(table):
+    assert table.values(table.target) is table.y
+    assert table.task_of(table.target) == "classification"
+    assert table.known_labels.tolist() == ["u", "v", "w"]
+    part = table.rows(np.array([0, 1]))
+    assert (part.classes.tolist(), part.known_labels.tolist()) == (["u", "v"], ["u", "v", "w"])
+    numbers = Table.of(X, np.array([3, 1, 1, 9]), "abcde", "classification")
+    assert numbers.classes.tolist() == [1, 3, 9]
+    assert numbers.codes.tolist() == [1, 0, 0, 2]
+    quantities = Table.of(X, np.array([3, 1, 1, 9]), "abcde", "regression")
+    assert quantities.classes.tolist() == [1, 3, 9]
+    assert quantities.codes.tolist() == [3, 1, 1, 9]
+    assert quantities.known_labels.tolist() == []

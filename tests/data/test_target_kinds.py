@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.optimize import minimize
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, Ridge, TweedieRegressor
 from sksurv.compare import compare_survival
@@ -15,7 +18,7 @@ from sksurv.util import Surv
 
 from ppfs import PPFS, PPFSCV
 from ppfs._data import read_table
-from ppfs._data.target_kinds import KINDS, log_rank_scores
+from ppfs._data.target_kinds import KINDS, RATES, SURVIVAL_TYPE, is_survival, log_rank_scores, split_exposure
 from ppfs.blanket import IAMB, StabilitySelection
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import CrossFitPPI, FisherZ
@@ -350,3 +353,201 @@ def test_ranks_of_ordered_classes_are_around_zero():
         found = KINDS["ordinal"].response(np.asarray(values, dtype=float))
         assert found.mean() == pytest.approx(0.0, abs=1e-12)
         assert -1.0 < found.min() < found.max() < 1.0
+
+
+def refused(text: str):
+    return pytest.raises(InvalidInputError, match=f"^{re.escape(text)}")
+
+
+RECORD = np.zeros(3, dtype=[("event", bool), ("time", float)])
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        (np.array(["1", "2"]), "holds text"),
+        (np.array([b"1", b"2"]), "holds text"),
+        (np.array([1, "2"], dtype=object), "holds text"),
+        (np.array([1, 2], dtype="M8[D]"), "holds datetime64[D]"),
+        (RECORD, "is a structured array"),
+        (np.ones((2, 3)), "has 3 columns"),
+        (np.full((2, 3), "a"), "has 3 columns"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["count", "positive"])
+def test_counts_and_amounts_are_one_number_per_row(values: np.ndarray, what: str, kind: str) -> None:
+    with refused(f'task="{kind}" needs one number per row, but y {what}.'):
+        KINDS[kind].read(values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("count", [0, 1, 2], ""),
+        ("count", [True, False], ""),
+        ("count", [0.0, 1.0], ""),
+        ("count", [1.0, -1.0, 0.5], "y[1] is -1, and 2 of 3 rows"),
+        ("count", [1.0, 0.5, 2.5], "y[1] is 0.5, and 2 of 3 rows"),
+        ("positive", [5e-324, 2.0], ""),
+        ("positive", [1, 2], ""),
+        ("positive", [1.0, 0.0, -2.0], "y[1] is 0, and 2 of 3 rows"),
+        ("ordinal", [0, 1, 2], ""),
+        ("ordinal", [1.0, 3.0, 7.0], ""),
+        ("ordinal", [0, 1, 1], "at least three classes, but y has 2"),
+        ("ordinal", [0.0, 1.0, 2.5, 3.5], "numbers with a fraction, such as 2.5"),
+        ("ordinal", ["a", "b", "c"], "y holds text, such as 'a'"),
+        ("ordinal", np.ones((3, 4)), "but y has 4 columns"),
+        ("ordinal", RECORD, "but y has 2 columns"),
+    ],
+)
+def test_the_values_of_a_kind_at_their_limits(kind: str, values: object, said: str) -> None:
+    given = np.asarray(values)
+    if said:
+        with pytest.raises(InvalidInputError, match=re.escape(said)):
+            KINDS[kind].read(given)
+        return
+    read = KINDS[kind].read(given)
+    assert read.tolist() == given.tolist()
+    assert read.dtype == (given.dtype if kind == "ordinal" else np.float64)
+
+
+def test_the_second_column_or_the_field_of_that_name_is_the_exposure() -> None:
+    pairs = np.array([[6.0, 2.0], [1.0, 4.0]])
+    named = np.array([(6, 2), (1, 4)], dtype=[("claims", int), ("years", int)])
+    turned = np.array([(2, 6), (4, 1)], dtype=[("MyExposure", int), ("claims", int)])
+    last = np.array([(6, 2), (1, 4)], dtype=[("claims", int), ("exposure", int)])
+    for values in (pairs, named, turned, last):
+        rates, exposure = split_exposure(values)
+        assert rates.tolist() == [3.0, 0.25]
+        assert exposure.tolist() == [2.0, 4.0]
+    one = np.array([1, 2])
+    assert split_exposure(one) == (one, None)
+    with refused('task="count" needs one count per row, or a count and its exposure, but y has 3 columns.'):
+        split_exposure(np.zeros(2, dtype=[("a", int), ("b", int), ("c", int)]))
+    with refused("An exposure must be above 0, but that of row 1 is 0, and 2 of 3 rows have such values."):
+        split_exposure(np.array([[1.0, 5e-324], [1.0, 0.0], [1.0, -1.0]]))
+
+
+def fields(**columns: list) -> np.ndarray:
+    """Return a structured array."""
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    made = np.empty(3, dtype=[(name, array.dtype) for name, array in arrays.items()])
+    for name, array in arrays.items():
+        made[name] = array
+    return made
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        fields(time=[0.0, 2.0, 1.0], event=[True, False, True]),
+        fields(event=[True, False, True], time=[0.0, 2.0, 1.0]),
+        fields(a=[1, 0, 1], b=[0.0, 2.0, 1.0]),
+        np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]),
+        # Columns of a matrix have no names, so that the second is the event wherever it may be.
+        np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]),
+    ],
+)
+def test_events_and_times_are_found(values: np.ndarray) -> None:
+    read = KINDS["survival"].read(values)
+    assert read.dtype == SURVIVAL_TYPE
+    assert read["event"].tolist() == [True, False, True]
+    assert read["time"].tolist() == [0.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "event"),
+    [
+        (fields(days=[1, 0, 1], died=[1, 1, 0]), [True, True, False]),
+        (fields(died=[1, 1, 0], days=[1, 0, 1]), [True, True, False]),
+        (fields(one=[1, 1, 0], two=[1, 0, 1]), [True, True, False]),
+        (fields(status=[1, 0, 1], flag=[False, True, True]), [False, True, True]),
+        (np.array([[1, 1], [0, 1], [1, 0]]), [True, True, False]),
+    ],
+)
+def test_of_two_flags_the_boolean_or_the_one_named_like_an_event_is_the_event(
+    values: np.ndarray, event: list[bool]
+) -> None:
+    assert KINDS["survival"].read(values)["event"].tolist() == event
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (np.ones(3), 'task="survival" needs a time and whether the event was observed'),
+        (np.ones((3, 1)), 'task="survival" needs a time and whether the event was observed'),
+        (np.ones((3, 3)), "A survival target has a time and an event, but y has 3 columns."),
+        (fields(a=[1, 1, 1], b=[1, 1, 1], c=[1, 1, 1]), "A survival target has a time and an event, but y has the fields "
+         "'a', 'b', 'c'."),
+        (fields(a=[1, 2, 1], b=[1, 3, 1]), "Neither of 'a', 'b' of y holds only 0 and 1"),
+        (fields(event=[1, 1, 0], time=[1, -2, -3]), "Survival times must not be negative, but that of row 1 is -2, and 2 "
+         "of 3 rows"),
+        (fields(event=[0, 0, 0], time=[1, 2, 3]), "No event was observed in any of 3 rows"),
+    ],
+)  # fmt: skip
+def test_what_is_no_survival_time_is_refused(values: np.ndarray, said: str) -> None:
+    with refused(said):
+        KINDS["survival"].read(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (RECORD, True),
+        (fields(time=[1.0] * 3, event=[True] * 3), True),
+        (fields(a=[True] * 3, b=[True] * 3), False),
+        (fields(a=[1.0] * 3, b=[1] * 3), False),
+        (fields(a=[1.0] * 3, b=[True] * 3, c=[1] * 3), False),
+        (np.ones(3), False),
+    ],
+)
+def test_a_boolean_and_a_number_are_survival(values: np.ndarray, expected: bool) -> None:
+    assert is_survival(values) is expected
+
+
+def test_log_rank_scores_of_ties_by_hand() -> None:
+    values = np.array([(1, 2.0), (0, 1.0), (1, 2.0), (0, 2.0), (1, 5.0), (1, 1.0)], dtype=SURVIVAL_TYPE)
+    at_one, at_two, at_five = 1 / 6, 2 / 4, 1 / 1
+    before_two, before_five = at_one + at_two, at_one + at_two + at_five
+    expected = [1 - before_two, 0 - at_one, 1 - before_two, -before_two, 1 - before_five, 1 - at_one]
+    np.testing.assert_allclose(log_rank_scores(values), expected)
+
+
+def test_residuals_of_cox_regression_are_those_of_its_penalized_likelihood() -> None:
+    """They vanish at the optimum: their product with a scaled column is the penalty's gradient."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(loc=5, scale=[1.0, 10.0], size=(40, 2))
+    y = np.zeros(40, dtype=SURVIVAL_TYPE)
+    y["event"], y["time"] = rng.random(40) < 0.7, rng.exponential(np.exp(X[:, 0] - 5))
+    given = KINDS["survival"].response_given
+    residuals = given(y, X, None)
+    beside_constant = given(y, np.column_stack([X[:, 0], np.ones(40), X[:, 1]]), None)
+    np.testing.assert_array_equal(beside_constant, residuals)
+    np.testing.assert_allclose(given(y, 3 + 2 * X, None), residuals, atol=1e-9)
+    np.testing.assert_allclose(given(y, np.ones((40, 1)), None), log_rank_scores(y), atol=1e-9)
+    weights = np.where(np.arange(40) % 2, 1.0, 3.0)
+    assert np.abs(given(y, X, weights) - residuals).max() > 0.01
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+
+    def loss(beta: np.ndarray) -> float:
+        scores = scaled @ beta
+        events = np.flatnonzero(y["event"])
+        risks = [np.log(np.exp(scores[y["time"] >= y["time"][row]]).sum()) for row in events]
+        return float(np.sum(risks) - scores[events].sum() + 0.1 / 2 * beta @ beta)
+
+    beta = minimize(loss, np.zeros(2), tol=1e-10).x
+    np.testing.assert_allclose(residuals @ scaled, 0.1 * beta, atol=1e-3)
+    assert np.abs(beta[0]) > 0.3
+
+
+def test_responses_of_counts_rates_amounts_and_classes() -> None:
+    counts = np.array([0.0, 1.0, 5.0])
+    response = KINDS["count"].response(counts)
+    assert response.tolist() == [2 * 0.375**0.5, 2 * 1.375**0.5, 2 * 5.375**0.5]
+    np.testing.assert_allclose(KINDS["count"].mean(response), counts, atol=1e-12)
+    assert RATES.mean(counts) is RATES.response(counts) is RATES.read(counts) is counts
+    assert (RATES.name, RATES.loss) == ("count", "poisson-deviance")
+    assert KINDS["positive"].response(np.array([1.0, np.e])).tolist() == [0.0, 1.0]
+    assert KINDS["ordinal"].response(np.array([0, 0, 5, 7])).tolist() == [-0.5, -0.5, 0.25, 0.75]
+    assert [kind.mean is None for kind in KINDS.values()] == [False, True, True, True]
+    assert [kind.response_given is None for kind in KINDS.values()] == [True, True, True, False]

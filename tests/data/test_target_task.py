@@ -11,7 +11,14 @@ from sklearn.linear_model import LinearRegression
 
 from ppfs import PPFS
 from ppfs._data.reading import read_table
-from ppfs._data.target_task import _may_be_survival, choose_task
+from ppfs._data.target_task import (
+    TaskChoice,
+    _look_like_counts,
+    _may_be_survival,
+    agreed_task,
+    choose_task,
+    said_regression,
+)
 from ppfs.blanket import IAMB
 from ppfs.exceptions import AmbiguousTargetWarning, InvalidInputError
 from ppfs.independence import PPI, DSeparation, FisherZ, GSquared, LikelihoodRatio
@@ -210,3 +217,149 @@ def test_a_class_per_row_is_refused_before_the_search(task):
 )
 def test_a_flag_beside_many_times_may_be_survival(columns, expected):
     assert _may_be_survival(np.column_stack(columns)) == expected
+
+
+COUNTS_HINT = 'y holds integers from 0 on: if they are counts, task="count" sees more'
+
+
+def repeated(values, frequencies):
+    return np.repeat(np.asarray(values), frequencies)
+
+
+@pytest.mark.parametrize(
+    ("y", "choice"),
+    [
+        (np.arange(21), TaskChoice("regression", "y holds 21 distinct integers, more than 20", hint=COUNTS_HINT)),
+        (1 + np.arange(21), TaskChoice("regression", "y holds 21 distinct integers, more than 20", hint=COUNTS_HINT)),
+        (2 + np.arange(21), TaskChoice("regression", "y holds 21 distinct integers, more than 20")),
+        (-1 + np.arange(21), TaskChoice("regression", "y holds 21 distinct integers, more than 20")),
+        (np.arange(20), TaskChoice("classification", "y holds 20 distinct integers")),
+        (
+            np.arange(21).repeat(5),
+            TaskChoice(
+                "regression",
+                "y holds 21 distinct integers, more than 20",
+                "y holds 21 distinct integers from 0 to 20, consecutive and none of them rare, as labels are; they are "
+                "read as numbers.",
+            ),
+        ),
+        (
+            repeated(np.arange(21), [4] + [5] * 20),
+            TaskChoice("regression", "y holds 21 distinct integers, more than 20", hint=COUNTS_HINT),
+        ),
+        (
+            (2 * np.arange(21)).repeat(5),
+            TaskChoice("regression", "y holds 21 distinct integers, more than 20", hint=COUNTS_HINT),
+        ),
+        (np.array([5, 9, 5]), TaskChoice("classification", "y holds 2 distinct integers")),
+        (np.array([-1, 0, 1]), TaskChoice("classification", "y holds 3 distinct integers")),
+        (
+            np.array([-2.0, -1, 0]),
+            TaskChoice(
+                "classification",
+                "y holds 3 distinct integers",
+                "y holds 3 distinct integers from -2 to 0, not consecutive from 0 or 1, as labels are; they are read as "
+                "labels.",
+            ),
+        ),
+        (
+            repeated(np.arange(6), [20, 60, 50, 30, 15, 3]),
+            TaskChoice(
+                "classification",
+                "y holds 6 distinct integers",
+                "y holds 6 distinct integers from 0 to 5, whose frequencies rise to one peak and fall to a thin end, as "
+                "those of counts do; they are read as labels.",
+            ),
+        ),
+        (np.array([0.5, 1, 2]), TaskChoice("regression", "y holds numbers with a fraction")),
+        (np.array([True, False]), TaskChoice("classification", "y holds booleans")),
+        (np.array(["a", "b"]), TaskChoice("classification", "y holds text")),
+        (np.array([[0.5, 1.5], [1, 2]]), TaskChoice("regression", "y has 2 columns")),
+    ],
+)  # fmt: skip
+def test_the_whole_choice(y, choice):
+    assert choose_task(y) == choice
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "expected"),
+    [
+        ([20, 60, 50, 30, 15, 3], True),
+        ([20, 60, 50, 30, 15, 4], False),
+        ([60, 50, 30, 15, 3], False),
+        ([60, 50, 40, 30, 15, 3], True),
+        ([3, 15, 30, 50, 60, 61], False),
+        # Against the direction: up to two standard deviations of the difference.
+        ([20, 100, 40, 56, 10, 3], True),
+        ([20, 100, 40, 64, 10, 3], False),
+        ([40, 20, 100, 40, 10, 3], False),
+        ([30, 20, 100, 40, 10, 3], True),
+        ([4, 0, 100, 50, 20, 5], True),
+        ([5, 0, 100, 50, 20, 5], False),
+    ],
+)
+def test_frequencies_of_counts_rise_to_one_peak_and_fall_to_a_thin_end(frequencies, expected):
+    assert _look_like_counts(np.array(frequencies)) is expected
+
+
+@pytest.mark.parametrize(
+    ("values", "has_hint"),
+    [
+        ([0, 1, 2, 3, 4, 5], True),
+        ([1, 2, 3, 4, 5, 9], True),
+        ([0, 1, 2, 3, 4], False),
+        ([2, 3, 4, 5, 6, 7], False),
+        ([0, 1, 2, 3, 4, 5.5], False),
+    ],
+)
+def test_six_integers_from_zero_or_one_on_may_be_counts(values, has_hint):
+    assert said_regression(np.array(values), "it was") == TaskChoice(
+        "regression", "it was", hint=COUNTS_HINT if has_hint else ""
+    )
+    assert said_regression(np.array(values).astype(str), "it was").hint == ""
+    assert said_regression(np.array([values, values]), "it was").hint == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ([FLAGS, TIMES - 1.0], True),
+        ([FLAGS, TIMES % 3], True),
+        ([FLAGS, 1 + TIMES % 2], False),
+        ([FLAGS, TIMES % 2], False),
+        ([FLAGS, TIMES, FLAGS], False),
+        ([TIMES - 1.5, FLAGS], False),
+        ([np.ones(40), TIMES], False),
+    ],
+)
+def test_times_may_be_zero_and_take_three_values_or_more(columns, expected):
+    assert _may_be_survival(np.column_stack(columns)) is expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "wanted", "agreed"),
+    [
+        (None, "auto", "auto"),
+        (None, "count", "count"),
+        ("regression", "auto", "regression"),
+        ("regression", "regression", "regression"),
+        ("regression", "count", "count"),
+        ("regression", "survival", "survival"),
+        ("classification", "ordinal", "ordinal"),
+        ("regression", "ordinal", None),
+        ("classification", "count", None),
+        ("classification", "regression", None),
+    ],
+)
+def test_a_regressor_predicts_counts_and_a_classifier_ordered_classes(declared, wanted, agreed):
+    if agreed is not None:
+        assert agreed_task(declared, wanted, "PPFS") == agreed
+        return
+    with pytest.raises(InvalidInputError, match=f"PPFS has task='{wanted}', but its test or estimator is for {declared}"):
+        agreed_task(declared, wanted, "PPFS")
+
+
+def test_columns_of_few_integers_may_be_labels_and_others_are_not():
+    few = np.column_stack([np.arange(20) % 3, np.arange(20) % 4])
+    assert choose_task(few).doubt.startswith("The 2 columns of y hold few distinct integers")
+    assert choose_task(np.column_stack([few, np.arange(20) / 3])).doubt == ""

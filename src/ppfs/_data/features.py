@@ -55,13 +55,15 @@ class Features:
     def apart(self, feature: int, others: Collection[int]) -> Features | None:
         """Return features of disjoint columns for a question about a feature given others with some of its columns.
 
+        The feature is not among the others.
+
         Returns
         -------
         Features or None
             The first has the columns that the feature alone has, the others those of `others`. None if it has no column
             of its own.
         """
-        taken = set(self.columns_of([other for other in others if other != feature]))
+        taken = set(self.columns_of(list(others)))
         own = tuple(column for column in self.columns[feature] if column not in taken)
         if not own:
             return None
@@ -69,7 +71,7 @@ class Features:
         for other in others:
             left = tuple(column for column in self.columns[other] if column in taken)
             taken -= set(left)
-            if left and other != feature:
+            if left:
                 groups.append(left)
                 names.append(self.names[other])
         return Features(tuple(names), self.column_names, tuple(groups))
