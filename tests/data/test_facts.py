@@ -25,7 +25,14 @@ def plain_facts(X):
 
 
 def as_rows(facts):
-    parts = (facts.low, facts.high, facts.is_constant, facts.has_missing, facts.has_infinite, facts.is_too_large)
+    parts = (
+        facts.low,
+        facts.high,
+        facts.is_constant,
+        facts.has_missing,
+        facts.has_infinite,
+        facts.is_too_large,
+    )
     return list(zip(*(part.tolist() for part in parts), strict=True))
 
 

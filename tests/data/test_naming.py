@@ -27,7 +27,18 @@ NAMES = as_names(["a", "b", 7, 0])
 
 @pytest.mark.parametrize(
     ("column", "place"),
-    [("a", 0), ("0", 3), ("7", 2), (1, 1), (-1, 3), (-4, 0), (3, 3), (7, 2), (np.int8(2), 2), (np.uint8(7), 2)],
+    [
+        ("a", 0),
+        ("0", 3),
+        ("7", 2),
+        (1, 1),
+        (-1, 3),
+        (-4, 0),
+        (3, 3),
+        (7, 2),
+        (np.int8(2), 2),
+        (np.uint8(7), 2),
+    ],
 )
 def test_a_column_is_found_by_its_name_or_its_position(column, place):
     assert column_index(column, NAMES) == place
@@ -38,7 +49,11 @@ def test_a_column_is_found_by_its_name_or_its_position(column, place):
     [
         ("B", NAMES, "There is no column 'B'. Did you mean 'b'? The columns are 'a', 'b', '7', '0'."),
         ("q", ["a"], "There is no column 'q'. The columns are 'a'."),
-        (0, NAMES, "0 is the name of one column and the position of another, 'a'. Write the name as text: '0'."),
+        (
+            0,
+            NAMES,
+            "0 is the name of one column and the position of another, 'a'. Write the name as text: '0'.",
+        ),
         (
             4,
             NAMES,
@@ -82,7 +97,9 @@ def test_one_column_is_a_list_of_one(columns, listed):
 
 @pytest.mark.parametrize("columns", [None, {"a": 1}, 1.5])
 def test_what_lists_no_columns_is_refused(columns):
-    with refused(f"always_keep must name columns, but is {columns!r}. Write a name, a number, or a list of them."):
+    with refused(
+        f"always_keep must name columns, but is {columns!r}. Write a name, a number, or a list of them."
+    ):
         one_or_more(columns, "always_keep")
 
 
@@ -92,7 +109,11 @@ GROUPED = Features.of(["a", "one", "two"], COLUMNS, [(0,), (1, 2), (2, 3, 4)])
 
 
 def test_features_of_one_column_each():
-    for features in (PLAIN, Features.of(COLUMNS, COLUMNS, None), Features.of(COLUMNS, COLUMNS, [(j,) for j in range(5)])):
+    for features in (
+        PLAIN,
+        Features.of(COLUMNS, COLUMNS, None),
+        Features.of(COLUMNS, COLUMNS, [(j,) for j in range(5)]),
+    ):
         assert features.groups is None
         assert features.target == 5
         assert features.columns == ((0,), (1,), (2,), (3,), (4,))
@@ -144,7 +165,11 @@ def test_features_that_overlap_are_set_apart_for_a_question():
 
 def test_the_columns_of_features_are_listed_once_and_get_the_values_of_their_features():
     table = read_table(
-        np.eye(5), np.arange(5) % 2, task="auto", owner="a test", feature_groups={"one": [2, 1], "two": [2, 3]}
+        np.eye(5),
+        np.arange(5) % 2,
+        task="auto",
+        owner="a test",
+        feature_groups={"one": [2, 1], "two": [2, 3]},
     )
     found = CallersColumns.of(table)
     assert found == CallersColumns(5, ((0,), (1, 2), (2, 3), (4,)))
@@ -182,7 +207,9 @@ def test_columns_of_a_group_are_ordered_by_content():
     X = np.array([[1.0, 5.0, 2.0], [2.0, 5.0, 7.0], [4.0, 6.0, 1.0]])
     orders = set()
     for moved in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
-        table = read_table(X[:, moved], [0, 1, 0], task="auto", owner="a test", feature_groups={"g": [0, 1, 2]})
+        table = read_table(
+            X[:, moved], [0, 1, 0], task="auto", owner="a test", feature_groups={"g": [0, 1, 2]}
+        )
         orders.add(tuple(moved[column] for column in table.columns[0]))
     assert len(orders) == 1
     with refused("feature_groups['g'] lists 'x0', 'x2' more than once. Once is enough."):

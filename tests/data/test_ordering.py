@@ -31,7 +31,9 @@ def test_digests_that_are_entered_together_are_those_of_single_variables(make, a
 
 
 def test_groups_are_entered_one_by_one_and_do_not_depend_on_the_order_of_columns():
-    table = table_of(names=["p", "q", "r"], columns=[(0, 1), (3, 2), (4,)], n_levels=np.array([0, 2, 0, 2, 0]))
+    table = table_of(
+        names=["p", "q", "r"], columns=[(0, 1), (3, 2), (4,)], n_levels=np.array([0, 2, 0, 2, 0])
+    )
     table.order.enter(range(4))
     assert sorted(table.order._keys) == [2]
     assert table.order.key(0) == table.order.key(1) != table.order.key(2)
@@ -50,7 +52,9 @@ def test_digests_are_known_to_the_order_of_another_target_except_its_own():
     assert order.key(5) == order.key(0) != table.order.key(5)
 
 
-@pytest.mark.parametrize("others", [{1, 3}, frozenset({1, 3}), frozenset({0, 1, 2, 3, 4}), {2, 4}, set(), {0}, {4}])
+@pytest.mark.parametrize(
+    "others", [{1, 3}, frozenset({1, 3}), frozenset({0, 1, 2, 3, 4}), {2, 4}, set(), {0}, {4}]
+)
 def test_a_twin_is_another_variable_of_the_same_content(others):
     order = table_of().order
     for variable in (0, 1, 4, 0):
@@ -78,7 +82,9 @@ def test_the_canonical_order_is_that_of_the_digests_and_then_of_the_numbers():
     assert order.canonical([]) == ()
     fresh = table_of().order
     assert fresh.canonical([2, 0]) == (0, 2)
-    assert fresh.canonical([4, 2, 0, 1]) == tuple(variable for variable in expected if variable in (0, 1, 2, 4))
+    assert fresh.canonical([4, 2, 0, 1]) == tuple(
+        variable for variable in expected if variable in (0, 1, 2, 4)
+    )
     assert sorted(range(6), key=order.by_content) == list(expected)
 
 

@@ -310,12 +310,18 @@ def test_a_lens_changes_what_models_see_and_brings_it_into_the_range_of_32_bits(
 def test_facts_about_missing_values_and_categories(table):
     assert not table.has_missing
     assert not table.has_missing_labels
-    gaps = Table.of(np.array([[1.0, np.nan], [2.0, 3.0]]), [0.5, 1.5], "ab", "regression", categories={0: ("p", "q")})
+    gaps = Table.of(
+        np.array([[1.0, np.nan], [2.0, 3.0]]), [0.5, 1.5], "ab", "regression", categories={0: ("p", "q")}
+    )
     assert gaps.has_missing
     assert not gaps.has_missing_labels
-    labels = Table.of(X, Y, "abcde", "classification", categories={1: ("p", "(missing)", "q"), 2: ("u", "(missing)")})
+    labels = Table.of(
+        X, Y, "abcde", "classification", categories={1: ("p", "(missing)", "q"), 2: ("u", "(missing)")}
+    )
     assert labels.has_missing_labels
-    assert not Table.of(X, Y, "abcde", "classification", categories={1: ("(missing)", "q")}).has_missing_labels
+    assert not Table.of(
+        X, Y, "abcde", "classification", categories={1: ("(missing)", "q")}
+    ).has_missing_labels
 
 
 def test_every_name_and_width_of_features_and_target(table):
@@ -366,7 +372,12 @@ def test_a_block_of_features_and_one_with_the_target(table):
 def test_a_table_of_a_kind_of_target_has_a_response():
     counts = np.array([0.0, 3.0, 1.0, 8.0])
     table = read_table(X, counts, task="count", owner="a test")
-    assert (table.task, table.task_name, table.origin, table.response_given) == ("regression", "count", None, None)
+    assert (table.task, table.task_name, table.origin, table.response_given) == (
+        "regression",
+        "count",
+        None,
+        None,
+    )
     response = table.with_response()
     np.testing.assert_allclose(response.y, 2 * np.sqrt(counts + 0.375))
     assert response.task_name == "regression"
@@ -377,7 +388,9 @@ def test_a_table_of_a_kind_of_target_has_a_response():
     assert response.rows(np.array([1, 2])).origin[1].tolist() == [3.0, 1.0]
     ordinal = read_table(X, [0, 1, 2, 1], task="ordinal", owner="a test")
     assert (ordinal.task, ordinal.with_response().task) == ("classification", "regression")
-    record = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype=[("event", "?"), ("time", "f8")])
+    record = np.array(
+        [(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype=[("event", "?"), ("time", "f8")]
+    )
     survival = read_table(X, record, task="auto", owner="a test").with_response()
     np.testing.assert_allclose(survival.y, np.array([1, 0, 1, 1]) - np.cumsum([1 / 4, 0, 1 / 2, 1]))
     assert survival.response_given(np.ones((4, 0))).shape == (4,)

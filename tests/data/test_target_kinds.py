@@ -477,11 +477,11 @@ def test_of_two_flags_the_boolean_or_the_one_named_like_an_event_is_the_event(
         (np.ones(3), 'task="survival" needs a time and whether the event was observed'),
         (np.ones((3, 1)), 'task="survival" needs a time and whether the event was observed'),
         (np.ones((3, 3)), "A survival target has a time and an event, but y has 3 columns."),
-        (fields(a=[1, 1, 1], b=[1, 1, 1], c=[1, 1, 1]), "A survival target has a time and an event, but y has the fields "
-         "'a', 'b', 'c'."),
+        (fields(a=[1, 1, 1], b=[1, 1, 1], c=[1, 1, 1]), "A survival target has a time and an event, but y has "
+         "the fields 'a', 'b', 'c'."),
         (fields(a=[1, 2, 1], b=[1, 3, 1]), "Neither of 'a', 'b' of y holds only 0 and 1"),
-        (fields(event=[1, 1, 0], time=[1, -2, -3]), "Survival times must not be negative, but that of row 1 is -2, and 2 "
-         "of 3 rows"),
+        (fields(event=[1, 1, 0], time=[1, -2, -3]), "Survival times must not be negative, but that of row 1 is -2, and "
+         "2 of 3 rows"),
         (fields(event=[0, 0, 0], time=[1, 2, 3]), "No event was observed in any of 3 rows"),
     ],
 )  # fmt: skip

@@ -258,8 +258,8 @@ def repeated(values, frequencies):
             TaskChoice(
                 "classification",
                 "y holds 3 distinct integers",
-                "y holds 3 distinct integers from -2 to 0, not consecutive from 0 or 1, as labels are; they are read as "
-                "labels.",
+                "y holds 3 distinct integers from -2 to 0, not consecutive from 0 or 1, as labels are; they are read "
+                "as labels.",
             ),
         ),
         (
@@ -267,8 +267,8 @@ def repeated(values, frequencies):
             TaskChoice(
                 "classification",
                 "y holds 6 distinct integers",
-                "y holds 6 distinct integers from 0 to 5, whose frequencies rise to one peak and fall to a thin end, as "
-                "those of counts do; they are read as labels.",
+                "y holds 6 distinct integers from 0 to 5, whose frequencies rise to one peak and fall to a thin end, "
+                "as those of counts do; they are read as labels.",
             ),
         ),
         (np.array([0.5, 1, 2]), TaskChoice("regression", "y holds numbers with a fraction")),
@@ -355,7 +355,9 @@ def test_a_regressor_predicts_counts_and_a_classifier_ordered_classes(declared, 
     if agreed is not None:
         assert agreed_task(declared, wanted, "PPFS") == agreed
         return
-    with pytest.raises(InvalidInputError, match=f"PPFS has task='{wanted}', but its test or estimator is for {declared}"):
+    with pytest.raises(
+        InvalidInputError, match=f"PPFS has task='{wanted}', but its test or estimator is for {declared}"
+    ):
         agreed_task(declared, wanted, "PPFS")
 
 

@@ -84,7 +84,8 @@ def column_names(X: Any) -> list[str] | None:
     InvalidInputError
         If two columns have the same name.
     """
-    columns = getattr(X, "columns", None)
+    # The columns of a table of PyArrow are its values.
+    columns = X.column_names if nw.dependencies.is_pyarrow_table(X) else getattr(X, "columns", None)
     if columns is None:
         return None
     names = as_names(columns)
