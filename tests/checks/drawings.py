@@ -100,6 +100,11 @@ def details(ax):
             for text in ax.texts
             if (box := text.get_bbox_patch()) is not None
         ],
+        "arrows": [
+            [arrow.shrinkA, arrow.shrinkB, type(arrow.get_arrowstyle()).__name__, arrow.get_linestyle()]
+            for text in ax.texts
+            if (arrow := getattr(text, "arrow_patch", None)) is not None
+        ],
         "formulas": [
             text.get_parse_math() for text in [*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels()]
         ],

@@ -8,6 +8,7 @@ import pytest
 from checks.drawings import described, details
 from checks.recorded import Record
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from ppfs.exceptions import InvalidInputError
 from ppfs.plotting import (
@@ -356,6 +357,29 @@ def test_candidates_are_drawn_with_the_chosen_one(ax):
         [0.1, 0.2],
     ]
     assert (drawn.chosen, drawn.labels, drawn.score_name) == (1, (), "score")
+
+
+def test_candidates_of_a_search_that_is_not_fitted_are_not_drawn(ax):
+    with pytest.raises(NotFittedError):
+        ScoreSizeDisplay.from_estimator(Fitted(), ax=ax)
+    with pytest.raises(InvalidInputError, match="Fitted compared no candidates"):
+        ScoreSizeDisplay.from_estimator(fitted(n_=1), ax=ax)
+
+
+@pytest.mark.parametrize(
+    ("points", "phases", "words"),
+    [
+        (8.2, "g", []),
+        (8.3, "g", ["growth"]),
+        # The second name has room beside the first, and half a letter less is too little.
+        (77.5, "gggggsssss", ["growth", "shrink"]),
+        (76.5, "gggggsssss", ["growth"]),
+    ],
+)
+def test_names_of_phases_are_written_where_they_have_room(points, phases, words):
+    ax = plt.Figure(figsize=(points / 72, 1)).add_axes((0, 0, 1, 1))
+    timeline(phases)._mark_phases(ax)
+    assert [text.get_text() for text in ax.texts] == words
 
 
 @pytest.mark.parametrize(

@@ -228,25 +228,23 @@ def _write(result: Any, name: str, target: str, format: str) -> None:
 
 def _print_table(result: Any, rows: list[dict[str, Any]], name: str, target: str) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    # Names are shown as they are: they may contain what Rich reads as markup or emoji.
+    console = Console(highlight=False, markup=False, emoji=False)
     console.print(
-        escape(
-            f"{printable(name)}: {printable(target)} predicted by {result.model}, {result.n_folds} folds, "
-            f"{result.n_rows} rows, {result.n_columns} columns"
-        )
+        f"{printable(name)}: {printable(target)} predicted by {result.model}, {result.n_folds} folds, "
+        f"{result.n_rows} rows, {result.n_columns} columns"
     )
     table = Table()
     table.add_column("method", overflow="fold")
     for heading in (result.scoring, "columns", "stability", "seconds"):
         table.add_column(heading, justify="right")
     for row in rows:
-        table.add_row(*map(escape, _cells(row)))
+        table.add_row(*_cells(row))
     console.print(table)
     console.print(
-        f"{escape(result.scoring)}: mean over the folds and its standard error. stability: share of columns that two "
+        f"{result.scoring}: mean over the folds and its standard error. stability: share of columns that two "
         "folds agree on. seconds: time of one selection."
     )
 

@@ -180,7 +180,7 @@ class TextTable:
                 "copies."
             )
         renamed = [name for name in names if "." in name and name.rpartition(".")[0] in names]
-        header = self._text.lstrip("\ufeff").split("\n", 1)[0]
+        header = self._text.lstrip("\ufeff").partition("\n")[0]
         bare = [name for name in names if name.startswith("Unnamed: ") and name not in header]
         if bare:
             self.notes.append(f"{self._name}: columns without a heading are called {listed(bare)}")

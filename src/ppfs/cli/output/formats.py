@@ -112,10 +112,10 @@ def closing(result: Result) -> str:
 
 def _print_table(result: Result) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    # Names are shown as they are: they may contain what Rich reads as markup or emoji.
+    console = Console(highlight=False, markup=False, emoji=False)
     has_bars = console.width >= _WIDE_ENOUGH_FOR_BARS
     table = Table()
     table.add_column("column", overflow="fold")
@@ -129,17 +129,17 @@ def _print_table(result: Result) -> None:
         importance = row.get("importance")
         bar = "█" * max(1, round(_BAR_WIDTH * importance / largest)) if importance and largest > 0 else ""
         table.add_row(
-            escape(printable(row["column"])),
+            printable(row["column"]),
             _number(importance, ".4g"),
             *([bar] if has_bars else []),
             _number(row.get("pvalue"), ".2g"),
         )
-    console.print(escape(headline(result)))
+    console.print(headline(result))
     if rows:
         console.print(table)
     if any(row.get("importance") is not None for row in rows):
         console.print(f"importance: {_importance_of(result['test'])}")
-    console.print(escape(closing(result)))
+    console.print(closing(result))
 
 
 def _importance_of(test: str | None) -> str:
