@@ -76,3 +76,10 @@ def _same(recorded, found, is_pvalue=False):
             return math.isclose(recorded, found, rel_tol=1e-3)
         return math.isclose(recorded, found, rel_tol=TOLERANCE, abs_tol=SMALL)
     return type(recorded) is type(found) and recorded == found
+
+
+def shown(values):
+    """Return the shape of an array, and two sums to which all its values contribute: enough to notice a change."""
+    values = np.asarray(values, dtype=float)
+    flat = values.ravel()
+    return [list(values.shape), flat @ np.cos(1.0 + np.arange(flat.size)), float((flat**2).sum())]
