@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checks.systems import needs_links
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -150,6 +151,29 @@ def test_a_folder_in_the_place_of_a_file_is_named(tmp_path, kind):
     with pytest.raises(CheckpointError, match=f"{place.name}.*use another folder"):
         _search(folder).fit(X, Y)
     assert place.is_dir()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+@pytest.mark.parametrize("kind", ["manifest.json", "npz"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, kind):
+    folder = tmp_path / "run"
+    _search(folder).fit(X, Y)
+    place = next(folder.glob("*.npz")) if kind == "npz" else folder / kind
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(CheckpointError, match=f"{place.name}' is not a file.*use another folder"):
+        _search(folder).fit(X, Y)
+
+
+@needs_links
+def test_a_lock_that_is_a_link_creates_nothing_elsewhere(tmp_path):
+    folder = tmp_path / "run"
+    _search(folder).fit(X, Y)
+    (folder / "lock").unlink()
+    (folder / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CheckpointError, match=r"'lock' is a link.*use another folder"):
+        _search(folder).fit(X, Y)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.parametrize("is_new", [True, False])

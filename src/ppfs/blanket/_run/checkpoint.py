@@ -24,6 +24,7 @@ from ppfs._conventions import RandomStateLike, warn_caller
 from ppfs._data import Table
 from ppfs.blanket._run.checkpoint_folder import (
     claim_checkpoint,
+    contents_of,
     locked,
     naming_the_folder,
     read_manifest,
@@ -138,7 +139,7 @@ class Checkpoint:
                 place = self._folder / f"fold-{self._fold}-{kind}-{number}-{digest}.npz"
                 if not place.exists():
                     write_safely(place, data)
-                elif place.read_bytes() != data:
+                elif contents_of(place) != data:
                     # A damaged file, or one of another program's.
                     continue
                 return
@@ -146,7 +147,7 @@ class Checkpoint:
     def _read(self, path: Path) -> dict[str, NDArray[Any]] | None:
         """Return the arrays of a file, or None, with a warning, where it is damaged."""
         with naming_the_folder(self._folder):
-            data = path.read_bytes()
+            data = contents_of(path)
         try:
             if _digest(data) != path.stem.rsplit("-", 1)[-1]:
                 raise ValueError("its content does not match its name")

@@ -61,7 +61,7 @@ def claim_checkpoint(folder: str | os.PathLike[str]) -> Path:
 def read_manifest(folder: Path) -> dict[str, str] | None:
     """Return what the answers in a marked folder depend on; None where no search has begun."""
     try:
-        content = json.loads((folder / _MANIFEST).read_bytes())
+        content = json.loads(contents_of(folder / _MANIFEST))
         found = content["circumstances"]
         if content["format"] != _FORMAT:
             raise CheckpointError(
@@ -106,6 +106,9 @@ def _manifest(circumstances: dict[str, str] | None) -> bytes:
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder, or raise if another process does; the lock of a process that died is gone."""
     with naming_the_folder(folder):
+        if (folder / _LOCK).is_symlink():
+            # Opening it would create what it names.
+            raise OSError(f"{_LOCK!r} is a link to another place")
         file = (folder / _LOCK).open("a+b")
     with file:
         if not _lock(file):
@@ -131,6 +134,13 @@ def _lock(file: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+def contents_of(place: Path) -> bytes:
+    """Return what a file holds. Pipes and devices are refused: reading one may never end."""
+    if place.exists() and not place.is_file():
+        raise OSError(f"{place.name!r} is not a file")
+    return place.read_bytes()
 
 
 def write_safely(place: Path, data: bytes) -> None:
