@@ -35,6 +35,13 @@ def test_columns_that_matter_are_found_in_most_halves() -> None:
     assert stable.transform(X).shape == (120, 2)
 
 
+def test_a_selector_with_a_checkpoint_is_refused_before_its_folder_is_made(tmp_path) -> None:
+    stable = StabilitySelection(PPFS(checkpoint=tmp_path / "run", random_state=0), n_pairs=2)
+    with pytest.raises(InvalidInputError, match=r"searches in 4 halves\. Leave checkpoint out"):
+        stable.fit(*table())
+    assert not (tmp_path / "run").exists()
+
+
 def test_stability_is_the_share_of_halves() -> None:
     """A selector that always takes the same number of columns: the shares add up to it."""
     X, y = table()

@@ -182,6 +182,11 @@ class StabilitySelection(Selector):
             blocks = read_table(X, y, task="auto", owner=self, groups=groups, time=data.time).groups
         halves = self._halves(X, y, blocks)
         selector = PPFS.calibrated() if self.selector is None else self.selector
+        if getattr(selector, "checkpoint", None) is not None:
+            raise InvalidInputError(
+                f"The selector has checkpoint={str(selector.checkpoint)!r}, but a checkpoint is for one set of rows, "
+                f"and {type(self).__name__} searches in {2 * self.n_pairs} halves. Leave checkpoint out."
+            )
         entropy = root_entropy(self.random_state)
         searches = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(_found)(selector, integer_seed(stream(entropy, number, 1)), data, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from ppfs.cli._failures import UsageFailure
 from ppfs.cli._json import parsed_object
 from ppfs.cli.flags.models import Task, model, splitter
-from ppfs.cli.flags.parameters import METHODS, TESTS, SearchRequest, flag_of
+from ppfs.cli.flags.parameters import METHODS, SHORT_NAMES, TESTS, SearchRequest, flag_of
 from ppfs.cli.input import Input, with_text_columns
 
 # Parameters of the paper's test that the calibrated test does not have.
@@ -28,19 +28,21 @@ _OF_A_TEST = (
     "device",
     *_OF_THE_PAPERS_TEST,
 )
+# Parameters that flags set, by the names of the request and of the library.
+_OF_FLAGS = {one.name for one in fields(SearchRequest)} | {*SHORT_NAMES}
 # Parameters that say how the data are read.
 _OF_THE_DATA = ("task", "feature_groups", "categorical_features")
 
 
 def selector_for(request: SearchRequest, data: Input) -> Any:
     """Return the selector that the flags describe, for these data."""
-    module, _, name = METHODS[request.method].partition(":")
-    kind = getattr(import_module(module), name)
+    kind = _class_of(request)
     if request.method == "stability":
         return _stable(kind, request, data)
     given = _given(request, data)
     _refuse_the_papers(request, given)
     own = request.method_params or {}
+    _refuse_those_with_flags(own)
     takes = {*signature(kind.__init__).parameters} - {"self"}
     if "independence" in takes and request.method != "ppfs":
         given = _with_a_test(request, given, takes)
@@ -48,13 +50,12 @@ def selector_for(request: SearchRequest, data: Input) -> Any:
         given = _with_a_search(given)
     useless = [parameter for parameter in given if parameter not in takes]
     if useless:
-        raise UsageFailure(
-            f"{flag_of(useless[0])} has no effect with --method {request.method}. Leave it out, or use another method."
-        )
+        raise UsageFailure(_no_effect(useless[0], request))
     unknown = [parameter for parameter in own if parameter not in takes]
     if unknown:
         raise UsageFailure(
-            f"--method-params: {request.method} has no parameter {unknown[0]!r}. It takes {', '.join(sorted(takes))}."
+            f"--method-params: {request.method} has no parameter {unknown[0]!r}. It takes "
+            f"{', '.join(sorted(takes - _OF_FLAGS)) or 'none'}."
         )
     common = {"random_state": request.random_state, "progress": False if request.quiet else "log"}
     settings = {parameter: value for parameter, value in common.items() if parameter in takes}
@@ -63,6 +64,28 @@ def selector_for(request: SearchRequest, data: Input) -> Any:
     if request.method == "ppfs":
         given["independence"] = TESTS[request.test or "paper"]
     return kind(**{**settings, **given, **own})
+
+
+def refuse_useless_checkpoint(request: SearchRequest) -> None:
+    """Refuse a checkpoint of a method that keeps none, before its folder is made."""
+    if request.checkpoint is not None and "checkpoint" not in signature(_class_of(request)).parameters:
+        raise UsageFailure(_no_effect("checkpoint", request))
+
+
+def _class_of(request: SearchRequest) -> Any:
+    module, _, name = METHODS[request.method].partition(":")
+    return getattr(import_module(module), name)
+
+
+def _no_effect(parameter: str, request: SearchRequest) -> str:
+    return f"{flag_of(parameter)} has no effect with --method {request.method}. Leave it out, or use another method."
+
+
+def _refuse_those_with_flags(own: dict[str, Any]) -> None:
+    """Refuse parameters that a flag sets: the flag would have no effect."""
+    for name in own:
+        if name in _OF_FLAGS:
+            raise UsageFailure(f"--method-params: {name!r} has a flag. Use {flag_of(name)}.")
 
 
 def _stable(kind: Any, request: SearchRequest, data: Input) -> Any:

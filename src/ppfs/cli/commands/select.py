@@ -34,10 +34,12 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     selected nothing, 1 if a file or its content cannot be used, 2 if the command was misused.
     """
     from ppfs.cli._fitting import read_and_say, timed_search
+    from ppfs.cli._searching import refuse_useless_checkpoint
     from ppfs.cli.output.delivery import Delivery
 
     if output.report_cv is not None and output.report is None:
         raise UsageFailure("--report-cv has no effect without --report. Leave it out, or add --report.")
+    refuse_useless_checkpoint(search)
     with remembering(search.checkpoint, click.get_current_context().meta["ppfs.arguments"]):
         data = read_and_say(request, search)
         if output.output is not None and data.rows is None:
