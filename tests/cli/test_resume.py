@@ -131,6 +131,55 @@ def test_a_person_is_asked(ppfs, checkpoint, tmp_path, monkeypatch):
     assert is_on_stderr  # Not among the selected columns.
 
 
+def test_no_run_is_logged_unless_the_new_command_says_so(ppfs, checkpoint, monkeypatch):
+    monkeypatch.setattr("ppfs.cli.flags.output.require_installed", lambda *_: None)
+    seen = []
+    monkeypatch.setattr(select_command, "invoke", lambda context: seen.append(context.params["mlflow"]))
+    done = ppfs("resume", checkpoint("--mlflow", "theirs"))
+    assert "continuing without MLflow; add --mlflow theirs to log the run" in done.stderr
+    ppfs("resume", checkpoint("--mlflow", "theirs"), "--mlflow", "mine")
+    assert seen == [None, "mine"]
+
+
+@pytest.mark.parametrize("flag", ["--estimator", "--conditional", "--splitter"])
+def test_a_module_inside_a_checkpoint_is_not_imported(ppfs, checkpoint, tmp_path, monkeypatch, flag):
+    """As `python -m ppfs` would beside the checkpoint: Python then searches the current folder for modules."""
+    run = checkpoint(flag, "run.sent:Model")
+    (run / "sent.py").write_text("open('ran', 'w')\nfrom sklearn.svm import SVC as Model\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = ppfs("resume", run)
+    assert done.exit_code == 1
+    assert f"{flag} run.sent:Model, whose module 'run.sent' lies in the checkpoint" in done.stderr
+    assert not list(tmp_path.rglob("ran"))
+    assert not Path("ran").exists()
+
+
+def test_other_parameters_name_no_second_checkpoint(ppfs, checkpoint, tmp_path):
+    done = ppfs("resume", checkpoint("--method-params", json.dumps({"checkpoint": str(tmp_path / "other")})))
+    assert done.exit_code == 2
+    assert "--method-params: 'checkpoint' has a flag. Use --checkpoint." in done.stderr
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("method", ["stability", "ppfs-cv", "stepwise"])
+def test_a_method_without_checkpoints_makes_no_folder(ppfs, table, tmp_path, method):
+    done = ppfs("select", table, "--target", "ill", "--method", method, "--checkpoint", tmp_path / "run")
+    assert done.exit_code == 2
+    assert f"--checkpoint has no effect with --method {method}" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("content", ["", "my notes", "{}", '{"folder": "here", "arguments": 3}'])
+def test_a_command_of_another_program_is_not_replaced(ppfs, table, checkpoint, content):
+    run = checkpoint()
+    (run / "command.json").write_text(content, encoding="utf-8")
+    flags = ("--target", "ill", "--test", "paper", "--splits", 5, "--quiet", "--checkpoint", run)
+    done = ppfs("select", table, *flags)
+    assert done.exit_code == 1
+    assert "its command.json was not written by ppfs" in done.stderr
+    assert (run / "command.json").read_text(encoding="utf-8") == content
+
+
 def test_answers_go_to_the_checkpoint_that_was_named(ppfs, checkpoint, tmp_path):
     run = checkpoint("--checkpoint", tmp_path / "other")
     assert ppfs("resume", run).exit_code == 0

@@ -14,7 +14,7 @@ from ppfs.blanket._mmmb import MMMB
 from ppfs.blanket._ppfs import PPFS
 from ppfs.blanket._ppfs_cv import PPFSCV
 from ppfs.blanket._run.base import BaseBlanketSelector
-from ppfs.blanket._run.checkpoint_folder import claim_checkpoint
+from ppfs.blanket._run.checkpoint_folder import claim_checkpoint, write_safely
 from ppfs.blanket._run.folds import Fold
 from ppfs.blanket._sgai import SGAI
 from ppfs.blanket._stability import StabilitySelection

@@ -31,6 +31,11 @@ def remembering(checkpoint: str | None, arguments: Sequence[str]) -> Iterator[No
 
     place = claim_checkpoint(checkpoint) / _COMMAND
     before = place.read_bytes() if place.is_file() else None
+    if place.is_symlink() or (place.exists() and not _is_command(before)):
+        raise InputFailure(
+            f"--checkpoint {checkpoint}: its {_COMMAND} was not written by ppfs. Move it elsewhere, or use another "
+            "folder."
+        )
     content = {"folder": os.getcwd(), "arguments": list(arguments)}
     _write(place, json.dumps(content, indent=1).encode(), checkpoint)
     try:
@@ -41,11 +46,28 @@ def remembering(checkpoint: str | None, arguments: Sequence[str]) -> Iterator[No
         raise
 
 
-def _write(place: Path, content: bytes, checkpoint: str) -> None:
+def _is_command(content: bytes | None) -> bool:
     try:
-        draft = place.with_name(f".{_COMMAND}.{os.getpid()}")
-        draft.write_bytes(content)
-        draft.replace(place)
+        _parts_of((content or b"").decode())
+    except (ValueError, TypeError, KeyError):
+        return False
+    return True
+
+
+def _parts_of(text: str) -> tuple[str, list[str]]:
+    """Return the folder and the flags of a command that was kept."""
+    content = parsed(text)
+    folder, arguments = content["folder"], content["arguments"]
+    if not isinstance(folder, str) or not all(isinstance(one, str) for one in arguments):
+        raise TypeError("it does not hold a command")
+    return folder, list(arguments)
+
+
+def _write(place: Path, content: bytes, checkpoint: str) -> None:
+    from ppfs.blanket import write_safely
+
+    try:
+        write_safely(place, content)
     except OSError as error:
         raise InputFailure(f"--checkpoint {checkpoint}: nothing can be written there: {error}.") from error
 
@@ -64,10 +86,7 @@ def remembered(checkpoint: Path) -> list[str]:
             "run ppfs select again with the same flags."
         )
     try:
-        content = parsed(path.read_text(encoding="utf-8"))
-        folder, arguments = content["folder"], content["arguments"]
-        if not isinstance(folder, str) or not all(isinstance(one, str) for one in arguments):
-            raise TypeError("it does not hold a command")
+        folder, arguments = _parts_of(path.read_text(encoding="utf-8"))
         if not Path(folder).is_dir():
             raise FileNotFoundError(f"the search was started in {folder!r}, which no longer exists")
         os.chdir(folder)
@@ -76,7 +95,7 @@ def remembered(checkpoint: Path) -> list[str]:
             f"{str(path)!r} cannot be used: {error}. Run ppfs select again with the same flags and --checkpoint "
             f"{str(checkpoint)!r}."
         ) from error
-    return list(arguments)
+    return arguments
 
 
 def as_values(command: click.Command, arguments: Sequence[str], checkpoint: Path) -> dict[str, Any]:

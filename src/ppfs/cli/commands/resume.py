@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,13 @@ from ppfs.cli._terminal import printable, say
 from ppfs.cli.commands.kept_command import as_arguments, as_values, remembered
 from ppfs.cli.commands.select import select
 from ppfs.cli.flags.output import OutputRequest, output_flags
+from ppfs.cli.flags.parameters import flag_of
 from ppfs.cli.flags.sections import SectionedCommand, flag
 
 _FILES = ("output", "save", "report")
+
+# Flags that name classes, which are imported.
+_CLASSES = ("estimator", "growth_estimator", "conditional", "splitter")
 
 # Where files go that only the checkpoint names: a separate folder, so that no file of the checkpoint is replaced.
 _RESULTS = "results"
@@ -46,10 +51,13 @@ def resume(context: click.Context, checkpoint: Path, cluster: str | None, output
     }
     values = as_values(select, remembered(checkpoint), checkpoint)
     values["checkpoint"] = str(checkpoint)
+    _refuse_modules_inside(checkpoint, values)
     if cluster is None and "cluster" in values:
         say(f"continuing on this machine; add --cluster {values.pop('cluster')} to use the cluster")
     elif cluster is not None:
         values["cluster"] = cluster
+    if "mlflow" in values and "mlflow" not in given:
+        say(f"continuing without MLflow; add --mlflow {shlex.quote(values.pop('mlflow'))} to log the run")
     for name in _FILES:
         if name in values and name not in given:
             values[name] = str(_agreed_place(name, Path(values[name]).absolute(), checkpoint))
@@ -58,6 +66,32 @@ def resume(context: click.Context, checkpoint: Path, cluster: str | None, output
     say(f"continuing: ppfs select {shlex.join(arguments)}")
     with select.make_context("select", arguments, parent=context.parent) as own:
         select.invoke(own)
+
+
+def _refuse_modules_inside(checkpoint: Path, values: dict[str, Any]) -> None:
+    """Refuse to import a module that lies in the checkpoint: importing runs it, and it may come from elsewhere."""
+    inside = checkpoint.resolve()
+    for name in _CLASSES:
+        texts = values.get(name, ())
+        for text in [texts] if isinstance(texts, str) else texts:
+            module = text.partition("{")[0].partition(":")[0].strip()
+            if any(place.resolve().is_relative_to(inside) for place in _places_of(module)):
+                raise InputFailure(
+                    f"The command of this checkpoint has {flag_of(name)} {text}, whose module {module!r} lies in the "
+                    "checkpoint. It is not imported, because a checkpoint may come from elsewhere. Move the module to "
+                    "another folder."
+                )
+
+
+def _places_of(module: str) -> Iterator[Path]:
+    """Yield the files and folders that importing a module may run, without importing it."""
+    parts = module.split(".")
+    for folder in sys.path:
+        for end in range(1, len(parts) + 1):
+            place = Path(folder, *parts[:end])
+            if place.is_dir():
+                yield place
+            yield from place.parent.glob(f"{place.name}.*")
 
 
 def _agreed_place(name: str, path: Path, checkpoint: Path) -> Path:
