@@ -315,8 +315,8 @@ def test_units_are_ten_or_more_with_two_rows_each_or_more(name, n_units, n_each,
         assert found[0] == ColumnWarning(
             name,
             "repeated-unit",
-            f"{name!r} looks like the identifier of {n_units} units with {n_each}.0 rows each: rows of one unit are not "
-            "independent.",
+            f"{name!r} looks like the identifier of {n_units} units with {n_each}.0 rows each: rows of one unit are "
+            "not independent.",
             f"If they belong together, pass groups=X[{name!r}] to fit, and leave the column out.",
             f"If they belong together, add --groups {name!r}.",
         )
