@@ -1,10 +1,13 @@
 """Sparse input whose parts contradict each other is an error, never a crash of the process."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from ppfs import PPFS
+from ppfs._data.sparse import require_sound
 from ppfs.compat import PPIMBC
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI
@@ -127,3 +130,106 @@ def test_the_index_that_is_outside_is_named_and_none_that_is_inside():
     matrix.indices[7] = 9
     with pytest.raises(InvalidInputError, match="must be from 0 to 3, but one of them is 9"):
         PPFS(n_splits=5).fit(matrix, np.arange(12) % 2)
+
+
+def csr(data, indices, indptr, shape=(3, 4)):
+    """Return a CSR array whose parts are not compared with each other."""
+    matrix = sp.csr_array(shape)
+    matrix.data, matrix.indices, matrix.indptr = map(np.asarray, (data, indices, indptr))
+    return matrix
+
+
+def csc(*parts):
+    matrix = sp.csc_array((4, 3))
+    matrix.data, matrix.indices, matrix.indptr = map(np.asarray, parts)
+    return matrix
+
+
+def bsr(indices, indptr):
+    matrix = sp.bsr_array(np.ones((4, 6)), blocksize=(2, 3))
+    matrix.indices, matrix.indptr = np.asarray(indices), np.asarray(indptr)
+    return matrix
+
+
+def coo(rows, columns, n_values):
+    matrix = sp.coo_array((3, 4))
+    matrix.coords, matrix.data = (np.asarray(rows), np.asarray(columns)), np.ones(n_values)
+    return matrix
+
+
+def lil(rows, n_values):
+    matrix = sp.lil_array((2, 4))
+    for row, (columns, n) in enumerate(zip(rows, n_values, strict=True)):
+        matrix.rows[row], matrix.data[row] = columns, [1.0] * n
+    return matrix
+
+
+ONES = [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        csr(ONES, [3, 0, 2], [0, 1, 1, 3]),
+        # What lies behind the last pointer does not count.
+        csr([*ONES, 9.0], [3, 0, 2, 77], [0, 1, 1, 3]),
+        sp.csr_array((3, 4)),
+        csc(ONES, [3, 0, 2], [0, 1, 1, 3]),
+        bsr([0, 1, 0, 1], [0, 2, 4]),
+        coo([0, 2], [3, 0], 2),
+        lil([[0, 3], []], [2, 0]),
+        sp.dok_array((2, 2)),
+        sp.coo_array(np.ones(3)),
+        np.eye(2),
+        None,
+    ],
+)
+def test_sound_parts_pass(X):
+    assert require_sound(X) is None
+
+
+@pytest.mark.parametrize(
+    ("X", "problem"),
+    [
+        (
+            csr(ONES, [3, 0, 2], [0.0, 1, 1, 3]),
+            "indptr and indices must be integers, but are float64 and int64",
+        ),
+        (
+            csr(ONES, [3.0, 0, 2], [0, 1, 1, 3]),
+            "indptr and indices must be integers, but are int64 and float64",
+        ),
+        (csr(ONES, [3, 0, 2], [0, 1, 3]), "indptr must have the shape (4,), but has (3,)"),
+        (csc(ONES, [3, 0, 2], [0, 1, 1, 2, 3]), "indptr must have the shape (4,), but has (5,)"),
+        (csr(ONES, [3, 0, 2], [1, 1, 1, 3]), "indptr must start at 0 and never decrease"),
+        (csr(ONES, [3, 0, 2], [0, 2, 1, 3]), "indptr must start at 0 and never decrease"),
+        (
+            csr(ONES, [3, 0, 2], [0, 1, 1, 4]),
+            "indptr declares 4 entries, but there are 3 indices and 3 values",
+        ),
+        (
+            csr([1.0], [3, 0, 2], [0, 1, 1, 3]),
+            "indptr declares 3 entries, but there are 3 indices and 1 values",
+        ),
+        (
+            csr(ONES, [[3], [0], [2]], [0, 1, 1, 3]),
+            "indptr declares 3 entries, but there are 3 indices and 3 values",
+        ),
+        (csr(ONES, [4, 0, 2], [0, 1, 1, 3]), "the indices must be from 0 to 3, but one of them is 4"),
+        (csr(ONES, [0, -1, 2], [0, 1, 1, 3]), "the indices must be from 0 to 3, but one of them is -1"),
+        (csc(ONES, [3, 4, 2], [0, 1, 1, 3]), "the indices must be from 0 to 3, but one of them is 4"),
+        (bsr([0, 2, 0, 1], [0, 2, 4]), "the indices must be from 0 to 1, but one of them is 2"),
+        (bsr([0, 1], [0, 1, 1, 2]), "indptr must have the shape (3,), but has (4,)"),
+        (coo([0, 3], [3, 0], 2), "the rows must be from 0 to 2, but one of them is 3"),
+        (coo([0, 2], [4, 0], 2), "the columns must be from 0 to 3, but one of them is 4"),
+        (coo([0, 2, 1], [3, 0, 1], 2), "it has 2 values, but 3 rows"),
+        (coo([0, 2], [3, 0, 1], 2), "it has 2 values, but 3 columns"),
+        (lil([[0], [0, 4]], [1, 2]), "the columns of row 1 must be from 0 to 3, but one of them is 4"),
+        (lil([[0], [0, 3]], [1, 1]), "row 1 has 2 columns and 1 values"),
+    ],
+)
+def test_parts_that_contradict_each_other_are_described(X, problem):
+    with pytest.raises(
+        InvalidInputError, match=f"^{re.escape(f'The sparse matrix X is malformed: {problem}. Build')}"
+    ):
+        require_sound(X)

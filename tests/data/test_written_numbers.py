@@ -68,3 +68,54 @@ def test_a_column_has_one_style():
 
 def test_a_long_text_of_spaces_takes_no_time():
     assert not is_number("1" + " " * 200_000 + "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "number"),
+    [
+        ("(1,200)", NumberStyle("."), -1200.0),
+        ("(1.5)", NumberStyle("."), -1.5),
+        ("(5%)", NumberStyle(".", "%"), -5.0),
+        ("(-$5)", NumberStyle(".", "$"), -5.0),
+        ("$\u22125", NumberStyle(".", "$"), -5.0),
+        ("+$5", NumberStyle(".", "$"), 5.0),
+        ("inf", NumberStyle(), float("inf")),
+        ("-Infinity", NumberStyle(), -float("inf")),
+        ("5%", NumberStyle(), None),
+        ("5", NumberStyle(".", "%"), None),
+        ("$5", NumberStyle(".", "%"), None),
+        ("1.234.567,5", NumberStyle(","), 1234567.5),
+        ("1.234.567,5", NumberStyle("."), None),
+        ("", NumberStyle(), None),
+    ],
+)
+def test_a_number_in_one_style(text, style, number):
+    assert style.number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimals", "style"),
+    [
+        (["1", "2"], (",", "."), NumberStyle(",")),
+        (["1", "2"], (".", ","), NumberStyle(".")),
+        (["1,000", "2"], (",", "."), NumberStyle(",")),
+        (["1'000", "2 000"], (".",), NumberStyle(".", thousands="'")),
+        (["7%", "1,000%"], (".",), NumberStyle(".", "%", ",")),
+        (["7", "5%"], (".",), None),
+        (["7%", "5"], (".",), None),
+        (["%7", "7%"], (".",), NumberStyle(".", "%")),
+        (["7", "x"], (".", ","), None),
+        ([], (".", ","), None),
+        (iter(["1,5"]), (".", ","), NumberStyle(",")),
+        (["7"], (), None),
+    ],
+)
+def test_the_style_of_all_texts(texts, decimals, style):
+    assert NumberStyle.of(texts, decimals) == style
+
+
+def test_a_number_in_any_of_the_styles():
+    assert is_number(" 1.234,5 ")
+    assert not is_number("1.234,5", (".",))
+    assert is_number("1.234", (",",))
+    assert not is_number("1", ())
