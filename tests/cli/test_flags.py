@@ -5,11 +5,14 @@ import subprocess
 import sys
 
 import pytest
+from checks.recorded import Record
 
 from ppfs import PPFS, blanket, wrappers
 from ppfs.cli._app import app
 from ppfs.cli.flags.parameters import METHODS, TESTS, flag_of
 from ppfs.independence import TESTS_BY_NAME
+
+RECORD = Record(__file__)
 
 
 def _flags(command):
@@ -82,3 +85,39 @@ def test_a_short_flag_is_named_by_its_long_form(ppfs, table, tmp_path):
     done = ppfs("select", table, "-t", "ill", "-o", tmp_path / "no folder" / "kept.csv")
     assert done.exit_code == 1
     assert done.stderr.startswith("ppfs: --output ")
+
+
+def described(parameter):
+    """Return what a flag takes, in words that all versions of Click have."""
+    kind = parameter.type
+    limits = (
+        [kind.min, kind.max, kind.min_open] if hasattr(kind, "min") else list(getattr(kind, "choices", ()))
+    )
+    default = parameter.default
+    return [
+        parameter.name,
+        [*parameter.opts, *parameter.secondary_opts],
+        type(kind).__name__,
+        limits,
+        default if isinstance(default, bool | int | float | str) else None,
+        parameter.required,
+        parameter.multiple,
+        parameter.expose_value,
+        parameter.is_eager,
+        bool(getattr(parameter, "is_flag", False)),
+        getattr(parameter, "section", ""),
+        getattr(parameter, "is_written", False),
+        parameter.metavar,
+        parameter.callback is not None,
+    ]
+
+
+@pytest.mark.parametrize("name", ["ppfs", *app.commands])
+def test_flags_are_those_on_record(name):
+    command = app.commands.get(name, app)
+    RECORD.check(name, [described(parameter) for parameter in command.params])
+    assert command.no_args_is_help == (name == "ppfs")
+
+
+def test_the_help_is_asked_for_by_two_flags():
+    assert app.context_settings == {"help_option_names": ["-h", "--help"], "max_content_width": 100}
