@@ -52,7 +52,7 @@ def test_problems_are_those_on_record(name):
     found = {
         "columns": list(map(str, frame.columns)),
         "values": values.to_numpy().tolist(),
-        "kinds": sorted({str(dtype) for dtype in frame.dtypes if dtype.kind != "O"}),
+        "kinds": sorted({str(dtype) for dtype in frame.dtypes if dtype.kind in "fi"}),
         "y": y,
         "kind of y": str(y.dtype),
         "blanket": blanket,
@@ -147,9 +147,9 @@ def test_curves_have_mean_0_and_variance_1():
     for curve in CURVES:
         np.testing.assert_allclose([curve(x).mean(), curve(x).var()], [0, 1], atol=2e-3)
     assert [round(float(curve(np.array([0.5]))[0]), 6) for curve in CURVES] == [
-        0.969735,
-        0.652964,
-        -0.494159,
+        0.969382,
+        0.643456,
+        -0.49416,
         1.0,
     ]
     assert CURVES[3](np.array([0.0]))[0] == -1.0
