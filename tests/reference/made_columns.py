@@ -1,4 +1,4 @@
-"""Columns of all kinds, made anew from their names: of numbers, few values, codes, with missing values."""
+"""Columns of all kinds, made from their names: of numbers, few values, codes, with missing values."""
 
 import numpy as np
 
