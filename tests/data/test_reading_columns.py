@@ -510,3 +510,8 @@ def test_names_of_one_type_only():
     require_one_type_of_names(np.eye(2))
     with refused("X has names of the types 'float', 'int', 'str', such as 3."):
         require_one_type_of_names(pd.DataFrame(np.eye(3), columns=["a", 3, 2.5]))
+
+
+def test_a_column_of_one_text_that_is_not_listed_is_refused():
+    with refused("'c' holds text, such as 'u'"):
+        read(FRAME.assign(c="u"), categorical_features=["n", "t"])
