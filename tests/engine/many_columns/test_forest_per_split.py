@@ -176,16 +176,22 @@ def test_many_columns_are_removed_one_by_one():
             _assert_same(forest, fresh, left)
 
 
+@pytest.mark.parametrize("n_threads", [2, 9])
 @pytest.mark.parametrize("max_features", ["sqrt", None, 5])
-def test_a_sequence_of_removals_equals_one_removal_at_a_time(max_features):
-    """With 5 columns tried, the last few removals leave no others: columns can be idle only then."""
+def test_a_sequence_of_removals_equals_one_removal_at_a_time(max_features, n_threads):
+    """With 5 columns tried, the last few removals leave no others: columns can be idle only then.
+
+    Nine threads for three splits divide the trees of a split among three tasks.
+    """
     X, y, splits = _planted(60, 20, 2, n_splits=3)
     counts = _counts(np.random.default_rng(1), splits, 6)
     prepared = prepare_forest(y, 2, splits, TreeRules(max_depth=3), counts)
     rules = ForestRules(_n_tried(max_features), _keys(3, 6))
-    forest = grow_forest_per_split(SortedColumns.from_dense(X), prepared, rules, n_threads=2)
-    order = np.random.default_rng(2).permutation(20)[:18].tolist()
-    step_by_step, every = forest, list(range(20))
+    step_by_step, forest = (
+        grow_forest_per_split(SortedColumns.from_dense(X), prepared, rules, n) for n in (1, n_threads)
+    )
+    assert len(forest._forests[0].parts) == max(1, n_threads // 3)
+    order, every = np.random.default_rng(2).permutation(20)[:18].tolist(), list(range(20))
     for column, (ahead, n_ahead) in zip(order, forest.without_each(order), strict=True):
         step_by_step, n_refits = step_by_step.without(column)
         assert n_ahead == n_refits

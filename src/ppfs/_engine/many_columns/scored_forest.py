@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import ceil
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,9 +23,6 @@ from ppfs._engine.many_columns.forest_search import Candidates, make_search_work
 from ppfs._engine.many_columns.routing import weighted_mean
 from ppfs._engine.one_column.forest_risks import PreparedForest
 from ppfs._engine.trees.rules import Limits
-
-# Tasks per thread, where a split's trees are divided among several: the last ones to end are short then.
-_TASKS_PER_THREAD = 2
 
 Grown = TypeVar("Grown")
 Scored = TypeVar("Scored")
@@ -115,20 +111,23 @@ def in_parts(
     grow: Callable[[Part], Grown],
     score: Callable[[Sequence[Grown], int], Scored],
 ) -> list[Scored]:
-    """Grow parts of all forests, and then score those of each split."""
+    """Grow parts of all forests, and score those of each split.
+
+    A split's trees are divided among tasks only where there are threads for all of its parts: every part has the work
+    of Python for each removal, which no two threads do at once.
+    """
     n_trees = data.units.n_trees
-    n_parts = (
-        1 if data.n_threads == 1 else min(n_trees, ceil(_TASKS_PER_THREAD * data.n_threads / data.n_splits))
-    )
+    n_parts = min(n_trees, max(1, data.n_threads // data.n_splits))
     ends = [n_trees * part // n_parts for part in range(n_parts + 1)]
-    parts = [
-        Part(split, number, slice(*some))
+    by_split = [
+        [Part(split, number, slice(*some)) for number, some in enumerate(pairwise(ends))]
         for split in range(data.n_splits)
-        for number, some in enumerate(pairwise(ends))
     ]
-    grown = run_tasks(grow, parts, data.n_threads)
-    by_split = [grown[first : first + n_parts] for first in range(0, len(grown), n_parts)]
-    return run_tasks(lambda split: score(by_split[split], split), range(data.n_splits), data.n_threads)
+    if n_parts == 1:
+        return run_tasks(lambda parts: score([grow(parts[0])], parts[0].split), by_split, data.n_threads)
+    grown = iter(run_tasks(grow, [part for parts in by_split for part in parts], data.n_threads))
+    collected = [[next(grown) for _ in parts] for parts in by_split]
+    return run_tasks(lambda split: score(collected[split], split), range(data.n_splits), data.n_threads)
 
 
 def grown_trees(
