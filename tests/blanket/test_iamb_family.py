@@ -12,8 +12,8 @@ from ppfs.blanket._fast_iamb import while_rows_last
 from ppfs.blanket._steps.interleave import RemovalGuard, RevisitGuard
 from ppfs.blanket._steps.order import strongest_first
 from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import drop_while_score_holds
 from ppfs.blanket._steps.skeleton import keep_joined
-from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
 from ppfs.datasets import make_blanket_problem
 from ppfs.independence import DSeparation, FisherZ, GSquared, IndependenceResult
 
@@ -221,7 +221,7 @@ def test_members_are_dropped_while_the_score_holds(monkeypatch):
         def score(self, members):
             return sum(x in members for x in (2, 3))
 
-    monkeypatch.setattr("ppfs.blanket._steps.wrapper_pass.CrossValidated", Scores)
+    monkeypatch.setattr("ppfs.blanket._steps.shrink.CrossValidated", Scores)
     inquiry = inquiry_about(SPOUSE_GRAPH, 6, always_keep=(4,))
     assert drop_while_score_holds(inquiry, [0, 1, 2, 3, 4], "model", 3) == [2, 3, 4]
     assert len(inquiry.trace.notes) == 2

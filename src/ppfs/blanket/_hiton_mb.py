@@ -10,8 +10,8 @@ from ppfs._conventions import Interval, IsModel
 from ppfs.blanket._run.independence_search import SubsetsSearch
 from ppfs.blanket._steps.neighbors import hiton_neighbors
 from ppfs.blanket._steps.questions import Inquiry
+from ppfs.blanket._steps.shrink import drop_while_score_holds
 from ppfs.blanket._steps.spouses import neighbors_and_spouses
-from ppfs.blanket._steps.wrapper_pass import drop_while_score_holds
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from ppfs._conventions import ProgressBar
+from ppfs._fitting import CrossValidated
 from ppfs.blanket._steps.order import strongest_first
 from ppfs.blanket._steps.questions import Inquiry
 
@@ -112,3 +114,24 @@ def weakest_first(inquiry: Inquiry, blanket: Collection[int]) -> list[int]:
     judged = [x for x, result in reversed(strongest) if result.is_reliable]
     unjudged = [x for x, result in reversed(strongest) if not result.is_reliable]
     return [*judged, *unjudged, *inquiry.always_keep]
+
+
+def drop_while_score_holds(inquiry: Inquiry, blanket: Sequence[int], estimator: Any, cv: int) -> list[int]:
+    """HITON's last step: drop the member whose removal leaves the best score, as long as the score does not fall.
+
+    Dropped members are listed in the notes of the trace.
+    """
+    table = inquiry.test.table
+    scores = CrossValidated(table, estimator, cv=cv, entropy=inquiry.entropy)
+    kept = list(blanket)
+    while removable := [x for x in kept if x not in inquiry.always_keep]:
+        best = max(table.order.canonical(removable), key=lambda x: scores.score(set(kept) - {x}))
+        before, after = scores.score(kept), scores.score(set(kept) - {best})
+        if after < before:
+            break
+        kept.remove(best)
+        fold = f"fold {inquiry.fold}: " if inquiry.fold else ""
+        inquiry.trace.notes.append(
+            f"{fold}wrapper dropped {table.names[best]!r}: score {before:.4g} with it, {after:.4g} without"
+        )
+    return kept
