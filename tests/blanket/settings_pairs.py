@@ -6,6 +6,7 @@ content.
 
 import functools
 import re
+import sys
 import types
 from collections import OrderedDict, UserDict, namedtuple
 from dataclasses import dataclass
@@ -286,6 +287,42 @@ def a_variable_of_an_imported_module(is_changed):
     module = _in_a_module("def loss(truth, values):\n    return settings.BY * values", False)
     module.settings = settings
     return _loss(module.loss)
+
+
+@pair
+def a_variable_of_a_module_in_a_module(is_changed):
+    package = _in_a_module("", False)
+    package.settings = _in_a_module("BY = {}", is_changed)
+    module = _in_a_module("def loss(truth, values):\n    return package.settings.BY * values", False)
+    module.package = package
+    return _loss(module.loss)
+
+
+@pair
+def a_variable_of_a_module_that_a_function_imports(is_changed):
+    source = "def loss(truth, values):\n    import callers_settings\n    return callers_settings.BY * values"
+    sys.modules["callers_settings"] = _in_a_module("BY = {}", is_changed)
+    return _loss(_in_a_module(source, False).loss)
+
+
+@pair
+def a_function_that_another_one_imports_by_name(is_changed):
+    source = "def loss(truth, values):\n    from callers_settings import by as f\n    return f() * values"
+    sys.modules["callers_settings"] = _in_a_module("def by():\n    return {}", is_changed)
+    return _loss(_in_a_module(source, False).loss)
+
+
+@pair
+def a_variable_of_a_module_in_a_dictionary(is_changed):
+    module = _in_a_module("def loss(truth, values):\n    return modules['a'].BY * values", False)
+    module.modules = {"a": _in_a_module("BY = {}", is_changed)}
+    return _loss(module.loss)
+
+
+@pair
+def a_variable_of_a_module_in_a_closure(is_changed):
+    source = "def made(by):\n    def loss(truth, values):\n        return by.BY * values\n    return loss"
+    return _loss(_in_a_module(source, False).made(_in_a_module("BY = {}", is_changed)))
 
 
 @pair

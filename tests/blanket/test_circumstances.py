@@ -1,5 +1,6 @@
 """Answers are used again only under the same circumstances, in memory and from a checkpoint."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from sklearn.model_selection import PredefinedSplit
 from blanket.settings_pairs import PAIRS
 from ppfs import PPFS
 from ppfs.blanket._run.circumstances import Circumstances
+from ppfs.blanket._run.content import _version
 from ppfs.exceptions import CheckpointError
 from ppfs.independence import PPI, FisherZ
 
@@ -55,6 +57,54 @@ def test_another_process_describes_them_alike():
     )
     here = [f"{name} {sorted(of(make(False)).described.items())}" for name, make in PAIRS.items()]
     assert done.stdout.splitlines() == here
+
+
+def test_a_module_that_a_function_imports_later_is_told_apart(tmp_path, monkeypatch):
+    """Before it runs for the first time, and from a folder relative to that of the function."""
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "callers_package"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    loss = "def loss(truth, values):\n    from .later import BY\n    return BY * values\n"
+    (folder / "losses.py").write_text(loss, encoding="utf-8")
+
+    def described(by):
+        (folder / "later.py").write_text(f"BY = {by}\n", encoding="utf-8")
+        for name in [name for name in sys.modules if name.startswith("callers_package")]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        return of(PPI(loss=importlib.import_module("callers_package.losses").loss))
+
+    assert described(1).serves(described(1))
+    assert not described(1).serves(described(22))
+
+
+def test_a_module_that_is_missing_or_fails_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "callers_failing_module.py").write_text("1 / 0\n", encoding="utf-8")
+
+    def loss(truth, values):
+        import callers_failing_module
+        import callers_missing_module
+
+        return callers_failing_module, callers_missing_module
+
+    circumstances = of(PPI(loss=loss))
+    assert circumstances.serves(circumstances)
+
+
+def test_functions_of_a_program_that_a_library_runs_are_told_apart(monkeypatch):
+    """A profiler or a notebook server that is called with `python -m` leaves its own file in `__main__`."""
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", np.__file__, raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "__version__", "1.0", raising=False)
+    _version.cache_clear()
+
+    def described(by):
+        program = {"__name__": "__main__"}
+        exec(f"def loss(truth, values):\n    return {by}", program)
+        return of(PPI(loss=program["loss"]))
+
+    assert not described(1).serves(described(2))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,16 @@ What belongs to an installed library is compared by its name and the version of 
 from __future__ import annotations
 
 import copyreg
+import dis
 import functools
 import site
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
@@ -170,8 +173,28 @@ class _Walk:
         return self._all(value.__name__)
 
     def _module(self, value: ModuleType) -> Iterator[bytes]:
-        # What a function reads of a module of the caller's is added where the function is read.
-        return self._all(value.__name__, _version(value.__name__))
+        """Read a module that something holds: which of its names are used is not known."""
+        return self._named_in(value, {name for name in vars(value) if not name.startswith("__")})
+
+    def _named_in(
+        self, module: ModuleType, names: Collection[str], above: tuple[ModuleType, ...] = ()
+    ) -> Iterator[bytes]:
+        """Read what a module of the caller's has under some names, and modules in it likewise."""
+        yield from self._all(module.__name__, _version(module.__name__))
+        if _version(module.__name__) is not None or module in above:
+            return
+        for name in sorted(names):
+            if name in vars(module):
+                yield self.digest(name)
+                yield from self._read(vars(module)[name], names, (*above, module))
+
+    def _read(
+        self, value: Any, names: Collection[str], above: tuple[ModuleType, ...] = ()
+    ) -> Iterator[bytes]:
+        """Read a value of which a function uses these names."""
+        if isinstance(value, ModuleType):
+            return self._named_in(value, names, above)
+        return self._all(value)
 
     def _builtin(self, value: Any) -> Iterator[bytes]:
         owner = value.__self__
@@ -179,20 +202,25 @@ class _Walk:
         return self._all(value.__qualname__, value.__module__ if of_a_module else owner)
 
     def _function(self, value: FunctionType) -> Iterator[bytes]:
-        cells = [_inside(cell) for cell in value.__closure__ or ()]
-        yield from self._all(value.__defaults__, value.__kwdefaults__, cells, vars(value))
+        names = _names_read(value.__code__)
+        held = [
+            *(value.__defaults__ or ()),
+            *(one for cell in value.__closure__ or () for one in _inside(cell)),
+        ]
+        for one in held:
+            yield from self._read(one, names)
+        yield from self._all(len(held), len(value.__defaults__ or ()), value.__kwdefaults__, vars(value))
         home = str(value.__globals__.get("__name__"))
         if _version(home) is not None:
             yield from self._all(home, value.__code__.co_qualname, _version(home))
             return
         yield from self._all(value.__module__, value.__qualname__, value.__code__)
-        names = sorted(_names_read(value.__code__))
-        for name in names:
+        for name in sorted(names):
             if name in value.__globals__:
-                read = value.__globals__[name]
-                yield from self._all(name, read)
-                if isinstance(read, ModuleType) and _version(read.__name__) is None:
-                    yield from self._mapping({one: vars(read)[one] for one in names if one in vars(read)})
+                yield self.digest(name)
+                yield from self._read(value.__globals__[name], names)
+        for module in _imported_by(value.__code__, value.__globals__):
+            yield from self._named_in(module, names)
 
     def _code(self, value: CodeType) -> Iterator[bytes]:
         return self._all(
@@ -274,6 +302,34 @@ def _names_read(code: CodeType) -> set[str]:
     return {*code.co_names, *(name for one in inner for name in _names_read(one))}
 
 
+def _imported_by(code: CodeType, namespace: dict[str, Any]) -> Iterator[ModuleType]:
+    """Import and yield the modules of the caller's that some code, and code inside it, imports when it runs."""
+    steps = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
+    for place, step in enumerate(steps):
+        if step.opname != "IMPORT_NAME":
+            continue
+        level, names = (one.argval for one in steps[place - 2 : place])
+        if level or _is_callers(step.argval.partition(".")[0]):
+            # The code may be prepared for a module that is missing or fails.
+            with suppress(Exception):
+                yield __import__(step.argval, namespace, None, names, level)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _imported_by(constant, namespace)
+
+
+def _is_callers(top: str) -> bool:
+    """Return whether a module that may not be imported yet belongs to no installed library."""
+    if top in sys.modules:
+        return _version(top) is None
+    found = find_spec(top)
+    places = [] if found is None else [found.origin, *(found.submodule_search_locations or ())]
+    libraries = _standard_library() | _site_packages()
+    return bool(places) and not any(
+        one == "built-in" or _lies_in(one, libraries) for one in places if one is not None
+    )
+
+
 def _is_in_library(value: Any) -> bool:
     """Return whether an installed library has this class or function under its name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
@@ -295,6 +351,9 @@ _MADE_IN_PYTHON = 1 << 9
 def _version(module: str) -> str | None:
     """Return the version of the installed library that a module belongs to; None if it belongs to none."""
     top = module.partition(".")[0]
+    if top == "__main__":
+        # Its file may be that of a library which runs the caller's program.
+        return None
     loaded = sys.modules.get(top)
     file = getattr(loaded, "__file__", None) or next(iter(getattr(loaded, "__path__", [])), None)
     if top in sys.stdlib_module_names and (file is None or _lies_in(file, _standard_library())):
