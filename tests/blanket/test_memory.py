@@ -5,9 +5,13 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
@@ -50,6 +54,26 @@ def test_the_digest_covers_all_that_changes_answers(X, y):
     ]
     assert len(set(digests)) == len(digests)
     assert digest(frame, y) == digest(X, y) == digest(frame, y, sample_weight=np.full(N_ROWS, 2.0))
+
+
+@pytest.mark.parametrize("is_panel", [False, True])
+@pytest.mark.parametrize("changed", ["names", "labels"])
+def test_frames_that_a_model_reads_by_name_and_label_are_told_apart(changed, is_panel):
+    """The numbers in the table are the same."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(["k", "l", "m"], 40), "b": rng.choice(["k", "l", "m"], 40)})
+    y = (frame["a"] == "l") ^ (rng.random(40) < 0.1)
+    other = (
+        frame.set_axis(["b", "a"], axis=1)
+        if changed == "names"
+        else frame.replace({"k": "j", "l": "k", "m": "l"})
+    )
+    encoder = OneHotEncoder(categories=[["l", "m"]], handle_unknown="ignore")
+    model = make_pipeline(ColumnTransformer([("a", encoder, ["a"])]), LogisticRegression())
+    selector = PPFS([model, model] if is_panel else model, n_splits=6, random_state=0)
+    expected = clone(selector).fit(other, y).importances_
+    assert selector.fit(frame, y).importances_.tolist() != expected.tolist()
+    assert selector.fit(other, y).importances_.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("settings", [{}, {"class_weight": {0: 1.0, 1: 3.0}}], ids=str)

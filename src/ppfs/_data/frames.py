@@ -127,6 +127,13 @@ class CallersFrame:
         """Return the same frame with other columns of categories."""
         return CallersFrame(self._X, self._names, matrix, n_levels)
 
+    @property
+    def description(self) -> str:
+        """What frames made from this one have beside numbers: its library, and names and types of its columns."""
+        frame = nw.from_native(self._X, eager_only=True)
+        types = [str(frame[:, column].dtype) for column in np.flatnonzero(self._n_levels).tolist()]
+        return repr((str(frame.implementation), list(frame.columns), types))
+
     @cached_property
     def columns(self) -> FrameColumns:
         """How to create frames like this one."""

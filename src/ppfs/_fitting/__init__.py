@@ -8,6 +8,7 @@ from ppfs._fitting.boosting_libraries import (
     with_one_thread,
 )
 from ppfs._fitting.bootstrap import drawn_counts, tree_seeds
+from ppfs._fitting.column_transformers import reads_frames
 from ppfs._fitting.design import Design, dense, stacked, with_replaced
 from ppfs._fitting.encoders import MAX_DUMMIES, Medians, ToFrame, dummy_places, standard
 from ppfs._fitting.encoding import (

@@ -174,7 +174,7 @@ class BaseBlanketSelector(Selector):
     ) -> Searched:
         """Search in every fold, or once in all rows."""
         entropy = root_entropy(self.random_state)
-        circumstances = Circumstances.of(test, entropy, self.n_folds)
+        circumstances = Circumstances.of(test, entropy, self.n_folds, table)
         with opened(self.checkpoint, self.random_state, circumstances, table) as written:
             # Held from the start: a search that fails leaves its answers here.
             self._memory = Memory(circumstances, self._memory)

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from ppfs._conventions import RandomStateLike
 from ppfs._data import Table, is_compact
+from ppfs._fitting import reads_frames
 from ppfs.blanket._run.content import NotComparableError, content_of
 from ppfs.independence import IndependenceTest
 
@@ -45,7 +46,9 @@ class Circumstances:
     not_comparable: str = ""
 
     @classmethod
-    def of(cls, test: IndependenceTest, entropy: int, n_folds: int) -> Circumstances:
+    def of(
+        cls, test: IndependenceTest, entropy: int, n_folds: int, table: Table | None = None
+    ) -> Circumstances:
         """Describe the circumstances of a fit.
 
         Parameters
@@ -55,6 +58,9 @@ class Circumstances:
 
         n_folds : int
             Folds that the rows are divided into at random; 0 for none.
+
+        table : Table, default=None
+            Its names and labels count for models that read frames; `digest_of` covers its numbers.
         """
         draws = test.is_random or n_folds
         described = {"n_folds": str(n_folds), "seed": str(entropy) if draws else _NO_SEED}
@@ -65,6 +71,9 @@ class Circumstances:
             described["test"] = _described(type(copy))
             for name, value in sorted(copy.get_params(deep=True).items()):
                 described[f"test.{name}"] = _described(value)
+            if table is not None and table.frame is not None and _read_frames(copy):
+                content = (table.frame.description, *sorted(table.categories.items()))
+                described["names and labels of the columns"] = content_of(content).hex()
         except NotComparableError as error:
             return cls({}, f"{name}: {error}")
         return cls(described)
@@ -93,6 +102,13 @@ def _described(value: Any) -> str:
         return repr(value)
     kind = value if isinstance(value, type) else type(value)
     return f"{kind.__name__} with content {content_of(value).hex()}"
+
+
+def _read_frames(test: IndependenceTest) -> bool:
+    """Return whether a model of a test, also one of several, reads columns by their names."""
+    values = test.get_params(deep=False).values()
+    models = (one for value in values for one in (value if isinstance(value, list | tuple) else [value]))
+    return any(reads_frames(model) for model in models if not isinstance(model, type))
 
 
 def digest_of(table: Table, n_jobs: int | None = None) -> bytes:
