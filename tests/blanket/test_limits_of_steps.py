@@ -8,7 +8,7 @@ from checks.scripted import scripted, told
 from ppfs._conventions import watched_phases
 from ppfs._data.reading import read_table
 from ppfs._verdicts import CLEARLY
-from ppfs.blanket import TIEStar, _tie_star
+from ppfs.blanket import IAMBFDR, TIEStar, _tie_star
 from ppfs.blanket._steps import pairs
 from ppfs.blanket._steps.growth import grow_marginally
 from ppfs.blanket._steps.neighbors import max_min_neighbors
@@ -321,3 +321,10 @@ def test_a_blanket_is_accepted_if_its_model_scores_as_well(score, tol, n_found, 
     inquiry = scripted(lambda x, target, others: 1.0 if others else 1e-9 * (x + 1), 2, entropy=9)
     assert len(search._find(inquiry).blankets) == n_found
     assert set(made) == {("model", 7, 9)}
+
+
+def test_an_adjusted_p_value_at_the_level_enters_and_stays():
+    assert IAMBFDR()._search(scripted({(0,): 0.05}, 1)) == [0]
+    assert IAMBFDR()._search(scripted({(0,): 0.0501}, 1)) == []
+    inquiry = scripted({(0,): 0.05}, 1, always_keep=(0,))
+    assert IAMBFDR()._search(inquiry) == [0]
