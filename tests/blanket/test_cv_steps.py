@@ -148,6 +148,8 @@ def test_the_choice_is_told_with_its_error_and_what_scored_about_as_well():
     assert alone.described(0, 2, PPFS) == (
         "Of 2 candidates, PPFS scored best with these 2 columns in cross-validation: 0.600 ± 0.100."
     )
+    near = scored([0.5, 0.7], [0.6, 0.6], sizes=[3, 2])
+    assert "Candidates with 2 to 3 columns are within one standard error" in near.described(0, 3, PPFS)
     sizes = Scored(np.array([[0.5, 0.7], [0.6, 0.6]]), np.array([[2.0, 3.0], [2.0, 2.0]]))
     assert "within one standard error" not in sizes.described(0, 2, PPFS)
     assert scored([0.5], [0.4]).standard_errors.tolist() == [0.0, 0.0]
@@ -181,14 +183,18 @@ def test_results_are_those_of_scikit_learns_searches():
     np.testing.assert_allclose(results["se_test_score"], [0.1, 0.3, 0.0])
     assert results["rank_test_score"].tolist() == [1, 3, 1]
     assert results["rank_test_score"].dtype == np.int32
+    three = scored([0.5], [0.5], [0.5], [0.6]).as_results(candidates[:1] * 4)
+    assert three["rank_test_score"].tolist() == [2, 2, 2, 1]
 
 
 def ranked(n_columns=8):
     trace = Trace(tuple(f"x{i}" for i in range(n_columns)))
-    for fold, x, pvalue, effect, more in [
+    steps = [
         (2, 0, 0.5, 0.1, {}), (2, 1, 0.2, 0.1, {}), (2, 1, 0.0, 0.9, {}), (2, 3, 0.5, 0.7, {}), (1, 4, 0.0, 0.9, {}),
         (2, 4, 0.1, 0.9, {"target": 1}), (2, 5, 0.001, 0.9, {"withheld": (1,)}), (2, 6, 1.0, 0.2, {}),
-    ]:  # fmt: skip
+        (2, 7, 1.0, -0.2, {}),
+    ]  # fmt: skip
+    for fold, x, pvalue, effect, more in steps:
         trace.record(Step(fold, "growth", x, (), pvalue, 1.0, effect, pvalue, "rejected", **more))
     return trace
 
@@ -203,7 +209,7 @@ def test_the_path_ranks_members_first_and_the_others_by_their_first_question():
     assert [path.features(size) for size in (0, 1, 2, 4)] == [[7], [7], [7, 2], [7, 2, 1, 3]]
     trace = ranked()
     trace.conclude(Outcome((2,), fold=2, condition_on=(1, 0)))
-    assert Path.of(SimpleNamespace(trace_=trace), table).ranking[:3] == [2, 3, 6]
+    assert Path.of(SimpleNamespace(trace_=trace), table).ranking == [2, 3, 6, *unasked, 7]
     with pytest.raises(ValueError, match=r"^The search has not ended\.$"):
         Path.of(SimpleNamespace(trace_=ranked()), table)
 

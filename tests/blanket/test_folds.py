@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from checks.graphs import empty_table
-from checks.scripted import scripted
+from checks.scripted import ScriptedTest, scripted
 from scipy.stats import norm
 
 from ppfs._data.reading import read_table
@@ -46,6 +46,22 @@ from ppfs.independence._known_answers import fingerprint
         # Column 1 is in four blankets, 2 in two, and 3 and 4 in three each.
         ([(1, 2), (3, 4), (1, 3), (4, 1), (3, 4, 1), (2,)], None),
         ([(1, 5), (1, 2), (2, 3), (2, 4), (1, 2, 3, 4)], None),
+        # Columns 1 to 4 are in 4, 2, 3 and 3 blankets.
+        (
+            [
+                (1, 2),
+                (3, 4),
+                (1, 11, 12),
+                (1, 13, 14),
+                (1, 15, 16),
+                (2, 17),
+                (3, 18),
+                (3, 19),
+                (4, 20),
+                (4, 21),
+            ],
+            1,
+        ),
     ],
 )
 def test_the_best_supported_blanket_is_chosen(blankets, chosen):
@@ -208,8 +224,10 @@ def test_members_are_ordered_by_effect_then_p_value_then_number():
         (1, "growth", 2, 0.01, 0.5, "added"),
         (1, "growth", 0, 0.01, -0.1, "added"),
         (2, "growth", 1, 0.01, 0.9, "added"),
+        (1, "growth", 6, 1.0, 0.0, "added"),
+        n_columns=7,
     )
-    assert _most_important_first([0, 1, 2, 3, 4, 5], trace, 1) == (4, 3, 2, 5, 1, 0)
+    assert _most_important_first([0, 1, 2, 3, 4, 5, 6], trace, 1) == (4, 3, 2, 5, 1, 6, 0)
 
 
 @pytest.mark.parametrize(("smallest", "is_warned"), [(0.05, False), (0.0501, True), (0.0, False)])
@@ -242,12 +260,23 @@ def test_columns_that_failed_are_told(fold, where):
         list(_about_failures(inquiry))
 
 
+class Reaching(ScriptedTest):
+    """A test with a smallest p-value."""
+
+    @property
+    def smallest_pvalue(self):
+        return self.smallest
+
+
 def test_every_part_is_searched_with_its_own_test(monkeypatch):
     made, inquiries = [], []
 
     class Answers:
+        smallest = 0.0
+
         def bound(self, part, fold, on_error, bind):
-            test = scripted({}, 3, table=part).test
+            test = Reaching(part, {})
+            test.smallest = self.smallest
             test.models, test.notes = ("a", "b"), lambda: [f"of fold {fold}"]
             test.n_fits, test.n_answers = 100 * fold, 1000 * fold
             made.append((test, fold, on_error, bind.keywords))
@@ -267,6 +296,12 @@ def test_every_part_is_searched_with_its_own_test(monkeypatch):
     searched = search_in_parts.search_in_parts(
         selector, table, FisherZ(), SpecialColumns((2,), ()), trace, 9, Answers()
     )
+    selector.alpha, Answers.smallest, others = 0.0, 0.01, SpecialColumns((), (2,))
+    with pytest.warns(UnreachableAlphaWarning, match=r"^alpha=0.0 cannot be reached") as warned:
+        search_in_parts.search_in_parts(selector, table, FisherZ(), others, Trace(table.names), 9, Answers())
+    assert len(warned) == 1
+    assert [one.condition_on for one in inquiries[2:]] == [(2,), (2,)]
+    del inquiries[2:], made[2:]
     assert [(fold, on_error, keywords) for _, fold, on_error, keywords in made] == [
         (fold, "drop", {"random_state": 9, "n_jobs": 3}) for fold in (1, 2)
     ]
@@ -298,6 +333,7 @@ def test_every_part_is_searched_with_its_own_test(monkeypatch):
         (4.0, 0.3085375, None, 0.0, (2 + 1.6448536 * 4) ** 2),
         (4.0, 0.309, None, np.nan, np.nan),
         (4.0, 0.7, None, np.nan, np.nan),
+        (4.0, 0.5, None, np.nan, np.nan),
         (-1.0, 0.01, None, np.nan, np.nan),
         (0.0, 0.01, None, np.nan, np.nan),
         (4.0, np.nan, None, np.nan, np.nan),
@@ -309,6 +345,12 @@ def test_the_interval_of_an_importance_follows_from_its_p_value(importance, pval
     with np.errstate(all="raise", under="ignore"):
         found = importance_interval(np.array([importance]), np.array([pvalue]), 0.05, measured)
     np.testing.assert_allclose(np.concatenate(found), [low, high], rtol=1e-5, atol=1e-9)
+    both = None if measured is None else np.array([root_effect, (np.nan, np.nan)])
+    with np.errstate(all="raise", under="ignore"):
+        low, high = importance_interval(np.array([importance, 4.0]), np.array([pvalue, 0.05]), 0.05, both)
+    np.testing.assert_allclose(
+        [low[0], high[0], low[1], high[1]], [*np.concatenate(found), 0.0, 16.0], atol=1e-9
+    )
     nothing = importance_interval(np.array([importance]), np.array([pvalue]), None, measured)
     assert np.isnan(nothing).all()
     assert nothing[0] is not nothing[1]

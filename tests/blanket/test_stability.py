@@ -11,11 +11,12 @@ from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.linear_model import Ridge
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ppfs import PPFS
+from ppfs import PPFS, RowsInTime
 from ppfs._rows import complementary_halves
-from ppfs.blanket import IAMB, StabilitySelection
+from ppfs.blanket import IAMB, StabilitySelection, _stability
 from ppfs.exceptions import InvalidInputError
 
 
@@ -250,3 +251,191 @@ def test_votes_for_near_copies_are_counted_together():
     assert stable.support_.sum() == 1
     assert stable.blanket_[0] == int(np.argmax(stable.stability_))
     assert "near copy in 100%" in stable.results_["reason"][stable.blanket_[0]]
+
+
+class Told(SelectorMixin, BaseEstimator):
+    """Selects what it is told, half by half, and remembers the rows that it was given."""
+
+    told: ClassVar[list[str]] = []
+    seen: ClassVar[list[tuple]] = []
+
+    def fit(self, X, y, **about):
+        self.support_ = np.array([letter == "1" for letter in self.told.pop(0)])
+        self.seen.append((np.asarray(X)[:, 0].tolist(), np.asarray(y).tolist(), about))
+        return self
+
+    def _get_support_mask(self):
+        return self.support_
+
+
+def stable_of(halves, X=None, y=None, *, fit=None, **parameters):
+    Told.told[:] = halves
+    Told.seen.clear()
+    X = np.random.default_rng(0).normal(size=(40, len(halves[0]))) if X is None else X
+    y = np.arange(len(X)) % 2 if y is None else y
+    return StabilitySelection(Told(), n_pairs=len(halves) // 2, random_state=0, **parameters).fit(
+        X, y, **(fit or {})
+    )
+
+
+def test_columns_of_enough_halves_are_selected_most_frequent_first():
+    stable = stable_of(["11010", "01110", "01010", "00011"], threshold=0.75)
+    assert stable.stability_.tolist() == [0.25, 0.75, 0.25, 1.0, 0.25]
+    assert stable.support_.tolist() == [False, True, False, True, False]
+    assert stable.blanket_.tolist() == [3, 1]
+    assert (stable.n_found_, stable.threshold_) == (2.5, 0.75)
+    assert stable.expected_false_ == pytest.approx(2.5**2 / (0.5 * 5))
+    assert stable.trace_.method == (
+        "Told searched in 4 random halves of the rows. Selected are the columns that it found in at least 75% of them. "
+        "The expected number of false ones is at most 2.5."
+    )
+    reasons = [f"found in {share}% of the halves" for share in (25, 75, 25, 100, 25)]
+    assert stable.results_["reason"].tolist() == reasons
+    assert stable.results_["stability"].tolist() == stable.stability_.tolist()
+    assert stable.results_["selected"].tolist() == stable.support_.tolist()
+    assert stable.results_["column"].tolist() == ["x0", "x1", "x2", "x3", "x4"]
+    outcome = stable.trace_.outcome
+    assert (outcome.blanket, outcome.reasons) == ((3, 1), dict(enumerate(reasons)))
+    assert stable_of(["110", "110"]).blanket_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("max_false", "threshold", "bound"),
+    [
+        # 2 of 4 columns in a half: the bound is 4 / (4 (2 t - 1)).
+        (1.0, 1.0, 1.0),
+        (2.0, 0.75, 2.0),
+        (4.0, 0.625, 4.0),
+        # A threshold is at least half a pair above one half: 0.5 + 0.25 / 2.
+        (40.0, 0.625, 4.0),
+    ],
+)
+def test_the_threshold_is_the_smallest_that_keeps_the_bound(max_false, threshold, bound):
+    stable = stable_of(["1100", "1010", "1001", "0110"], max_false=max_false)
+    assert stable.threshold_ == pytest.approx(threshold)
+    assert stable.expected_false_ == pytest.approx(bound)
+
+
+def test_a_bound_that_no_threshold_reaches_is_refused_with_the_nearest():
+    with pytest.raises(InvalidInputError) as raised:
+        stable_of(["1100", "1010", "1001", "0110"], max_false=0.99)
+    assert str(raised.value) == (
+        "max_false=0.99 cannot be reached: the selector finds 2.0 of 4 columns in a half, for which no threshold gives "
+        "a bound below 1. Use a selector that finds fewer columns, for example with a smaller alpha, or a larger "
+        "max_false."
+    )
+
+
+def copies():
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    X[:, 3] = X[:, 1] + 0.01 * X[:, 3]
+    return X
+
+
+def test_the_most_frequent_of_near_copies_stands_for_them():
+    stable = stable_of(["10010", "10010", "11000", "10010"], copies(), threshold=0.8)
+    assert stable.support_.tolist() == [True, False, False, True, False]
+    assert stable.results_["reason"].tolist() == [
+        "found in 100% of the halves",
+        "found in 25% of the halves",
+        "found in 0% of the halves",
+        "found in 75% of the halves, it or a near copy in 100%",
+        "found in 0% of the halves",
+    ]
+    # Near copies count as one column.
+    assert stable.expected_false_ == pytest.approx(2.0**2 / (0.6 * 4))
+    # Together exactly often enough; ties go to the first.
+    stable = stable_of(["10010", "11000", "01000", "00010", "00000", "00000"], copies(), threshold=4 / 6)
+    assert stable.blanket_.tolist() == [1]
+    stable = stable_of(["10010", "11000", "01000", "00010", "00000", "00000"], copies(), threshold=0.67)
+    assert stable.blanket_.tolist() == []
+    # Where one of them is there by itself, the others stay outside.
+    stable = stable_of(["01010", "01000", "01000", "00010"], copies(), threshold=0.75)
+    assert stable.blanket_.tolist() == [1]
+
+
+def test_halves_get_the_rows_and_what_is_known_about_them():
+    X = np.arange(24.0).reshape(12, 2) % 7
+    X[:, 0] = np.arange(12.0)
+    y = np.repeat([0, 1, 2], 4)
+    stable_of(["10"] * 4, X, y, fit={"groups": np.arange(12) // 3, "sample_weight": np.arange(12.0) + 1})
+    for first, second in (Told.seen[:2], Told.seen[2:]):
+        assert sorted(first[0] + second[0]) == list(range(12))
+        for rows, target, about in (first, second):
+            assert target == [row // 4 for row in rows]
+            assert about["groups"].tolist() == [row // 3 for row in rows]
+            assert about["sample_weight"].tolist() == [row + 1 for row in rows]
+            assert len(rows) == 6
+    assert Told.seen[0][0] != Told.seen[2][0]
+
+
+@pytest.mark.parametrize(
+    ("y", "is_even"),
+    [
+        (np.repeat([0, 1], [8, 4]), True),
+        (np.repeat(["a", "b", "c"], 4), True),
+        (np.repeat([0, 1], [9, 3]), False),
+    ],
+)
+def test_classes_of_four_rows_are_divided_evenly(y, is_even):
+    X = np.column_stack([np.arange(12.0), np.arange(12.0) % 5])
+    stable_of(["10"] * 20, X, y)
+    counts = {tuple(np.unique(target, return_counts=True)[1]) for _, target, _ in Told.seen}
+    assert (len(counts) == 1) is is_even
+
+
+def test_rows_in_time_are_divided_by_blocks():
+    X = np.column_stack([np.arange(40.0), np.arange(40.0) % 5])
+    stable_of(["10"] * 4, X, np.arange(40) % 7 / 2.0, fit={"time": RowsInTime(np.arange(40), block_length=4)})
+    for rows, _, _ in Told.seen:
+        assert len(rows) == 20
+        assert len({row // 4 for row in rows}) == 5
+
+
+@pytest.mark.parametrize("n_rows", [3, 4])
+def test_halves_have_at_least_two_rows(n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
+    if n_rows == 4:
+        assert stable_of(["10", "10"], X).blanket_.tolist() == [0]
+        return
+    with pytest.raises(InvalidInputError) as raised:
+        stable_of(["10", "10"], X)
+    assert str(raised.value) == (
+        "Found array with 3 sample(s) while a minimum of 4 is required: each half needs two rows."
+    )
+
+
+def test_bad_requests_are_refused_word_by_word():
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    with pytest.raises(InvalidInputError) as raised:
+        StabilitySelection(PPFS(checkpoint="here"), n_pairs=3).fit(X, np.arange(8) % 2)
+    assert str(raised.value) == (
+        "The selector has checkpoint='here', but a checkpoint is for one set of rows, and StabilitySelection searches "
+        "in 6 halves. Leave checkpoint out."
+    )
+    with pytest.raises(InvalidInputError) as raised:
+        StabilitySelection().fit(X, None)
+    assert str(raised.value) == "StabilitySelection requires y to be passed, but the target y is None."
+
+
+def test_data_that_only_the_selector_takes_have_no_warnings(monkeypatch):
+    def refuse(*given, **more):
+        raise InvalidInputError("x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_stability, "read_table", refuse)
+        stable = stable_of(["10", "10"])
+    assert stable.warnings_ == ()
+    assert stable.trace_.data is None
+    assert stable_of(["10", "10"]).trace_.data is not None
+
+
+def test_tags_are_those_of_the_selector():
+    for selector in (None, IAMB(), SelectKBest()):
+        tags = get_tags(StabilitySelection(selector))
+        inner = get_tags(PPFS.calibrated() if selector is None else selector)
+        assert tags.target_tags.required
+        assert (tags.input_tags.sparse, tags.input_tags.allow_nan) == (
+            inner.input_tags.sparse,
+            inner.input_tags.allow_nan,
+        )
